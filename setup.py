@@ -1,0 +1,50 @@
+"Packaging, read from settings.ini (nbdev's layout, without the removed pkg_resources)."
+from configparser import ConfigParser
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+cfg = ConfigParser(delimiters=["="])
+cfg.read("settings.ini", encoding="utf-8")
+cfg = cfg["DEFAULT"]
+
+PYTHONS = ("3.11", "3.12", "3.13")
+STATUSES = {"3": "3 - Alpha", "4": "4 - Beta", "5": "5 - Production/Stable"}
+
+
+def requirements(name):
+    "The whitespace-separated requirements of one settings.ini field."
+    return cfg.get(name, "").split()
+
+
+extras = {name: requirements(f"{name}_requirements") for name in ("probes", "jax", "vision")}
+extras["dev"] = sum(extras.values(), requirements("dev_requirements"))
+
+setup(
+    name=cfg["lib_name"],
+    version=cfg["version"],
+    description=cfg["description"],
+    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    keywords=cfg["keywords"],
+    url=cfg["git_url"],
+    author=cfg["author"],
+    author_email=cfg["author_email"],
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    classifiers=[
+        f"Development Status :: {STATUSES[cfg['status']]}",
+        f"Intended Audience :: {cfg['audience']}",
+        *(f"Programming Language :: Python :: {v}" for v in PYTHONS),
+    ],
+    packages=find_packages(include=["fasterroof", "fasterroof.*"]),
+    package_data={"fasterroof": ["py.typed"]},
+    python_requires=f">={cfg['min_python']}",
+    install_requires=requirements("requirements"),
+    extras_require=extras,
+    entry_points={
+        "console_scripts": requirements("console_scripts"),
+        "nbdev": [f"{cfg['lib_name']}={cfg['lib_path']}._modidx:d"],
+    },
+    zip_safe=False,
+)
