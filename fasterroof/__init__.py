@@ -1,1 +1,76 @@
+"""How far is a model from as fast as this machine could run it, and what is in the way?
+
+Names are handed out lazily (PEP 562): importing the package loads neither torch nor JAX nor plotly.
+"""
+
 __version__ = "0.1.0"
+
+import sys as _sys
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .clock import Timing as Timing, time_call as time_call
+    from .compare import Diff as Diff, diff as diff
+    from .env import environment as environment, preserved as preserved
+    from .errors import (
+        DeviceError as DeviceError,
+        FasterroofError as FasterroofError,
+        InputError as InputError,
+        ModelError as ModelError,
+        RunFileError as RunFileError,
+        UncountedWarning as UncountedWarning,
+    )
+    from .join import RooflinePoint as RooflinePoint
+    from .ops import Work as Work, register_cost as register_cost
+    from .peaks import (
+        HardwarePeaks as HardwarePeaks,
+        clear_peaks_cache as clear_peaks_cache,
+        measure_peaks as measure_peaks,
+    )
+    from .roof import Ceiling as Ceiling, Level as Level, Roof as Roof
+    from .roofline import RooflineAnalyzer as RooflineAnalyzer
+    from .run import Run as Run
+    from .timeline import Span as Span
+    from .trace import Op as Op, Trace as Trace, trace as trace
+
+# The same table for the interpreter: room -> the names it hands out.
+_ROOMS = {
+    "clock": "Timing time_call",
+    "compare": "Diff diff",
+    "env": "environment preserved",
+    "errors": "DeviceError FasterroofError InputError ModelError RunFileError UncountedWarning",
+    "join": "RooflinePoint",
+    "ops": "Work register_cost",
+    "peaks": "HardwarePeaks clear_peaks_cache measure_peaks",
+    "roof": "Ceiling Level Roof",
+    "roofline": "RooflineAnalyzer",
+    "run": "Run",
+    "timeline": "Span",
+    "trace": "Op Trace trace",
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
+__all__ = sorted(_ROOM_OF)
+
+
+def __getattr__(name: str):
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_import_module(f".{_ROOM_OF[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(_ModuleType):
+    "Importing a room sets it as an attribute here; the function `trace` keeps its name from the room `trace`."
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if _ROOM_OF.get(name) == name and isinstance(value, _ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Package

@@ -15,8 +15,9 @@ from . import probes
 from .clock import no_gc, synchronizer
 from .env import cpus_allowed, pin_fp32, preserved, resolve_device, resolve_dtype, track
 from .errors import DeviceError, InputError, RunFileError, one_line
+from .files import from_plain
 from .roof import Ceiling, Level, Roof
-from .units import format_name, mode_name, si
+from .units import FORMATS, format_name, mode_name, si
 
 if TYPE_CHECKING: import pandas as pd
 
@@ -71,16 +72,16 @@ def roof_from_dict(
     d: dict,  # from `roof_to_dict`, perhaps through JSON
 ) -> Roof:
     "The roof again; raises `RunFileError` where the data are not a roof."
-    if not isinstance(d, dict): raise RunFileError(f"A roof must be a JSON object, not {type(d).__name__}.")
+    if not isinstance(d, dict): raise RunFileError(f"A roof should be an object, not {type(d).__name__}.")
+    cls = {"HardwarePeaks": HardwarePeaks, "Roof": Roof}.get(str(d.get("kind")))
+    if cls is None: raise RunFileError(f"A roof is of kind HardwarePeaks or Roof, not {one_line(repr(d.get('kind')), 60)}.")
+    d = dict(d)
+    for field, item in (("ceilings", Ceiling), ("levels", Level), ("probed", Probed)):
+        if isinstance(d.get(field), (list, tuple)): d[field] = tuple(from_plain(item, x, f"roof.{field}") for x in d[field])
     try:
-        d = {k: v for k, v in d.items() if k != "ridge_point"}
-        cls = {"HardwarePeaks": HardwarePeaks, "Roof": Roof}[d.pop("kind")]
-        for field, item in (("ceilings", Ceiling), ("levels", Level), ("probed", Probed)):
-            if field in d: d[field] = tuple(item(**x) for x in d[field])
         if "dtype" in d: d["dtype"] = resolve_dtype(format_name(d["dtype"]))
-        return cls(**d)
-    except (KeyError, TypeError, AttributeError, InputError) as e:
-        raise RunFileError(f"This is not a roof that fasterroof wrote: {one_line(e)}") from None
+        return from_plain(cls, d, "roof")
+    except InputError as e: raise RunFileError(f"This is not a roof: {one_line(e)}") from None
 
 # %% ../nbs/analysis/peaks.ipynb #e39e9108
 _CACHE: dict[tuple, HardwarePeaks] = {}
@@ -171,10 +172,11 @@ def measure_modes(
     "One roof with a ceiling for every mode that can be measured; the others stay unknown."
     every = []
     for mode in modes:
-        if mode == "medium" or (mode == "tf32" and torch.device(device).type != "cuda"): continue  # no probe for these yet
-        try: every.append(measure_peaks(device, dtype=format_name(mode), allow_tf32=mode == "tf32"))
-        except (DeviceError, InputError):
-            if mode == modes[0]: raise
+        probed = mode in FORMATS and mode not in ("medium", "int8") and (mode != "tf32" or torch.device(device).type == "cuda")
+        if probed:
+            try: every.append(measure_peaks(device, dtype=format_name(mode), allow_tf32=mode == "tf32"))
+            except DeviceError:
+                if mode == modes[0]: raise
     if not every: every = [measure_peaks(device)]
     lead, *others = every
     return replace(lead, ceilings=tuple(Ceiling(p.mode, p.peak_flops, max(p.probed, key=lambda x: (x.what == p.mode, x.rate)).name) for p in others))

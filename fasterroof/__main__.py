@@ -1,0 +1,8 @@
+"`python -m fasterroof`: the same as the command `fasterroof`."
+
+import sys
+
+from fasterroof.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
