@@ -51,7 +51,7 @@ _ROOMS = {
     "trace": "Op Trace trace",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
-__all__ = sorted(_ROOM_OF)
+__all__ = list(_ROOM_OF)
 
 
 def __getattr__(name: str):

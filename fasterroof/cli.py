@@ -21,21 +21,29 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     "The command's arguments."
-    p = _Parser(prog="fasterroof", description="How far is a model from as fast as this machine could run it, and what is in the way?")
+    p = _Parser(
+        prog="fasterroof",
+        description="How far is a model from as fast as this machine could run it, and what is in the way?")
     p.add_argument("--version", action="store_true", help="print the version and exit")
     commands = p.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     wide = argparse.RawDescriptionHelpFormatter
 
     def command(name: str, what: str, example: str) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=f"example:\n  {example}", formatter_class=wide)
+        sub = commands.add_parser(
+            name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=f"example:\n  {example}",
+            formatter_class=wide)
         sub.add_argument("--debug", action="store_true", help="show the traceback of an error")
         return sub
 
-    s = command("profile", "time every layer of a model and place it under the machine's roof", "fasterroof profile resnet18 --html resnet18.html")
-    s.add_argument("model", metavar="MODEL", help="a torchvision name, or package.module:callable that returns a model or (model, sample)")
-    s.add_argument("--shape", action="append", default=[], metavar="1,3,224,224", help="shape of the input; again for each further input")
+    s = command("profile", "time every layer of a model and place it under the machine's roof",
+                "fasterroof profile resnet18 --html resnet18.html")
+    s.add_argument("model", metavar="MODEL",
+                   help="a torchvision name, or package.module:callable that returns a model or (model, sample)")
+    s.add_argument("--shape", action="append", default=[], metavar="1,3,224,224",
+                   help="shape of the input; again for each further input")
     s.add_argument("--batch", type=int, metavar="N", help="first dimension of the inputs")
-    s.add_argument("--dtype", metavar="FORMAT", help="number format of the model and its inputs: fp32, bf16, fp16, fp64")
+    s.add_argument("--dtype", metavar="FORMAT",
+                   help="number format of the model and its inputs: fp32, bf16, fp16, fp64")
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
     s.add_argument("--warmup", type=int, default=5, metavar="N", help="runs before anything is measured (default: 5)")
     s.add_argument("--steps", type=int, default=20, metavar="N", help="runs that are measured (default: 20)")
@@ -46,8 +54,10 @@ def parser() -> argparse.ArgumentParser:
 
     s = command("peaks", "measure this machine's ceilings", "fasterroof peaks --dtype bf16")
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
-    s.add_argument("--dtype", default="fp32", metavar="FORMAT", help="number format: fp32, bf16, fp16, fp64 (default: fp32)")
-    s.add_argument("--json", nargs="?", const="-", metavar="FILE", help="write them as JSON (default: to stdout, instead of the table)")
+    s.add_argument("--dtype", default="fp32", metavar="FORMAT",
+                   help="number format: fp32, bf16, fp16, fp64 (default: fp32)")
+    s.add_argument("--json", nargs="?", const="-", metavar="FILE",
+                   help="write them as JSON (default: to stdout, instead of the table)")
 
     s = command("diff", "compare two saved runs", "fasterroof diff before.json after.json --html diff.html")
     s.add_argument("before", metavar="A.json", help="a run that profile --json wrote")
@@ -62,7 +72,8 @@ def _say(message: str) -> None: print(message, file=sys.stderr)
 
 def _figures(console, figures: dict[str, str]) -> None:
     width = max(map(len, figures))
-    for what, value in figures.items(): console.print(f"{what:<{width}}  {value}", markup=False, highlight=False, soft_wrap=True)
+    for what, value in figures.items():
+        console.print(f"{what:<{width}}  {value}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _notes(console, notes) -> None:
@@ -87,8 +98,11 @@ def _writable(*paths: str | None) -> None:
     for path in paths:
         if path in (None, "-"): continue
         folder = os.path.dirname(os.path.abspath(path))
-        why = "is a directory" if os.path.isdir(path) else "there is no such folder" if not os.path.isdir(folder) else "the folder cannot be written to" if not os.access(folder, os.W_OK) else ""
-        if why: raise RunFileError(f"Cannot write {one_line(path)}: {why}.")
+        if os.path.isdir(path): why = "is a directory"
+        elif not os.path.isdir(folder): why = "there is no such folder"
+        elif not os.access(folder, os.W_OK): why = "the folder cannot be written to"
+        else: continue
+        raise RunFileError(f"Cannot write {one_line(path)}: {why}.")
 
 
 def _profile(args) -> None:
@@ -119,10 +133,14 @@ def _profile(args) -> None:
     elif args.csv == "-": print(run.to_frame().to_csv(index=False), end="")
     else:
         console, top = Console(), args.top or None
-        console.print(f"{run.model}, {run.sample}, on {run.device}: {run.environment['cpu']['name']}, {run.environment['cpu']['threads']} threads", markup=False, highlight=False)
+        cpu = run.environment["cpu"]
+        where = f"{run.model}, {run.sample}, on {run.device}: {cpu['name']}, {cpu['threads']} threads"
+        console.print(where, markup=False, highlight=False)
         console.print(_roof_line(run.roof), markup=False, highlight=False)
         console.print(page.table(run, top))
-        if top and top < len(run.points): console.print(f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them.\n", markup=False, highlight=False)
+        if top and top < len(run.points):
+            rest = f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them.\n"
+            console.print(rest, markup=False, highlight=False)
         _figures(console, run.headline)
         _notes(console, run.remarks)
 
@@ -130,9 +148,11 @@ def _profile(args) -> None:
 def _roof_line(roof) -> str:
     from fasterroof.units import si
 
-    rates = [f"{roof.mode or 'peak'} {si(roof.peak_flops, 'FLOP/s')}", *(f"{c.mode} {si(c.flops_per_s, 'FLOP/s')}" for c in roof.ceilings)]
+    rates = [f"{roof.mode or 'peak'} {si(roof.peak_flops, 'FLOP/s')}"]
+    rates += [f"{c.mode} {si(c.flops_per_s, 'FLOP/s')}" for c in roof.ceilings]
     rates += [f"{level.name} {si(level.bandwidth, 'B/s')}" for level in roof.levels]
-    return f"roof: {', '.join(rates)}, {roof.memory} {si(roof.peak_bandwidth, 'B/s')}, ridge {si(roof.ridge_point, 'FLOP/B')}"
+    rates += [f"{roof.memory} {si(roof.peak_bandwidth, 'B/s')}"]
+    return f"roof: {', '.join(rates)}, ridge {si(roof.ridge_point, 'FLOP/B')}"
 
 
 def _peaks(args) -> None:
@@ -153,12 +173,15 @@ def _peaks(args) -> None:
         _say(f"Wrote {args.json}")
     console = Console()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("of", "kernel", "reached", "best"): table.add_column(heading, justify="right" if heading == "reached" else "left")
+    for heading in ("of", "kernel", "reached", "best"):
+        table.add_column(heading, justify="right" if heading == "reached" else "left")
     best = {p.what: max(q.rate for q in peaks.probed if q.what == p.what) for p in peaks.probed}
     for p in peaks.probed: table.add_row(p.what, p.name, si(p.rate, p.unit), "←" if p.rate == best[p.what] else "")
     console.print(table)
     console.print(_roof_line(peaks), markup=False, highlight=False)
-    console.print(f"launch {si(peaks.launch_s, 's')}, {peaks.threads} threads, device {peaks.device}; the best of torch's own kernels: a lower bound of the machine's ceilings", markup=False, highlight=False)
+    console.print(f"launch {si(peaks.launch_s, 's')}, {peaks.threads} threads, device {peaks.device}; "
+                  "the best of torch's own kernels: a lower bound of the machine's ceilings",
+                  markup=False, highlight=False)
 
 
 def _diff(args) -> None:
@@ -197,7 +220,12 @@ def main(
     from fasterroof.errors import FasterroofError, UncountedWarning, one_line
 
     shown = warnings.showwarning
-    warnings.showwarning = lambda message, category, *rest: _say(f"fasterroof: {one_line(message, 2000)}") if issubclass(category, UncountedWarning) else shown(message, category, *rest)
+
+    def show(message, category, *rest):
+        if issubclass(category, UncountedWarning): _say(f"fasterroof: {one_line(message, 2000)}")
+        else: shown(message, category, *rest)
+
+    warnings.showwarning = show
     try:
         {"profile": _profile, "peaks": _peaks, "diff": _diff}[args.command](args)
         sys.stdout.flush()
@@ -210,7 +238,10 @@ def main(
         return 0
     except Exception as e:
         if args.debug: raise
-        if isinstance(e, FasterroofError): _say(f"fasterroof: {one_line(e, 2000)}")
-        else: _say(f"fasterroof: {type(e).__name__}: {one_line(e, 2000)} (this is a fault of fasterroof; --debug shows where).")
-        return 2 if isinstance(e, FasterroofError) else 1
+        if isinstance(e, FasterroofError):
+            _say(f"fasterroof: {one_line(e, 2000)}")
+            return 2
+        _say(f"fasterroof: {type(e).__name__}: {one_line(e, 2000)} "
+             "(this is a fault of fasterroof; --debug shows where).")
+        return 1
     finally: warnings.showwarning = shown

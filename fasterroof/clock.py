@@ -52,7 +52,8 @@ class Timing:
 
     def __post_init__(self):
         if not self.samples or not all(math.isfinite(t) and t >= 0 for t in self.samples):
-            raise InputError("A Timing needs at least one sample, and every sample finite and not negative, in seconds.")
+            raise InputError(
+                "A Timing needs at least one sample, and every sample finite and not negative, in seconds.")
 
     @property
     def n(self) -> int:
@@ -89,7 +90,8 @@ class Timing:
 
     def __repr__(self):
         spread = f"[{si(self.interval[0], 's')}, {si(self.interval[1], 's')}]" if self.interval else MISSING
-        return f"Timing(median {si(self.median, 's')}, 95% {spread}, min {si(self.min, 's')}, p95 {si(self.p95, 's')}, n {self.n})"
+        return (f"Timing(median {si(self.median, 's')}, 95% {spread}, min {si(self.min, 's')}, "
+                f"p95 {si(self.p95, 's')}, n {self.n})")
 
 # %% ../nbs/analysis/clock.ipynb #3df3e5ec
 def synchronizer(
@@ -101,7 +103,8 @@ def synchronizer(
     import torch
 
     module = getattr(torch, kind, None)
-    if not hasattr(module, "synchronize"): raise InputError(f"Work on device {kind!r} cannot be awaited, so it cannot be timed.")
+    if not hasattr(module, "synchronize"):
+        raise InputError(f"Work on device {kind!r} cannot be awaited, so it cannot be timed.")
     return (lambda: module.synchronize()) if kind == "mps" else (lambda: module.synchronize(device))
 
 

@@ -67,7 +67,8 @@ class Diff:
     def changes(self) -> tuple[Change, ...]:
         "Every point of either run, the largest change of time first."
         a, b = ({(p.name, p.phase): p for p in run.points} for run in (self.before, self.after))
-        return tuple(sorted((Change(*key, a.get(key), b.get(key)) for key in {**a, **b}), key=lambda c: -abs(c.delta_s)))
+        changes = (Change(*key, a.get(key), b.get(key)) for key in {**a, **b})
+        return tuple(sorted(changes, key=lambda c: -abs(c.delta_s)))
 
     @property
     def environment(self) -> dict[str, tuple]:
@@ -76,7 +77,9 @@ class Diff:
             for k, v in d.items():
                 if isinstance(v, dict): yield from flat(v, f"{prefix}{k}.")
                 else: yield f"{prefix}{k}", v
-        a, b = (dict(flat(run.environment)) | {"model": run.model, "sample": run.sample, "device": run.device} for run in (self.before, self.after))
+        def settings(run):
+            return dict(flat(run.environment)) | {"model": run.model, "sample": run.sample, "device": run.device}
+        a, b = settings(self.before), settings(self.after)
         return {k: (a.get(k), b.get(k)) for k in {**a, **b} if a.get(k) != b.get(k) and k != "time"}
 
     @property
@@ -84,9 +87,13 @@ class Diff:
         "The figures to read first."
         a, b = self.before, self.after
         share = [MISSING if r.utilization_pct is None else f"{r.utilization_pct:.0f} %" for r in (a, b)]
-        return {"a run takes": f"{si(a.plain.median, 's')} → {si(b.plain.median, 's')} ({b.plain.median / a.plain.median:.2f}×)",
-                "work": f"{si(a.flops, 'FLOP')} → {si(b.flops, 'FLOP')}", "traffic": f"{si(a.bytes_moved, 'B')} → {si(b.bytes_moved, 'B')}",
-                "of the roof": " → ".join(share)}
+        ratio = b.plain.median / a.plain.median
+        return {
+            "a run takes": f"{si(a.plain.median, 's')} → {si(b.plain.median, 's')} ({ratio:.2f}×)",
+            "work": f"{si(a.flops, 'FLOP')} → {si(b.flops, 'FLOP')}",
+            "traffic": f"{si(a.bytes_moved, 'B')} → {si(b.bytes_moved, 'B')}",
+            "of the roof": " → ".join(share),
+        }
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -98,8 +105,15 @@ class Diff:
         for c in self.changes:
             before, after = (si(p.time_s, "s") if p else MISSING for p in (c.before, c.after))
             flops = [si(p.flops) if p else MISSING for p in (c.before, c.after)]
-            rows.append([(one_line(c.name), None), (one_line((c.after or c.before).type), None), (before, c.before.time_s if c.before else 0.0), (after, c.after.time_s if c.after else 0.0),
-                         (MISSING if c.ratio is None else f"{c.ratio:.2f}×", c.ratio or 0.0), (flops[0] if flops[0] == flops[1] else " → ".join(flops), None), (c.verdict, None)])
+            rows.append([
+                (one_line(c.name), None),
+                (one_line((c.after or c.before).type), None),
+                (before, c.before.time_s if c.before else 0.0),
+                (after, c.after.time_s if c.after else 0.0),
+                (MISSING if c.ratio is None else f"{c.ratio:.2f}×", c.ratio or 0.0),
+                (flops[0] if flops[0] == flops[1] else " → ".join(flops), None),
+                (c.verdict, None),
+            ])
         return rows
 
     _HEADINGS = ("layer", "type", "before", "after", "ratio", "FLOP", "verdict")
@@ -111,14 +125,18 @@ class Diff:
         def side(p, which):
             keys = ("time_s", "flops", "bytes_moved", "utilization_pct", "bound")
             return {f"{k}_{which}": getattr(p, k) if p else None for k in keys}
-        return pd.DataFrame([{"name": c.name, "phase": c.phase} | side(c.before, "before") | side(c.after, "after")
-                             | {"ratio": c.ratio, "delta_s": c.delta_s, "verdict": c.verdict} for c in self.changes])
+        return pd.DataFrame([
+            {"name": c.name, "phase": c.phase} | side(c.before, "before") | side(c.after, "after")
+            | {"ratio": c.ratio, "delta_s": c.delta_s, "verdict": c.verdict} for c in self.changes])
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
-        return {"headline": self.headline, "environment": {k: list(v) for k, v in self.environment.items()},
-                "changes": [{"name": c.name, "phase": c.phase, "ratio": c.ratio, "delta_s": c.delta_s, "verdict": c.verdict,
-                             "before": c.before and asdict(c.before), "after": c.after and asdict(c.after)} for c in self.changes]}
+        changes = [{
+            "name": c.name, "phase": c.phase, "ratio": c.ratio, "delta_s": c.delta_s, "verdict": c.verdict,
+            "before": c.before and asdict(c.before), "after": c.after and asdict(c.after),
+        } for c in self.changes]
+        environment = {k: list(v) for k, v in self.environment.items()}
+        return {"headline": self.headline, "environment": environment, "changes": changes}
 
     def table(
         self,
@@ -132,7 +150,8 @@ class Diff:
         t = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
         for h in self._HEADINGS:
             name = h in ("layer", "type")
-            t.add_column(h, justify="left" if name or h == "verdict" else "right", no_wrap=True, overflow="ellipsis", max_width=12 if h == "type" else None)
+            t.add_column(h, justify="left" if name or h == "verdict" else "right", no_wrap=True, overflow="ellipsis",
+                         max_width=12 if h == "type" else None)
         for row in self._cells()[:top]: t.add_row(*(Text(content) for content, _ in row))
         return t
 
@@ -151,9 +170,11 @@ class Diff:
             color = plot.COLORS[c.after.bound] if c.distinct else plot.GREY
             ends = (c.before, c.after)
             fig.add_trace(go.Scatter(
-                x=[p.arithmetic_intensity for p in ends], y=[p.achieved_gflops * 1e9 for p in ends], mode="lines+markers", line=dict(color=color, width=1.5), showlegend=False,
-                marker=dict(symbol=["circle", "arrow"], angleref="previous", size=[6, 13], color=color), opacity=1 if c.distinct else 0.5, name=plot.text(c.name),
-                hovertemplate="%{hovertext}<extra></extra>", hovertext=[f"{which}<br>{plot.hover(p)}" for which, p in zip(("before", "after"), ends, strict=True)]))
+                x=[p.arithmetic_intensity for p in ends], y=[p.achieved_gflops * 1e9 for p in ends],
+                mode="lines+markers", line=dict(color=color, width=1.5), opacity=1 if c.distinct else 0.5,
+                marker=dict(symbol=["circle", "arrow"], angleref="previous", size=[6, 13], color=color),
+                name=plot.text(c.name), showlegend=False, hovertemplate="%{hovertext}<extra></extra>",
+                hovertext=[f"{which}<br>{plot.hover(p)}" for which, p in zip(("before", "after"), ends, strict=True)]))
         return fig
 
     def to_html(
@@ -164,16 +185,21 @@ class Diff:
         from fasterroof import page
 
         rows = page.html_table(self._HEADINGS, self._cells())
-        title = f"{self.before.model} → {self.after.model}" if self.before.model != self.after.model else f"{self.after.model}, before and after"
-        write_whole(path, page.page(title, f"{self.before.sample} → {self.after.sample}", list(self.headline.items()), self.remarks, [self.plot()], [rows],
-                                    {"before": self.before.environment, "after": self.after.environment}))
+        same = self.before.model == self.after.model
+        title = f"{self.after.model}, before and after" if same else f"{self.before.model} → {self.after.model}"
+        subtitle = f"{self.before.sample} → {self.after.sample}"
+        environments = {"before": self.before.environment, "after": self.after.environment}
+        write_whole(path, page.page(
+            title, subtitle, list(self.headline.items()), self.remarks, [self.plot()], [rows], environments))
 
     def _repr_html_(self) -> str:
         from fastcore.xml import Div, P, to_xml
 
         from fasterroof import page
 
-        return to_xml(Div(P("; ".join(f"{k} {v}" for k, v in self.headline.items()), "."), *(P(r) for r in self.remarks), page.html_table(self._HEADINGS, self._cells()[:10])))
+        figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
+        rows = page.html_table(self._HEADINGS, self._cells()[:10])
+        return to_xml(Div(P(figures, "."), *(P(r) for r in self.remarks), rows))
 
 
 def diff(

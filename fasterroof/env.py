@@ -21,7 +21,6 @@ import numpy as np
 import torch
 
 from .errors import DeviceError
-from .units import FORMATS
 
 # %% ../nbs/analysis/env.ipynb #f0fac073
 def _fp32_knobs() -> list[tuple[object, str]]:
@@ -54,7 +53,8 @@ def pin_fp32(
     "Have fp32 multiplied as IEEE fp32, or as TF32. Use inside `preserved`, which puts the former setting back."
     if hasattr(torch.backends, "fp32_precision"):
         b = torch.backends
-        for holder in (b.cuda.matmul, b.cudnn.conv, b.cudnn.rnn): holder.fp32_precision = "tf32" if allow_tf32 else "ieee"
+        for holder in (b.cuda.matmul, b.cudnn.conv, b.cudnn.rnn):
+            holder.fp32_precision = "tf32" if allow_tf32 else "ieee"
         for holder in (b.mkldnn.matmul, b.mkldnn.conv, b.mkldnn.rnn): holder.fp32_precision = "ieee"
     else:
         torch.set_float32_matmul_precision("high" if allow_tf32 else "highest")
@@ -78,7 +78,8 @@ def _settings() -> Iterator[tuple]:
 
 def _setter(holder: object, name: str):
     def write(value):
-        if getattr(holder, name) != value: setattr(holder, name, value)  # writing an equal value would still mark it as set
+        # Writing an equal value would still mark it as set.
+        if getattr(holder, name) != value: setattr(holder, name, value)
     return write
 
 # %% ../nbs/analysis/env.ipynb #d5b19259
@@ -134,7 +135,8 @@ def preserved(
 def devices_present() -> list[str]:
     "The devices that torch can use here, the best first."
     found = [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
-    if hasattr(torch, "xpu") and torch.xpu.is_available(): found += [f"xpu:{i}" for i in range(torch.xpu.device_count())]
+    if hasattr(torch, "xpu") and torch.xpu.is_available():
+        found += [f"xpu:{i}" for i in range(torch.xpu.device_count())]
     if torch.backends.mps.is_available(): found.append("mps")
     return [*found, "cpu"]
 
@@ -148,7 +150,8 @@ def resolve_device(
     try: asked = torch.device(device)
     except (RuntimeError, TypeError): asked = None
     name = asked and (f"{asked.type}:{asked.index or 0}" if asked.type in ("cuda", "xpu") else asked.type)
-    if name not in present: raise DeviceError(f"There is no device {str(device)!r} here; present: {', '.join(present)}.")
+    if name not in present:
+        raise DeviceError(f"There is no device {str(device)!r} here; present: {', '.join(present)}.")
     return torch.device(name)
 
 
@@ -174,7 +177,8 @@ def cpu_name() -> str:
 def cpu_quota() -> float | None:
     "CPUs that a container's quota (cgroup v2 or v1) allows; None where there is none."
     v2 = _first_line("/sys/fs/cgroup/cpu.max")
-    quota, period = (v2.split() if v2 else (_first_line(f"/sys/fs/cgroup/cpu/cpu.cfs_{x}_us") for x in ("quota", "period")))
+    if v2: quota, period = v2.split()
+    else: quota, period = (_first_line(f"/sys/fs/cgroup/cpu/cpu.cfs_{x}_us") for x in ("quota", "period"))
     return int(quota) / int(period) if quota and period and quota not in ("max", "-1") else None
 
 
@@ -194,10 +198,11 @@ def environment(
     "What a measurement made now depends on."
     device = torch.device(device)
     record = {
-        "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(), "os": f"{platform.system()} {platform.machine()}",
         "versions": {name: _version(name) for name in ("fasterroof", "torch", "numpy")},
-        "cpu": {"name": cpu_name(), "cpus_allowed": cpus_allowed(), "cpu_quota": cpu_quota(), "threads": torch.get_num_threads()},
+        "cpu": {"name": cpu_name(), "cpus_allowed": cpus_allowed(), "cpu_quota": cpu_quota(),
+                "threads": torch.get_num_threads()},
         "device": str(device),
         "fp32": {kind: fp32_mode(device.type, kind) for kind in ("matmul", "convolution")},
         "cudnn_benchmark": torch.backends.cudnn.benchmark,

@@ -54,9 +54,11 @@ def _fit(value: object, hint: object, where: str) -> object:
         return _fit(value, next(a for a in args if a is not type(None)), where)
     if origin is tuple and isinstance(value, (list, tuple)):
         if args[-1] is Ellipsis: return tuple(_fit(v, args[0], f"{where}[{i}]") for i, v in enumerate(value))
-        if len(value) == len(args): return tuple(_fit(v, a, f"{where}[{i}]") for i, (v, a) in enumerate(zip(value, args, strict=True)))
+        if len(value) == len(args):
+            return tuple(_fit(v, a, f"{where}[{i}]") for i, (v, a) in enumerate(zip(value, args, strict=True)))
     elif hint is float and isinstance(value, (int, float)) and not isinstance(value, bool): return float(value)
-    elif isinstance(hint, type) and isinstance(value, hint) and not (hint is int and isinstance(value, bool)): return value
+    elif isinstance(hint, type) and isinstance(value, hint) and not (hint is int and isinstance(value, bool)):
+        return value
     raise RunFileError(f"{where} should be {getattr(hint, '__name__', hint)}, not {one_line(repr(value), 60)}.")
 
 
@@ -69,5 +71,6 @@ def from_plain(
     if not isinstance(d, dict): raise RunFileError(f"{where} should be an object, not {one_line(repr(d), 60)}.")
     hints = typing.get_type_hints(cls)
     for f in fields(cls):
-        if f.name not in d and f.default is MISSING and f.default_factory is MISSING: raise RunFileError(f"{where} has no {f.name}.")
+        if f.name not in d and f.default is MISSING and f.default_factory is MISSING:
+            raise RunFileError(f"{where} has no {f.name}.")
     return cls(**{f.name: _fit(d[f.name], hints[f.name], f"{where}.{f.name}") for f in fields(cls) if f.name in d})

@@ -8,7 +8,7 @@ __all__ = ['RooflinePoint', 'Join', 'join']
 # %% ../nbs/analysis/join.ipynb #ace5a204
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class RooflinePoint:
     "One part of a program under a roof. Quantities that are not known are None."
-    name: str                       # path of the module, or of the module and the operation: "layer1.0.conv1", "layer1.0.add_"
+    name: str                       # path of the module, or of it and the operation: "layer1.0.conv1", "layer1.0.add_"
     type: str                       # class of the module, or name of the operation
     kind: str                       # what it mostly does: "convolution", "norm", "elementwise", "view", …
     phase: str                      # "forward"
@@ -67,8 +67,8 @@ class RooflinePoint:
 
     def __repr__(self):
         pct = MISSING if self.utilization_pct is None else f"{self.utilization_pct:.1f}%"
-        return (f"RooflinePoint({one_line(self.name)}, {one_line(self.type)}: {si(self.flops, 'FLOP')}, {si(self.bytes_moved, 'B')}, "
-                f"{si(self.time_s, 's')}, {self.bound}, {pct} of the roof)")
+        return (f"RooflinePoint({one_line(self.name)}, {one_line(self.type)}: {si(self.flops, 'FLOP')}, "
+                f"{si(self.bytes_moved, 'B')}, {si(self.time_s, 's')}, {self.bound}, {pct} of the roof)")
 
 # %% ../nbs/analysis/join.ipynb #a9cd3717
 @dataclass(frozen=True)
@@ -93,7 +93,8 @@ def _point(key: tuple, ops: "list[Op]", samples: np.ndarray, roof: Roof) -> dict
         weights[bound] = weights.get(bound, 0.0) + (0.0 if bound == "undefined" else max(f.time_s, roof.launch_s))
     undefined = bool(uncounted) or "undefined" in weights
     # The operation that stands for the point: the one with the highest floor, or, where none is known, with most bytes.
-    main = max(range(len(ops)), key=lambda i: (floors[i].time_s if not math.isnan(floors[i].time_s) else 0.0, ops[i].bytes))
+    known = [0.0 if math.isnan(f.time_s) else f.time_s for f in floors]
+    main = max(range(len(ops)), key=lambda i: (known[i], ops[i].bytes))
     first = next((op for op in ops if op.bytes), ops[0])
     return dict(
         name=name, type=ops[0].type if ops[0].leaf else name.rpartition(".")[2], phase=phase,
@@ -104,7 +105,8 @@ def _point(key: tuple, ops: "list[Op]", samples: np.ndarray, roof: Roof) -> dict
         time_s=float(np.median(samples)), interval=median_interval(samples), samples=tuple(map(float, samples)),
         floor_s=None if undefined else sum(f.time_s for f in floors),
         bound="undefined" if undefined else max(weights, key=weights.get),
-        level=floors[main].level, mode=ops[main].mode, shapes=f"{_dims(first.shapes[0])} → {_dims(first.shapes[1])}", uncounted=uncounted)
+        level=floors[main].level, mode=ops[main].mode, uncounted=uncounted,
+        shapes=f"{_dims(first.shapes[0])} → {_dims(first.shapes[1])}")
 
 
 def join(
@@ -122,9 +124,12 @@ def join(
         for span in spans:
             if not span.ops: unexplained[s] += span.duration
             for i in span.ops:
-                # A span of several operations of one point adds up to itself; operations of different points cannot share one.
-                if ops[i].point != ops[span.ops[0]].point:
-                    raise InputError(f"One span belongs to both {ops[span.ops[0]].point} and {ops[i].point}: a fused region needs a name of its own.")
+                # A span of several operations of one point adds up to itself;
+                # operations of different points cannot share one.
+                first, point = ops[span.ops[0]].point, ops[i].point
+                if point != first:
+                    raise InputError(f"One span belongs to both {first} and {point}: "
+                                     "a fused region needs a name of its own.")
                 times[i, s] += span.duration / len(span.ops)
                 timed.add(i)
     parts = [_point(key, [ops[i] for i in where], times[where].sum(axis=0), roof) for key, where in groups.items()]

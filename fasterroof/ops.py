@@ -8,7 +8,7 @@ __all__ = ['CONTRACTIONS', 'FREE', 'tensors_in', 'Traffic', 'traffic', 'Work', '
 # %% ../nbs/analysis/ops.ipynb #47ee5dd6
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -55,7 +55,7 @@ class _Storages:
         return sum(min(sum(views.values()), self.sizes[key]) for key, views in self.views.items())
 
 
-@lru_cache(maxsize=None)
+@cache
 def _written_arguments(func) -> tuple[frozenset, frozenset]:
     "Positions and names of the arguments that the schema says are written to."
     written = [(i, a.name) for i, a in enumerate(func._schema.arguments) if a.alias_info and a.alias_info.is_write]
@@ -125,13 +125,15 @@ def register_cost(
 ) -> Callable:
     "Decorator: the function gives the FLOPs (an int or a `Work`) of a call, from the operator's arguments and `out`."
     def register(fn):
-        for op in ops: _RULES[getattr(op, "overloadpacket", op)] = _Rule(kind, fn, reads_self, f"{fn.__module__}.{fn.__name__}")
+        for op in ops:
+            packet = getattr(op, "overloadpacket", op)
+            _RULES[packet] = _Rule(kind, fn, reads_self, f"{fn.__module__}.{fn.__name__}")
         _rule.cache_clear()
         return fn
     return register
 
 # %% ../nbs/analysis/ops.ipynb #8a9804a7
-@lru_cache(maxsize=None)
+@cache
 def _base(packet):
     "The operator that an in-place operator is a variant of; otherwise the operator itself."
     name = packet.__name__
@@ -149,7 +151,7 @@ def _pointwise(*args, out, **kwargs) -> int:
     return sum(t.numel() for t in tensors_in(out)) if floating else 0
 
 
-@lru_cache(maxsize=None)
+@cache
 def _rule(func) -> _Rule | None:
     "The rule for an operator: a registered one first, then torch's counter, then torch's tag."
     packet = func.overloadpacket
@@ -157,7 +159,8 @@ def _rule(func) -> _Rule | None:
     if _base(packet) in _RULES: return _RULES[_base(packet)]
     if packet in flop_registry:
         count = flop_registry[packet]
-        return _Rule(_registry_kind(packet), lambda *a, out, **k: count(*a, **k, out_val=out), True, f"torch.flop_registry[{packet.__name__}]")
+        return _Rule(_registry_kind(packet), lambda *a, out, **k: count(*a, **k, out_val=out), True,
+                     f"torch.flop_registry[{packet.__name__}]")
     if torch.Tag.pointwise in func.tags: return _Rule("elementwise", _pointwise, True, "torch.Tag.pointwise")
     return None
 
@@ -212,8 +215,8 @@ def cost(
     if rule is not None and rule.kind in FREE: moved = Traffic(0, 0, 0, False)
     kind = rule.kind if rule else "unknown"
     read = moved.read if work.read is None else work.read
+    footprint = moved.footprint - moved.read + read if work.footprint is None else work.footprint
     return Cost(
         kind=kind, flops=work.flops, executed_flops=work.flops if work.executed is None else work.executed,
-        bytes_read=read, bytes_written=moved.written,
-        footprint=(moved.footprint - moved.read + read if work.read is not None else moved.footprint) if work.footprint is None else work.footprint,
+        bytes_read=read, bytes_written=moved.written, footprint=footprint,
         mode=_mode(inputs + outputs, kind), shapes=shapes, rule=rule.name if rule else None)

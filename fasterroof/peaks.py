@@ -33,7 +33,7 @@ class Probed:
 
 @dataclass(frozen=True)
 class HardwarePeaks(Roof):
-    "A measured roof: `peak_flops` in FLOP/s, `peak_bandwidth` in bytes/s, `ridge_point` in FLOP/byte, and their conditions."
+    "A measured roof: `peak_flops` in FLOP/s, `peak_bandwidth` in B/s, `ridge_point` in FLOP/B, and their conditions."
     device: str = "cpu"
     dtype: torch.dtype = torch.float32  # format of the operands that `peak_flops` holds for
     tf32_enabled: bool = False          # whether fp32 was multiplied as TF32
@@ -57,13 +57,15 @@ class HardwarePeaks(Roof):
 
     def __repr__(self):
         levels = "".join(f", {level.name} {si(level.bandwidth, 'B/s')}" for level in self.levels)
-        return (f"HardwarePeaks({self.device}, {self.mode}: {si(self.peak_flops, 'FLOP/s')}, {self.memory} {si(self.peak_bandwidth, 'B/s')}"
-                f"{levels}, ridge {si(self.ridge_point, 'FLOP/B')}, {self.source})")
+        return (f"HardwarePeaks({self.device}, {self.mode}: {si(self.peak_flops, 'FLOP/s')}, "
+                f"{self.memory} {si(self.peak_bandwidth, 'B/s')}{levels}, "
+                f"ridge {si(self.ridge_point, 'FLOP/B')}, {self.source})")
 
 # %% ../nbs/analysis/peaks.ipynb #c8c644e1
 def roof_to_dict(roof: Roof) -> dict:
     "Any roof as plain values."
-    fields = asdict(roof) | {"kind": "HardwarePeaks" if isinstance(roof, HardwarePeaks) else "Roof", "ridge_point": roof.ridge_point}
+    kind = "HardwarePeaks" if isinstance(roof, HardwarePeaks) else "Roof"
+    fields = asdict(roof) | {"kind": kind, "ridge_point": roof.ridge_point}
     if isinstance(roof, HardwarePeaks): fields["dtype"] = str(roof.dtype).rpartition(".")[2]
     return fields
 
@@ -74,10 +76,12 @@ def roof_from_dict(
     "The roof again; raises `RunFileError` where the data are not a roof."
     if not isinstance(d, dict): raise RunFileError(f"A roof should be an object, not {type(d).__name__}.")
     cls = {"HardwarePeaks": HardwarePeaks, "Roof": Roof}.get(str(d.get("kind")))
-    if cls is None: raise RunFileError(f"A roof is of kind HardwarePeaks or Roof, not {one_line(repr(d.get('kind')), 60)}.")
+    if cls is None:
+        raise RunFileError(f"A roof is of kind HardwarePeaks or Roof, not {one_line(repr(d.get('kind')), 60)}.")
     d = dict(d)
     for field, item in (("ceilings", Ceiling), ("levels", Level), ("probed", Probed)):
-        if isinstance(d.get(field), (list, tuple)): d[field] = tuple(from_plain(item, x, f"roof.{field}") for x in d[field])
+        if isinstance(d.get(field), (list, tuple)):
+            d[field] = tuple(from_plain(item, x, f"roof.{field}") for x in d[field])
     try:
         if "dtype" in d: d["dtype"] = resolve_dtype(format_name(d["dtype"]))
         return from_plain(cls, d, "roof")
@@ -92,7 +96,9 @@ def clear_peaks_cache() -> None:
     _CACHE.clear()
 
 
-def _compute_peak(device: torch.device, dtype: torch.dtype, size: int | None, warmup: int, steps: int, mode: str) -> list[Probed]:
+def _compute_peak(
+    device: torch.device, dtype: torch.dtype, size: int | None, warmup: int, steps: int, mode: str,
+) -> list[Probed]:
     sync, reached, refused = synchronizer(device), [], None
     try:
         size = size or probes.matrix_size(device, dtype, sync)
@@ -101,11 +107,14 @@ def _compute_peak(device: torch.device, dtype: torch.dtype, size: int | None, wa
             except (RuntimeError, TypeError) as e: refused = e
     except (RuntimeError, TypeError) as e: refused = e
     if not reached:
-        raise DeviceError(f"{device} cannot multiply {mode_name(dtype)} here: {one_line(str(refused).partition(chr(10))[0]).rstrip('.')}.") from refused
+        why = one_line(str(refused).partition("\n")[0]).rstrip(".")
+        raise DeviceError(f"{device} cannot multiply {mode_name(dtype)} here: {why}.") from refused
     return reached
 
 
-def _level_peak(device: torch.device, name: str, sizes: list[int], launch_s: float, warmup: int, steps: int) -> list[Probed]:
+def _level_peak(
+    device: torch.device, name: str, sizes: list[int], launch_s: float, warmup: int, steps: int,
+) -> list[Probed]:
     sync, best = synchronizer(device), {}
     for size in sizes:
         for p in probes.memory_probes(device, size):
@@ -127,15 +136,19 @@ def measure_peaks(
 ) -> HardwarePeaks:
     """The roof of a device, found by kernels that try to reach it: about two seconds on two cores.
 
-    Raises `DeviceError` for a device that is absent or cannot compute in the format, `InputError` for sizes that do not fit."""
+    Raises `DeviceError` for a device that is absent or cannot compute in the format,
+    `InputError` for sizes that do not fit."""
     device = resolve_device(device)
     dtype = resolve_dtype(format_name(mode_name(dtype)))
-    if not dtype.is_floating_point: raise InputError(f"Peaks are measured for floating-point formats, not {mode_name(dtype)}.")
+    if not dtype.is_floating_point:
+        raise InputError(f"Peaks are measured for floating-point formats, not {mode_name(dtype)}.")
     for name, value, least in (("warmup", warmup, 0), ("steps", steps, 1), ("matmul_size", matmul_size, 1)):
         if value is not None and (not isinstance(value, int) or value < least):
             raise InputError(f"{name} must be a whole number from {least}, not {value!r}.")
-    tf32 = allow_tf32 and dtype is torch.float32 and device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)
-    key = (device, dtype, matmul_size, bandwidth_mb, warmup, steps, tf32, torch.get_num_threads(), cpus_allowed(), torch.backends.cudnn.benchmark)
+    tf32 = (allow_tf32 and dtype is torch.float32 and device.type == "cuda"
+            and torch.cuda.get_device_capability(device) >= (8, 0))
+    key = (device, dtype, matmul_size, bandwidth_mb, warmup, steps, tf32,
+           torch.get_num_threads(), cpus_allowed(), torch.backends.cudnn.benchmark)
     if cache and key in _CACHE: return _CACHE[key]
     nbytes = probes.memory_size(device, bandwidth_mb)
     mode = "tf32" if tf32 else mode_name(dtype)
@@ -147,7 +160,8 @@ def measure_peaks(
         memory = "HBM" if device.type == "cuda" else "DRAM"
         stages = [(memory, float("inf"), [nbytes], steps)]
         # Several sizes within each cache: its edge lies elsewhere in a virtual machine, and its middle may be shared.
-        stages += [(name, size, [size // 4, size // 2, size * 3 // 4], 3 * steps) for name, size in reversed(probes.caches(device))]
+        stages += [(name, size, [size // 4, size // 2, size * 3 // 4], 3 * steps)
+                   for name, size in reversed(probes.caches(device))]
         levels, moved, behind = [], [], None
         for name, size, sizes, n in track(stages, "Bandwidth"):
             reached = _level_peak(device, name, sizes, launch_s, warmup, n)
@@ -158,9 +172,9 @@ def measure_peaks(
     main, *levels = levels
     best = max(computed, key=lambda p: p.rate)
     peaks = HardwarePeaks(
-        best.rate, main.bandwidth, name=f"{device}, measured", levels=tuple(reversed(levels)), memory=memory, launch_s=launch_s, source="measured",
-        device=str(device), dtype=dtype, tf32_enabled=tf32, cudnn_benchmark=torch.backends.cudnn.benchmark,
-        threads=torch.get_num_threads(), probed=(*computed, *moved))
+        best.rate, main.bandwidth, name=f"{device}, measured", levels=tuple(reversed(levels)), memory=memory,
+        launch_s=launch_s, source="measured", device=str(device), dtype=dtype, tf32_enabled=tf32,
+        cudnn_benchmark=torch.backends.cudnn.benchmark, threads=torch.get_num_threads(), probed=(*computed, *moved))
     if cache: _CACHE[key] = peaks
     return peaks
 
@@ -172,11 +186,12 @@ def measure_modes(
     "One roof with a ceiling for every mode that can be measured; the others stay unknown."
     every = []
     for mode in modes:
-        probed = mode in FORMATS and mode not in ("medium", "int8") and (mode != "tf32" or torch.device(device).type == "cuda")
-        if probed:
-            try: every.append(measure_peaks(device, dtype=format_name(mode), allow_tf32=mode == "tf32"))
-            except DeviceError:
-                if mode == modes[0]: raise
+        if mode not in FORMATS or mode in ("medium", "int8"): continue
+        if mode == "tf32" and torch.device(device).type != "cuda": continue
+        try: every.append(measure_peaks(device, dtype=format_name(mode), allow_tf32=mode == "tf32"))
+        except DeviceError:
+            if mode == modes[0]: raise
     if not every: every = [measure_peaks(device)]
     lead, *others = every
-    return replace(lead, ceilings=tuple(Ceiling(p.mode, p.peak_flops, max(p.probed, key=lambda x: (x.what == p.mode, x.rate)).name) for p in others))
+    def kernel(p): return max(p.probed, key=lambda x: (x.what == p.mode, x.rate)).name
+    return replace(lead, ceilings=tuple(Ceiling(p.mode, p.peak_flops, kernel(p)) for p in others))

@@ -41,9 +41,16 @@ def hover(
     "What one asks next about a point."
     interval = f" [{si(p.interval[0], 's')}, {si(p.interval[1], 's')}]" if p.interval else ""
     skipped = f", {si(p.executed_flops, 'FLOP')} executed" if p.executed_flops != p.flops else ""
-    utilization = MISSING if p.utilization_pct is None else f"{p.utilization_pct:.1f} % of the roof ({p.level or 'no traffic'}, {p.mode})"
-    rows = [f"<b>{text(p.name)}</b>  {text(p.type)}", text(p.shapes), f"{si(p.flops, 'FLOP')}{skipped}, {si(p.bytes_moved, 'B')}: {si(p.arithmetic_intensity, 'FLOP/B')}",
-            f"{si(p.time_s, 's')}{interval}, {100 * p.share:.1f} % of the time, {p.calls}×", f"floor {si(p.floor_s, 's')}: {utilization}", f"bound: {p.bound}"]
+    place = f"{p.level or 'no traffic'}, {p.mode}"
+    utilization = MISSING if p.utilization_pct is None else f"{p.utilization_pct:.1f} % of the roof ({place})"
+    rows = [
+        f"<b>{text(p.name)}</b>  {text(p.type)}",
+        text(p.shapes),
+        f"{si(p.flops, 'FLOP')}{skipped}, {si(p.bytes_moved, 'B')}: {si(p.arithmetic_intensity, 'FLOP/B')}",
+        f"{si(p.time_s, 's')}{interval}, {100 * p.share:.1f} % of the time, {p.calls}×",
+        f"floor {si(p.floor_s, 's')}: {utilization}",
+        f"bound: {p.bound}",
+    ]
     return "<br>".join(rows)
 
 
@@ -55,34 +62,46 @@ def left_out(
     undefined = [p for p in hidden if p.bound == "undefined"]
     moving = sum(1 for p in hidden if p.bound != "undefined" and p.bytes_moved)
     free = len(hidden) - len(undefined) - moving
+    names = ", ".join(one_line(p.name, 40) for p in undefined[:3]) + (", …" if len(undefined) > 3 else "")
     said = [f"{moving} without arithmetic" if moving else "", f"{free} without work" if free else "",
-            f"{len(undefined)} undefined ({', '.join(one_line(p.name, 40) for p in undefined[:3])}{', …' if len(undefined) > 3 else ''})" if undefined else ""]
+            f"{len(undefined)} undefined ({names})" if undefined else ""]
     return f"Not drawn: {', '.join(filter(None, said))}." if hidden else ""
 
 # %% ../nbs/analysis/plot.ipynb #b68e65e9
 def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
     "Lines of every level and ceiling between two intensities."
-    slopes = [(level.name, level.bandwidth) for level in roof.levels] + [(roof.memory, roof.peak_bandwidth)]
+    slopes: dict[float, str] = {}  # levels that are equally fast share a line
+    for name, rate in [(level.name, level.bandwidth) for level in roof.levels] + [(roof.memory, roof.peak_bandwidth)]:
+        slopes[rate] = f"{slopes[rate]}, {name}" if rate in slopes else name
     flats = [(c.mode, c.flops_per_s) for c in roof.ceilings] + [(roof.mode or "peak", roof.peak_flops)]
-    top, fastest = max(rate for _, rate in flats), max(rate for _, rate in slopes)
+    top, fastest = max(rate for _, rate in flats), max(slopes)
     line = dict(color=GREY, width=1.5)
     traces = []
-    for name, rate in slopes:
+    for rate, name in slopes.items():
         label = f"{text(name)} {si(rate, 'B/s')}"
         end = top / rate
-        traces.append(dict(type="scatter", mode="lines+text", x=[low, end], y=[low * rate, top], text=[label, ""], textposition="top right",
-                           line=line | {"dash": "solid" if rate == roof.peak_bandwidth else "dot"}, name=label, hoverinfo="name", showlegend=False))
+        at = low * (end / low) ** 0.45  # where the label stands, above and left of the rising line
+        traces.append(dict(
+            type="scatter", mode="lines+text", name=label, hoverinfo="name", showlegend=False,
+            x=[low, at, end], y=[low * rate, at * rate, top], text=["", label, ""], textposition="top left",
+            line=line | {"dash": "solid" if rate == roof.peak_bandwidth else "dot"}))
     for name, rate in flats:
         label = f"{text(name)} {si(rate, 'FLOP/s')}"
-        traces.append(dict(type="scatter", mode="lines+text", x=[rate / fastest, high], y=[rate, rate], text=["", label], textposition="top left",
-                           line=line | {"dash": "solid" if rate == roof.peak_flops else "dash"}, name=label, hoverinfo="name", showlegend=False))
+        traces.append(dict(
+            type="scatter", mode="lines+text", name=label, hoverinfo="name", showlegend=False,
+            x=[rate / fastest, high], y=[rate, rate], text=["", label], textposition="top left",
+            line=line | {"dash": "solid" if rate == roof.peak_flops else "dash"}))
     label = f"ridge {si(roof.ridge_point, 'FLOP/B')}"
-    traces.append(dict(type="scatter", mode="markers+text", x=[roof.ridge_point], y=[roof.peak_flops], text=[label], textposition="bottom right",
-                       marker=dict(symbol="diamond", size=9, color=GREY), name=label, hoverinfo="name", showlegend=False))
+    traces.append(dict(
+        type="scatter", mode="markers+text", name=label, hoverinfo="name", showlegend=False,
+        x=[roof.ridge_point], y=[roof.peak_flops], text=[label], textposition="bottom right",
+        marker=dict(symbol="diamond", size=9, color=GREY)))
     return traces
 
 
-def _decade(x: float, step: int) -> float: return 10.0 ** (math.floor(math.log10(x)) if step < 0 else math.ceil(math.log10(x)))
+def _decade(x: float, step: int) -> float:
+    exponent = math.log10(x)
+    return 10.0 ** (math.floor(exponent) if step < 0 else math.ceil(exponent))
 
 
 def frame(
@@ -96,18 +115,23 @@ def frame(
     shown = [p for p in points if drawable(p)]
     xs = [p.arithmetic_intensity for p in shown] + [roof.ridge_point]
     low, high = _decade(min(xs) * 0.9, -1), _decade(max(max(xs), 3 * roof.ridge_point) * 1.1, 1)
-    rates = [p.achieved_gflops * 1e9 for p in shown] + [low * roof.peak_bandwidth]
-    top = max([roof.peak_flops, *(c.flops_per_s for c in roof.ceilings), *(p.achieved_gflops * 1e9 for p in shown)])
-    axis = dict(type="log", gridcolor="rgba(122,133,148,0.25)", linecolor=GREY, zeroline=False, dtick=1, exponentformat="SI")
+    rates = [p.achieved_gflops * 1e9 for p in shown]
+    bottom = _decade(min([*rates, low * roof.peak_bandwidth]), -1)
+    top = max([roof.peak_flops, *(c.flops_per_s for c in roof.ceilings), *rates])
+    axis = dict(type="log", gridcolor="rgba(122,133,148,0.25)", linecolor=GREY, zeroline=False, dtick=1,
+                exponentformat="SI")
     fig = go.Figure([go.Scatter({k: v for k, v in t.items() if k != "type"}) for t in _roof_traces(roof, low, high)])
     fig.update_layout(
-        title=dict(text=text(title), x=0, xref="paper"), font=dict(color=GREY, family="system-ui, sans-serif"), paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
-        margin=dict(l=70, r=20, t=50, b=90), height=560, legend=dict(orientation="h", y=1.0, yanchor="bottom", x=1.0, xanchor="right", itemsizing="constant"),
-        hoverlabel=dict(align="left"),
+        title=dict(text=text(title), x=0, xref="paper"), font=dict(color=GREY, family="system-ui, sans-serif"),
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", margin=dict(l=70, r=20, t=50, b=110), height=580,
+        legend=dict(orientation="h", y=-0.13, yanchor="top", x=0, itemsizing="constant"),
+        hoverlabel=dict(align="left"), modebar=dict(bgcolor="rgba(0,0,0,0)", color=GREY, activecolor=COLORS["memory"]),
         xaxis=dict(title="Arithmetic intensity (FLOP/byte)", range=[math.log10(low), math.log10(high)], **axis),
-        yaxis=dict(title="Achieved (FLOP/s)", range=[math.log10(_decade(min(rates), -1)), math.log10(top * 2.5)], **axis))
+        yaxis=dict(title="Achieved (FLOP/s)", range=[math.log10(bottom), math.log10(top * 2.5)], **axis))
     note = left_out(points)
-    if note: fig.add_annotation(text=text(note), xref="paper", yref="paper", x=0, y=0, yshift=-72, showarrow=False, xanchor="left", font=dict(size=12))
+    if note:
+        fig.add_annotation(text=text(note), xref="paper", yref="paper", x=0, y=0, yshift=-98, showarrow=False,
+                           xanchor="left", font=dict(size=12))
     return fig
 
 
@@ -128,10 +152,12 @@ def figure(
 
     fig = frame(points, roof, title)
     for bound, color in COLORS.items():
-        mine = sorted((p for p in points if drawable(p) and p.bound == bound), key=lambda p: -p.share)  # small ones on top
+        mine = [p for p in points if drawable(p) and p.bound == bound]
         if not mine: continue
+        mine.sort(key=lambda p: -p.share)  # small ones on top
         fig.add_trace(go.Scatter(
-            x=[p.arithmetic_intensity for p in mine], y=[p.achieved_gflops * 1e9 for p in mine], mode="markers", name=f"{bound} bound",
-            marker=dict(size=[size(p.share) for p in mine], color=color, opacity=0.75, line=dict(width=1, color="rgba(255,255,255,0.6)")),
-            hovertemplate="%{hovertext}<extra></extra>", hovertext=[hover(p) for p in mine]))
+            x=[p.arithmetic_intensity for p in mine], y=[p.achieved_gflops * 1e9 for p in mine], mode="markers",
+            marker=dict(size=[size(p.share) for p in mine], color=color, opacity=0.75,
+                        line=dict(width=1, color="rgba(255,255,255,0.6)")),
+            name=f"{bound} bound", hovertemplate="%{hovertext}<extra></extra>", hovertext=[hover(p) for p in mine]))
     return fig

@@ -57,7 +57,7 @@ def memory_probes(
     device: torch.device,
     nbytes: int,  # size of the working set
 ) -> Iterator[Probe]:
-    "Each mix of reading and writing over one working set of fp32 (a byte is a byte): update in place, read, copy, write."
+    "Each mix of reading and writing over one fp32 working set (a byte is a byte): update in place, read, copy, write."
     n = max(2, nbytes // 8 * 2)
     x = _noise((n,), device, torch.float32)
     half, other, size = x[: n // 2], x[n // 2:], 4 * n
@@ -118,10 +118,12 @@ def caches(
     if device.type == "cuda": return [("L2", torch.cuda.get_device_properties(device).L2_cache_size)]
     if device.type != "cpu": return []
     found: dict[int, dict[str, int]] = {}
+    facts = ("level", "type", "size", "shared_cpu_list")
     for index in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cache/index*"):
-        try: level, kind, size, shared = ((index / f).read_text().strip() for f in ("level", "type", "size", "shared_cpu_list"))
+        try: level, kind, size, shared = ((index / fact).read_text().strip() for fact in facts)
         except OSError: continue
-        if kind != "Instruction" and size.endswith("K"): found.setdefault(int(level), {})[shared] = int(size[:-1]) * 1024
+        if kind != "Instruction" and size.endswith("K"):
+            found.setdefault(int(level), {})[shared] = int(size[:-1]) * 1024
     used = cpus_allowed()  # at most so many private caches can be filled
     return [(f"L{level}", sum(sorted(found[level].values())[-used:])) for level in sorted(found) if level > 1]
 

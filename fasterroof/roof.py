@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 
 from .errors import InputError
-from .units import si
 
 # %% ../nbs/analysis/roof.ipynb #fcb92306
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ class Roof:
     def __post_init__(self):
         rates = [("peak_flops", self.peak_flops), ("peak_bandwidth", self.peak_bandwidth)]
         rates += [(f"ceiling {c.mode}", c.flops_per_s) for c in self.ceilings]
-        rates += [(f"{level.name} {what}", getattr(level, what)) for level in self.levels for what in ("bandwidth", "capacity")]
+        for level in self.levels:
+            rates += [(f"{level.name} bandwidth", level.bandwidth), (f"{level.name} capacity", level.capacity)]
         for what, rate in rates:
             if not (isinstance(rate, (int, float)) and math.isfinite(rate) and rate > 0):
                 raise InputError(f"{what} must be a positive, finite number in SI units, not {rate!r}.")

@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_map_only
 
 from .clock import Timing, no_gc, synchronizer, time_once
 from .env import environment, preserved, resolve_device, tensors_restorer, track
-from .errors import InputError, ModelError, UncountedWarning, one_line
+from .errors import InputError, UncountedWarning
 from .join import RooflinePoint, join
 from .ops import CONTRACTIONS, tensors_in
 from .page import slowest
@@ -28,7 +28,8 @@ from .roof import Roof
 from .run import Run
 from .scope import Scope
 from .timeline import Marker, Span, Stopwatch, idle_time, kernel_spans, profiler_events
-from .trace import Op, Recorder, Trace, call_arguments, check_call, describe, model_errors, model_name, original, warn_uncounted
+from .trace import (Op, Recorder, Trace, call_arguments, check_call, describe, model_errors,
+                              model_name, original, warn_uncounted)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +88,8 @@ def _cpu_steps(watch: _Watch, steps: int) -> tuple[list, list[list[Span]], list[
 
 
 def _cuda_steps(watch: _Watch, steps: int) -> tuple[list, list[list[Span]], list[float], list[float], dict]:
-    # The profiler slows everything while it is on, so all watched steps lie in one profile, half of the plain ones before it.
+    # The profiler slows everything while it is on, so all watched steps lie in one profile,
+    # half of the plain ones before it.
     plain = [watch.plain() for _ in range(steps // 2)]
     activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
     recorders, watched = [], []
@@ -99,7 +101,8 @@ def _cuda_steps(watch: _Watch, steps: int) -> tuple[list, list[list[Span]], list
     kernels = kernel_spans(profiler_events(prof), steps, str(watch.device))
     notes = [f"{kernels.unexplained} kernels were launched outside of any operation."] if kernels.unexplained else []
     if kernels.lost: notes.append(f"{kernels.lost} launches have no kernel in the profile.")
-    return recorders, kernels.steps, plain, watched, {"idle_s": float(np.median([idle_time(s) for s in kernels.steps])), "notes": tuple(notes)}
+    idle_s = float(np.median([idle_time(s) for s in kernels.steps]))
+    return recorders, kernels.steps, plain, watched, {"idle_s": idle_s, "notes": tuple(notes)}
 
 
 def _most_common(recorders: list[Recorder]) -> tuple[list[int], str]:
@@ -107,7 +110,8 @@ def _most_common(recorders: list[Recorder]) -> tuple[list[int], str]:
     # Costs are remembered by signature, so the same operation in the same place is the same object in every step.
     lists = [tuple(zip(map(id, r.costs), r.owners, strict=True)) for r in recorders]
     usual, n = Counter(lists).most_common(1)[0]
-    note = "" if n == len(lists) else f"{len(lists) - n} of {len(lists)} steps ran a different list of operations and were set aside."
+    aside = len(lists) - n
+    note = f"{aside} of {len(lists)} steps ran a different list of operations and were set aside." if aside else ""
     return [i for i, one in enumerate(lists) if one == usual], note
 
 # %% ../nbs/analysis/roofline.ipynb #8aa59b00
@@ -117,14 +121,17 @@ class RooflineAnalyzer:
     def __init__(
         self,
         model: Callable,             # a module or another callable
-        sample: object,              # what to call it with: a tensor, a tuple of arguments, or a dict of keyword arguments
+        sample: object,              # what to call it with: a tensor, a tuple, or a dict of keyword arguments
         peaks: Roof | None = None,   # the roof; None: measured for the device and the modes that the model uses
         *,
         name: str | None = None,     # shown in reports; None: the model's class
     ):
-        if original(model) is not model or any(original(m) is not m for m in (model.modules() if isinstance(model, torch.nn.Module) else ())):
-            raise InputError("A model compiled by torch.compile cannot be profiled operation by operation; pass the original (model._orig_mod).")
-        if peaks is not None and not isinstance(peaks, Roof): raise InputError(f"peaks must be a Roof, such as measure_peaks() gives, not {type(peaks).__name__}.")
+        modules = model.modules() if isinstance(model, torch.nn.Module) else ()
+        if any(original(m) is not m for m in (model, *modules)):
+            raise InputError("A model compiled by torch.compile cannot be profiled operation by operation; "
+                             "pass the original (model._orig_mod).")
+        if peaks is not None and not isinstance(peaks, Roof):
+            raise InputError(f"peaks must be a Roof, such as measure_peaks() gives, not {type(peaks).__name__}.")
         self.args, self.kwargs = call_arguments(sample)
         check_call(model, self.args, self.kwargs)
         self.model, self.peaks, self.name = model, peaks, name or model_name(model)
@@ -138,15 +145,18 @@ class RooflineAnalyzer:
     ) -> list[RooflinePoint]:
         """Run the model and place its parts under the roof; the result stays in `run`.
 
-        Raises `ModelError` if the model raises, `DeviceError` for a device that is absent, `InputError` for other arguments.
+        Raises `ModelError` if the model raises, `DeviceError` for a device that is absent,
+        `InputError` for other arguments.
         The model, the sample and all settings are afterwards as they were."""
         if not isinstance(steps, int) or steps < 1 or not isinstance(warmup, int) or warmup < 0:
             raise InputError(f"steps must be a whole number from 1 and warmup from 0, not {steps!r} and {warmup!r}.")
         model = self.model
         device = resolve_device(_device_of(model, (self.args, self.kwargs)) if device is None else device)
-        if device.type not in ("cpu", "cuda"): raise InputError(f"Operations cannot be timed on {device.type} by this version; on cpu and cuda they can.")
+        if device.type not in ("cpu", "cuda"):
+            raise InputError(f"Operations cannot be timed on {device.type} by this version; on cpu and cuda they can.")
         if isinstance(self.peaks, HardwarePeaks) and torch.device(self.peaks.device).type != device.type:
-            raise InputError(f"These peaks are of {self.peaks.device}, the model runs on {device}; pass peaks of that device, or a plain Roof.")
+            raise InputError(f"These peaks are of {self.peaks.device}, the model runs on {device}; "
+                             "pass peaks of that device, or a plain Roof.")
         with ExitStack() as stack:
             stack.enter_context(preserved(model))
             stack.callback(tensors_restorer(tensors_in((self.args, self.kwargs))))
@@ -161,24 +171,27 @@ class RooflineAnalyzer:
             if not counted: raise InputError(f"{self.name} dispatched no torch operation: there is nothing to profile.")
             roof = self.peaks or measure_modes(_modes(counted) or ["fp32"], device)
             for _ in track(range(warmup), "Warming up"): watch.plain()
-            with no_gc():
-                recorders, spans, plain, watched, more = (_cuda_steps if device.type == "cuda" else _cpu_steps)(watch, steps)
+            take = _cuda_steps if device.type == "cuda" else _cpu_steps
+            with no_gc(): recorders, spans, plain, watched, more = take(watch, steps)
             record = environment(device)
         usual, note = _most_common(recorders)
         ops = recorders[usual[0]].ops()
         joined = join(ops, [spans[i] for i in usual], roof)
         self._warn(ops, roof)
+        notes = (*more.get("notes", ()), *([note] if note else []))
         self._run = Run(
-            model=self.name, sample=describe(self.args, self.kwargs), device=str(device), points=joined.points, roof=roof, plain=Timing(tuple(plain)),
-            watched=Timing(tuple(watched)), time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
-            environment=record, idle_s=more.get("idle_s"), notes=(*more.get("notes", ()), *([note] if note else [])))
+            model=self.name, sample=describe(self.args, self.kwargs), device=str(device),
+            points=joined.points, roof=roof, plain=Timing(tuple(plain)), watched=Timing(tuple(watched)),
+            time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
+            environment=record, idle_s=more.get("idle_s"), notes=notes)
         return self.results
 
     def _warn(self, ops: list[Op], roof: Roof) -> None:
         warn_uncounted(Trace(ops, self.name).uncounted, self.name)
         unknown = sorted({op.mode for op in ops if op.flops and not roof.ceiling(op.mode) > 0})
         if unknown:
-            warnings.warn(f"{self.name}: the roof has no ceiling for {', '.join(unknown)}; points in that mode are undefined.", UncountedWarning, stacklevel=3)
+            warnings.warn(f"{self.name}: the roof has no ceiling for {', '.join(unknown)}; "
+                          "points in that mode are undefined.", UncountedWarning, stacklevel=3)
 
     @property
     def run(self) -> Run:
@@ -200,8 +213,9 @@ class RooflineAnalyzer:
 
         def scaled(x, scale): return None if x is None else x / scale
         return pd.DataFrame([{
-            "name": p.name, "type": p.type, "calls": p.calls, "time_ms": p.time_s * 1e3, "share_pct": 100 * p.share, "mflop": scaled(p.flops, 1e6), "mb": p.bytes_moved / 1e6,
-            "flop_per_byte": p.arithmetic_intensity, "gflop_per_s": p.achieved_gflops, "bound": p.bound, "level": p.level, "utilization_pct": p.utilization_pct,
+            "name": p.name, "type": p.type, "calls": p.calls, "time_ms": p.time_s * 1e3, "share_pct": 100 * p.share,
+            "mflop": scaled(p.flops, 1e6), "mb": p.bytes_moved / 1e6, "flop_per_byte": p.arithmetic_intensity,
+            "gflop_per_s": p.achieved_gflops, "bound": p.bound, "level": p.level, "utilization_pct": p.utilization_pct,
         } for p in slowest(self.run.points, top)])
 
     def plot(

@@ -29,7 +29,8 @@ def _taps_inside(length: int, positions: int, kernel: int, stride: int, padding:
 @register_cost(aten.convolution, aten._convolution, kind="convolution")
 def convolution(x, w, bias, stride, padding, dilation, transposed, output_padding, groups, *_, out):
     "torch's count; executed are the taps that do not fall on padding (for a transposed one: outside the output)."
-    flops = flop_registry[aten.convolution](x, w, bias, stride, padding, dilation, transposed, output_padding, groups, out_val=out)
+    flops = flop_registry[aten.convolution](
+        x, w, bias, stride, padding, dilation, transposed, output_padding, groups, out_val=out)
     # A transposed convolution scatters: each input position writes taps, and those outside the output are dropped.
     walked, hit = (x.shape[2:], out.shape[2:]) if transposed else (out.shape[2:], x.shape[2:])
     kernel = w.shape[2:]
@@ -42,14 +43,17 @@ def _sdpa(q, k, v, *_, out, **__):
     return 2 * prod(q.shape[:-1]) * k.shape[-2] * (q.shape[-1] + v.shape[-1])
 
 
-register_cost(aten._scaled_dot_product_flash_attention_for_cpu, aten._scaled_dot_product_fused_attention_overrideable, kind="attention")(_sdpa)
+register_cost(aten._scaled_dot_product_flash_attention_for_cpu,
+              aten._scaled_dot_product_fused_attention_overrideable, kind="attention")(_sdpa)
 
 
 @register_cost(aten._native_multi_head_attention, kind="attention")
-def native_multi_head_attention(query, key, value, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, *_, out, **__):
+def native_multi_head_attention(
+    query, key, value, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, *_, out, **__,
+):
     "Projections of queries, keys and values, attention over all heads, the output projection."
-    (n, l, e), s = query.shape, key.shape[1]
-    return 2 * n * e * e * (l + 2 * s) + 2 * 2 * n * l * s * e + 2 * n * l * e * e
+    (n, length, e), s = query.shape, key.shape[1]
+    return 2 * n * e * e * (length + 2 * s) + 2 * 2 * n * length * s * e + 2 * n * length * e * e
 
 # %% ../nbs/analysis/rules.ipynb #c71f2fc2
 MEAN, VARIANCE, NORMALISE, AFFINE = 1, 3, 2, 2  # FLOP an element
@@ -59,7 +63,8 @@ def _batch_norm(x, weight, bias, mean, var, training, *_, out):
     return x.numel() * (MEAN + VARIANCE + NORMALISE + AFFINE * (weight is not None) if training else 2)
 
 
-register_cost(aten.native_batch_norm, aten._native_batch_norm_legit, aten.cudnn_batch_norm, aten.miopen_batch_norm, kind="norm")(_batch_norm)
+register_cost(aten.native_batch_norm, aten._native_batch_norm_legit, aten.cudnn_batch_norm, aten.miopen_batch_norm,
+              kind="norm")(_batch_norm)
 
 
 @register_cost(aten._native_batch_norm_legit_no_training, aten._batch_norm_no_update, kind="norm")
@@ -67,15 +72,18 @@ def batch_norm_no_training(x, *_, out): return 2 * x.numel()
 
 
 @register_cost(aten._batch_norm_with_update, kind="norm")
-def batch_norm_with_update(x, weight, *_, out): return x.numel() * (MEAN + VARIANCE + NORMALISE + AFFINE * (weight is not None))
+def batch_norm_with_update(x, weight, *_, out):
+    return x.numel() * (MEAN + VARIANCE + NORMALISE + AFFINE * (weight is not None))
 
 
 @register_cost(aten.native_layer_norm, kind="norm")
-def layer_norm(x, shape, weight, *_, out): return x.numel() * (MEAN + VARIANCE + NORMALISE + AFFINE * (weight is not None))
+def layer_norm(x, shape, weight, *_, out):
+    return x.numel() * (MEAN + VARIANCE + NORMALISE + AFFINE * (weight is not None))
 
 
 @register_cost(aten.native_group_norm, kind="norm")
-def group_norm(x, weight, *_, out): return x.numel() * (MEAN + VARIANCE + NORMALISE + AFFINE * (weight is not None))
+def group_norm(x, weight, *_, out):
+    return x.numel() * (MEAN + VARIANCE + NORMALISE + AFFINE * (weight is not None))
 
 # %% ../nbs/analysis/rules.ipynb #8af8016a
 def _window(kernel, dims: int) -> int: return prod(kernel) if len(kernel) == dims else kernel[0] ** dims
@@ -93,14 +101,15 @@ def pool3d(x, kernel, *_, out): return _window(kernel, 3) * (out[0] if isinstanc
 def adaptive_pool(x, size, *_, out):
     "Elements in all windows; they may overlap."
     spatial = x.shape[-len(size):]
-    elements = prod(sum(-(-(i + 1) * n // o) - i * n // o for i in range(o)) for n, o in zip(spatial, size, strict=True))
-    return elements * prod(x.shape[: -len(size)])
+    windows = (sum(-(-(i + 1) * n // o) - i * n // o for i in range(o)) for n, o in zip(spatial, size, strict=True))
+    return prod(windows) * prod(x.shape[: -len(size)])
 
 # %% ../nbs/analysis/rules.ipynb #49d272d7
 def _each_input(x, *_, out, **__): return x.numel()
 
 
-register_cost(aten.mean, aten.sum, aten.amax, aten.amin, aten.max, aten.min, aten.argmax, aten.argmin, aten.prod, kind="reduction")(_each_input)
+register_cost(aten.mean, aten.sum, aten.amax, aten.amin, aten.max, aten.min, aten.argmax, aten.argmin, aten.prod,
+              kind="reduction")(_each_input)
 
 
 @register_cost(aten.linalg_vector_norm, kind="reduction")
@@ -123,22 +132,26 @@ def _nothing(*_, out, **__): return 0
 
 
 register_cost(
-    aten.clone, aten._to_copy, aten.cat, aten.stack, aten.constant_pad_nd, aten.reflection_pad2d, aten.replication_pad2d, aten.roll,
-    aten.flip, aten.repeat, aten.masked_fill, aten.where, aten.index_put, aten._unsafe_view, aten._reshape_copy, aten.unfold_copy,
-    aten.tril, aten.triu, aten.split_with_sizes_copy, aten.pixel_shuffle, aten.pixel_unshuffle, aten.channel_shuffle,
-    aten._local_scalar_dense, kind="move")(_nothing)
+    aten.clone, aten._to_copy, aten.cat, aten.stack, aten.constant_pad_nd, aten.reflection_pad2d,
+    aten.replication_pad2d, aten.roll, aten.flip, aten.repeat, aten.masked_fill, aten.where, aten.index_put,
+    aten._unsafe_view, aten._reshape_copy, aten.unfold_copy, aten.tril, aten.triu, aten.split_with_sizes_copy,
+    aten.pixel_shuffle, aten.pixel_unshuffle, aten.channel_shuffle, aten._local_scalar_dense,
+    kind="move")(_nothing)
 register_cost(
-    aten.copy, aten.fill, aten.zero, aten.zeros, aten.zeros_like, aten.new_zeros, aten.ones, aten.ones_like, aten.new_ones, aten.full,
-    aten.full_like, aten.new_full, aten.scalar_tensor, aten.arange, aten.linspace, aten.eye, kind="move", reads_self=False)(_nothing)
-register_cost(aten.empty, aten.empty_like, aten.new_empty, aten.empty_strided, aten.new_empty_strided, aten.as_strided_, aten.set_, kind="allocation")(_nothing)
+    aten.copy, aten.fill, aten.zero, aten.zeros, aten.zeros_like, aten.new_zeros, aten.ones, aten.ones_like,
+    aten.new_ones, aten.full, aten.full_like, aten.new_full, aten.scalar_tensor, aten.arange, aten.linspace,
+    aten.eye, kind="move", reads_self=False)(_nothing)
+register_cost(
+    aten.empty, aten.empty_like, aten.new_empty, aten.empty_strided, aten.new_empty_strided, aten.as_strided_,
+    aten.set_, kind="allocation")(_nothing)
 
 
 def _draws(*_, out, **__): return out.numel()
 
 
 register_cost(
-    aten.bernoulli_, aten.normal_, aten.uniform_, aten.exponential_, aten.random_, aten.rand, aten.randn, aten.rand_like, aten.randn_like,
-    aten.randint, aten.randperm, kind="random", reads_self=False)(_draws)
+    aten.bernoulli_, aten.normal_, aten.uniform_, aten.exponential_, aten.random_, aten.rand, aten.randn,
+    aten.rand_like, aten.randn_like, aten.randint, aten.randperm, kind="random", reads_self=False)(_draws)
 
 
 @register_cost(aten.native_dropout, kind="random")

@@ -93,11 +93,16 @@ class Run:
         "The figures to read first."
         interval = self.plain.interval
         time = si(self.plain.median, "s") + (f" [{si(interval[0], 's')}, {si(interval[1], 's')}]" if interval else "")
+        work = f"{si(self.flops, 'FLOP')}, {si(self.bytes_moved, 'B')}"
+        if self.undefined: work += f" (without {len(self.undefined)} undefined)"
         lines = {
-            "a run takes": time, "of the roof": MISSING if self.utilization_pct is None else f"{self.utilization_pct:.0f} %",
-            "work": f"{si(self.flops, 'FLOP')}, {si(self.bytes_moved, 'B')}" + (f" (without {len(self.undefined)} undefined)" if self.undefined else ""),
-            "points add up to": f"{si(self.time_s, 's')} ({100 * self.covered:.1f} %)",
-            "difference": si(self.difference_s, "s"), "watching costs": f"{100 * self.watching_cost:+.1f} %"}
+            "a run takes": time,
+            "of the roof": MISSING if self.utilization_pct is None else f"{self.utilization_pct:.0f} %",
+            "work": work,
+            "its points add up to": f"{si(self.time_s, 's')} ({100 * self.covered:.1f} % of it)",
+            "difference": si(self.difference_s, "s"),
+            "watching costs": f"{100 * self.watching_cost:+.1f} %",
+        }
         if self.idle_s is not None: lines["idle between kernels"] = si(self.idle_s, "s")
         return lines
 
@@ -105,11 +110,19 @@ class Run:
     def remarks(self) -> tuple[str, ...]:
         "Notes, and what matched nothing."
         more = []
-        if self.undefined: more.append(f"Undefined, without a cost rule or a ceiling: {', '.join(one_line(n, 60) for n in self.undefined)}.")
+        if self.undefined:
+            names = ", ".join(one_line(n, 60) for n in self.undefined)
+            more.append(f"Undefined, without a cost rule or a ceiling: {names}.")
         above = [p.name for p in self.points if p.utilization_pct is not None and p.utilization_pct > 100]
-        if above: more.append(f"Above the roof, so the roof is too low or the count too high: {', '.join(one_line(n, 60) for n in above)}.")
-        if self.work_without_time: more.append(f"Counted, but no time was found for: {', '.join(map(one_line, self.work_without_time))}.")
-        if any(self.time_without_work): more.append(f"Time that belongs to no counted operation: {si(max(self.time_without_work), 's')} a step.")
+        if above:
+            names = ", ".join(one_line(n, 60) for n in above)
+            more.append(f"Above the roof, so the roof is too low or the count too high: {names}.")
+        if self.work_without_time:
+            names = ", ".join(map(one_line, self.work_without_time))
+            more.append(f"Counted, but no time was found for: {names}.")
+        if any(self.time_without_work):
+            most = si(max(self.time_without_work), "s")
+            more.append(f"Time that belongs to no counted operation: {most} a step.")
         return (*self.notes, *more)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -139,7 +152,8 @@ class Run:
         from fasterroof.peaks import roof_to_dict
 
         d = {"format": FORMAT, "version": VERSION} | {f: getattr(self, f) for f in self.__dataclass_fields__}
-        return d | {"points": [p.as_dict() for p in self.points], "roof": roof_to_dict(self.roof), "plain": self.plain.as_dict(), "watched": self.watched.as_dict()}
+        return d | {"points": [p.as_dict() for p in self.points], "roof": roof_to_dict(self.roof),
+                    "plain": self.plain.as_dict(), "watched": self.watched.as_dict()}
 
     def to_json(self) -> str:
         "The run as a JSON text."
@@ -161,18 +175,29 @@ class Run:
         from fasterroof.peaks import roof_from_dict
 
         d = read_json(path)
-        if not isinstance(d, dict) or d.get("format") != FORMAT: raise RunFileError(f"{one_line(path)} is not a saved run.")
+        if not isinstance(d, dict) or d.get("format") != FORMAT:
+            raise RunFileError(f"{one_line(path)} is not a saved run.")
         version = d.get("version")
         if not isinstance(version, int) or version > VERSION:
-            raise RunFileError(f"{one_line(path)} is of version {one_line(repr(version), 20)}; this fasterroof reads up to version {VERSION}.")
+            raise RunFileError(f"{one_line(path)} is of version {one_line(repr(version), 20)}; "
+                               f"this fasterroof reads up to version {VERSION}.")
         try:
             d = dict(d)
-            parts = {"points": tuple(from_plain(RooflinePoint, p, f"points[{i}]") for i, p in enumerate(_listed(d, "points"))), "roof": roof_from_dict(d.get("roof")),
-                     "plain": from_plain(Timing, d.get("plain"), "plain"), "watched": from_plain(Timing, d.get("watched"), "watched")}
-            bad = next((p for p in parts["points"] if p.bound not in ("memory", "compute", "overhead", "undefined")), None)
-            if bad: raise RunFileError(f"point {one_line(bad.name, 60)} has the unknown bound {one_line(repr(bad.bound), 40)}.")
+            listed = enumerate(_listed(d, "points"))
+            parts = {
+                "points": tuple(from_plain(RooflinePoint, p, f"points[{i}]") for i, p in listed),
+                "roof": roof_from_dict(d.get("roof")),
+                "plain": from_plain(Timing, d.get("plain"), "plain"),
+                "watched": from_plain(Timing, d.get("watched"), "watched"),
+            }
+            bounds = ("memory", "compute", "overhead", "undefined")
+            bad = next((p for p in parts["points"] if p.bound not in bounds), None)
+            if bad:
+                bound = one_line(repr(bad.bound), 40)
+                raise RunFileError(f"point {one_line(bad.name, 60)} has the unknown bound {bound}.")
             return from_plain(cls, d | parts, "run")
-        except (RunFileError, ValueError) as e: raise RunFileError(f"{one_line(path)} is not a saved run: {one_line(e)}") from None
+        except (RunFileError, ValueError) as e:
+            raise RunFileError(f"{one_line(path)} is not a saved run: {one_line(e)}") from None
 
     def to_html(
         self,
@@ -182,20 +207,27 @@ class Run:
         from fasterroof import page
         from fasterroof.peaks import roof_to_dict
 
-        subtitle = f"{self.sample} on {self.device}, {self.environment.get('cpu', {}).get('name', '')}, {self.environment.get('time', '')}"
-        details = {"roof": roof_to_dict(self.roof), "environment": self.environment, "plain": self.plain.as_dict(), "watched": self.watched.as_dict()}
-        write_whole(path, page.page(self.model, subtitle, list(self.headline.items()), self.remarks, [self.plot()], [page.points_table(self.points)], details))
+        cpu, when = self.environment.get("cpu", {}).get("name", ""), self.environment.get("time", "")
+        subtitle = f"{self.sample} on {self.device}, {cpu}, {when}"
+        details = {"roof": roof_to_dict(self.roof), "environment": self.environment,
+                   "plain": self.plain.as_dict(), "watched": self.watched.as_dict()}
+        tables = [page.points_table(self.points), page.LEGEND]
+        write_whole(path, page.page(
+            self.model, subtitle, list(self.headline.items()), self.remarks, [self.plot()], tables, details))
 
     def _repr_html_(self) -> str:
         from fastcore.xml import Div, P, Strong, to_xml
 
         from fasterroof import page
 
-        head = P(Strong(one_line(self.model)), f" {one_line(self.sample)} on {one_line(self.device)}. ", "; ".join(f"{k} {v}" for k, v in self.headline.items()), ".")
+        figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
+        where = f" {one_line(self.sample)} on {one_line(self.device)}. "
+        head = P(Strong(one_line(self.model)), where, figures, ".")
         return to_xml(Div(head, *(P(one_line(n, 2000)) for n in self.remarks), page.points_table(self.points, 10)))
 
     def __repr__(self):
-        return f"Run({one_line(self.model)}, {one_line(self.sample)} on {one_line(self.device)}: {'; '.join(f'{k} {v}' for k, v in self.headline.items())})"
+        figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
+        return f"Run({one_line(self.model)}, {one_line(self.sample)} on {one_line(self.device)}: {figures})"
 
 
 def _listed(d: dict, key: str) -> list:

@@ -45,7 +45,10 @@ class Scope:
         return self.stack[-1] if self.stack else self.top
 
     def _before(self, module, args):
-        entry = self.names.get(module) or self._add(module, ".".join(filter(None, (self.owner.module, type(module).__name__))))
+        entry = self.names.get(module)
+        if entry is None:  # made on the fly: it goes by its class under the module that called it
+            path = ".".join(filter(None, (self.owner.module, type(module).__name__)))
+            entry = self._add(module, path)
         call = self.calls.get(entry[0], 0)
         self.calls[entry[0]] = call + 1
         self.stack.append(Owner(*entry, call))
@@ -57,7 +60,8 @@ class Scope:
 
     def __enter__(self):
         self.calls.clear(); self.stack.clear(); self.failed = None
-        self._hooks = (register_module_forward_pre_hook(self._before), register_module_forward_hook(self._after, always_call=True))
+        self._hooks = (register_module_forward_pre_hook(self._before),
+                       register_module_forward_hook(self._after, always_call=True))
         return self
 
     def __exit__(self, *exc):

@@ -61,12 +61,15 @@ def torchvision_model(
 ) -> torch.nn.Module:
     "The model of that name, with random weights."
     try: from torchvision import models
-    except ImportError: raise InputError("torchvision is not installed: pip install 'fasterroof[vision]', or give package.module:callable.") from None
+    except ImportError:
+        raise InputError("torchvision is not installed: pip install 'fasterroof[vision]', "
+                         "or give package.module:callable.") from None
     known = models.list_models()
     if name not in known:
         close = difflib.get_close_matches(name, known, 3)
         like = f"; close to it: {', '.join(close)}" if close else f" among its {len(known)}"
-        raise InputError(f"torchvision has no model {one_line(name)!r}{like} (a target of your own is written package.module:callable).")
+        raise InputError(f"torchvision has no model {one_line(name)!r}{like} "
+                         "(a target of your own is written package.module:callable).")
     extra = {"weights_backbone": None} if "backbone" in models.get_model_builder(name).__code__.co_varnames else {}
     return models.get_model(name, weights=None, **extra)
 
@@ -76,16 +79,21 @@ def called_target(
 ) -> object:
     "What the callable returns; the working directory can be imported from."
     module_name, _, path = target.partition(":")
-    if not module_name or not path: raise InputError(f"A target is written package.module:callable, not {one_line(target)!r}.")
+    if not module_name or not path:
+        raise InputError(f"A target is written package.module:callable, not {one_line(target)!r}.")
     if os.getcwd() not in sys.path: sys.path.insert(0, os.getcwd())
     try: thing = importlib.import_module(module_name)
-    except Exception as e: raise InputError(f"Cannot import {one_line(module_name)}: {type(e).__name__}: {one_line(e)}.") from e
+    except Exception as e:
+        raise InputError(f"Cannot import {one_line(module_name)}: {type(e).__name__}: {one_line(e)}.") from e
     for part in path.split("."):
         if not hasattr(thing, part): raise InputError(f"{one_line(module_name)} has no {one_line(path)}.")
         thing = getattr(thing, part)
-    if not callable(thing): raise InputError(f"{one_line(target)} is a {type(thing).__name__}, not a callable that returns a model.")
+    if not callable(thing):
+        raise InputError(f"{one_line(target)} is a {type(thing).__name__}, not a callable that returns a model.")
     try: return thing()
-    except Exception as e: raise ModelError(f"{one_line(target)}() raised {type(e).__name__}: {one_line(str(e).partition(chr(10))[0])}.") from e
+    except Exception as e:
+        why = one_line(str(e).partition("\n")[0])
+        raise ModelError(f"{one_line(target)}() raised {type(e).__name__}: {why}.") from e
 
 
 def load_target(
@@ -98,13 +106,16 @@ def load_target(
     if batch is not None and batch < 1: raise InputError(f"batch must be 1 or more, not {batch}.")
     given = tuple(_noise(parse_shape(s) if batch is None else (batch, *parse_shape(s)[1:])) for s in shapes)
     wanted = None if dtype is None else resolve_dtype(format_name(dtype))
-    if wanted is not None and not wanted.is_floating_point: raise InputError(f"A model is made of floating-point numbers, not {mode_name(dtype)}.")
+    if wanted is not None and not wanted.is_floating_point:
+        raise InputError(f"A model is made of floating-point numbers, not {mode_name(dtype)}.")
     if ":" in target:
         made = called_target(target)
         model, sample = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
         if given: sample = given
         elif batch is not None: raise InputError(f"--batch needs --shape: the sample of {one_line(target)} is its own.")
-        if sample is None: raise InputError(f"{one_line(target)} returns a model without a sample; give --shape, or return (model, sample).")
+        if sample is None:
+            raise InputError(f"{one_line(target)} returns a model without a sample; "
+                             "give --shape, or return (model, sample).")
     else:
         model = torchvision_model(target)
         sample = given or default_sample(target, model, batch or 1)

@@ -95,7 +95,8 @@ def profiler_events(
     raw = prof.profiler.kineto_results.events()
     on_host = torch.autograd.DeviceType.CPU
     ranges = {e.name() for e in raw if e.device_type() == on_host}
-    return [Event(e.name(), e.device_type() != on_host, e.start_ns() * 1e-9, e.duration_ns() * 1e-9, e.correlation_id(), e.device_resource_id())
+    return [Event(e.name(), e.device_type() != on_host, e.start_ns() * 1e-9, e.duration_ns() * 1e-9,
+                  e.correlation_id(), e.device_resource_id())
             for e in raw if e.device_type() == on_host or e.name() not in ranges]
 
 
@@ -106,7 +107,8 @@ class Kernels(NamedTuple):
     lost: int         # launches of which the profiler has no kernel
 
 
-_LAUNCHES = ("cudaLaunch", "cuLaunch", "cudaMemcpy", "cudaMemset", "hipLaunch", "hipExtLaunch", "hipModuleLaunch", "hipMemcpy", "hipMemset")
+_LAUNCHES = ("cudaLaunch", "cuLaunch", "cudaMemcpy", "cudaMemset",
+             "hipLaunch", "hipExtLaunch", "hipModuleLaunch", "hipMemcpy", "hipMemset")
 
 
 def kernel_spans(
@@ -115,7 +117,8 @@ def kernel_spans(
     device: str = "cuda",
 ) -> Kernels:
     "The kernels of each step, each with the operation whose range it was launched in."
-    marks = sorted((e.start, e.start + e.duration, *map(int, e.name.split(":")[1:])) for e in events if not e.on_device and e.name.startswith(_PREFIX))
+    marks = sorted((e.start, e.start + e.duration, *map(int, e.name.split(":")[1:]))
+                   for e in events if not e.on_device and e.name.startswith(_PREFIX))
     starts = [m[0] for m in marks]
     launches = {e.correlation: e.start for e in events if not e.on_device and e.name.startswith(_LAUNCHES)}
     spans: list[list[Span]] = [[] for _ in range(steps)]

@@ -52,7 +52,8 @@ def _flatten(values, into: list, storages: dict) -> None:
     for x in values:
         if isinstance(x, torch.Tensor):
             if x.layout is torch.strided:  # the last figure: which of the arguments share memory
-                into += (x.dtype, x.is_cuda, x.shape, x.stride(), x.storage_offset(), storages.setdefault(x.untyped_storage()._cdata, len(storages)))
+                into += (x.dtype, x.is_cuda, x.shape, x.stride(), x.storage_offset(),
+                         storages.setdefault(x.untyped_storage()._cdata, len(storages)))
             else: into += (x.layout, x.dtype, x.shape, id(x))
         elif type(x) is int or x is None: into.append(x)
         elif isinstance(x, (list, tuple)):
@@ -103,7 +104,7 @@ class Recorder(TorchDispatchMode):
         scope: Scope,                 # says which module is running
         call: Callable | None = None,  # runs an operator: `call(func, args, kwargs)`; None: plainly
         memo: dict | None = None,     # costs by signature, shared between recordings
-        fake: FakeTensorMode | None = None,  # real tensors met on the way (parameters, constants) become fake ones of this mode
+        fake: FakeTensorMode | None = None,  # real tensors met on the way (parameters, constants) become its fake ones
     ):
         super().__init__()
         self.scope, self.call, self.memo, self.fake = scope, call, {} if memo is None else memo, fake
@@ -118,7 +119,8 @@ class Recorder(TorchDispatchMode):
             with self: out = func.decompose(*args, **kwargs)
             if out is not NotImplemented: return out
         if self.fake is not None: args, kwargs = _faked(args, self.fake), _faked(kwargs, self.fake)
-        # In-place operators change what the signature is taken from (`resize_`, `set_`): first the arguments, then the run.
+        # In-place operators change what the signature is taken from (`resize_`, `set_`):
+        # first the arguments, then the run.
         storages: dict = {}
         key = _signature(func, args, kwargs, storages)
         out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
@@ -148,7 +150,8 @@ def call_arguments(
     if isinstance(sample, tuple): return sample, {}
     if isinstance(sample, dict): return (), dict(sample)
     if isinstance(sample, torch.Tensor): return (sample,), {}
-    raise InputError(f"sample must be a tensor, a tuple of arguments or a dict of arguments, not {type(sample).__name__}.")
+    raise InputError(
+        f"sample must be a tensor, a tuple of arguments or a dict of arguments, not {type(sample).__name__}.")
 
 
 def model_name(model: object) -> str:
@@ -158,8 +161,8 @@ def model_name(model: object) -> str:
 
 
 def describe(args: tuple, kwargs: dict) -> str:
-    shapes = ["×".join(map(str, t.shape)) or "scalar" for t in tensors_in((args, kwargs))]
-    return ", ".join(f"{s} {str(t.dtype).rpartition('.')[2]}" for s, t in zip(shapes, tensors_in((args, kwargs)), strict=True)) or "no tensors"
+    def one(t): return f"{'×'.join(map(str, t.shape)) or 'scalar'} {str(t.dtype).rpartition('.')[2]}"
+    return ", ".join(map(one, tensors_in((args, kwargs)))) or "no tensors"
 
 
 def check_call(model: object, args: tuple, kwargs: dict) -> None:
@@ -182,7 +185,8 @@ def model_errors(model: object, scope: Scope, args: tuple, kwargs: dict) -> Iter
         where = scope.failed
         place = f" in {where.module or 'the model'} ({where.type})" if where and where.module else ""
         message = one_line(str(e).strip().partition("\n")[0]).rstrip(".")
-        raise ModelError(f"{model_name(model)}, given {describe(args, kwargs)}, raised {type(e).__name__}{place}: {message}.") from e
+        raise ModelError(f"{model_name(model)}, given {describe(args, kwargs)}, "
+                         f"raised {type(e).__name__}{place}: {message}.") from e
 
 # %% ../nbs/analysis/trace.ipynb #d5b33594
 @dataclass(frozen=True)
@@ -239,7 +243,8 @@ class Trace:
 
     def to_dict(self) -> dict:
         "Plain values, ready for JSON."
-        return {"name": self.name, "notes": list(self.notes), "uncounted": self.uncounted, "ops": [asdict(op) for op in self.ops]}
+        return {"name": self.name, "notes": list(self.notes), "uncounted": self.uncounted,
+                "ops": [asdict(op) for op in self.ops]}
 
     def to_frame(self) -> "pd.DataFrame":
         "A pandas frame, a row an operation; FLOPs are NaN where there is no rule."
@@ -289,7 +294,8 @@ def trace(
     """The work of `model(*args, **kwargs)`, in the modes (train or eval, grad or not) that are set now.
 
     Raises `InputError` if the arguments do not fit, `ModelError` if the model raises."""
-    if framework not in (None, "torch", "jax"): raise InputError(f"framework must be 'torch' or 'jax', not {framework!r}.")
+    if framework not in (None, "torch", "jax"):
+        raise InputError(f"framework must be 'torch' or 'jax', not {framework!r}.")
     if framework == "jax" or (framework is None and any(map(is_jax, _leaves((args, kwargs))))):
         raise InputError("JAX functions cannot be traced by this version; torch modules and functions can.")
     program, notes = original(model), ()
@@ -297,7 +303,8 @@ def trace(
     check_call(program, args, kwargs)
     fake = None if real else FakeTensorMode(allow_non_fake_inputs=True)
     scope = Scope(program)
-    with preserved(program), model_errors(program, scope, args, kwargs), fake or nullcontext(), scope, Recorder(scope, fake=fake) as recorder:
+    recorder = Recorder(scope, fake=fake)
+    with preserved(program), model_errors(program, scope, args, kwargs), fake or nullcontext(), scope, recorder:
         if not real: args, kwargs = tree_map_only(torch.Tensor, fake.from_tensor, (args, kwargs))
         program(*args, **kwargs)
     done = Trace(recorder.ops(), model_name(program), notes)

@@ -11,7 +11,8 @@ import math
 from .errors import InputError
 
 # %% ../nbs/analysis/units.ipynb #be0c52b5
-_PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+_PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""),
+             (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 MISSING = "–"  # how a figure that is not known is printed: never as zero
 
 
@@ -27,7 +28,8 @@ def si(
     small = 1 if unit in ("B", "FLOP", "FLOP/B") else 0  # half a millibyte means nothing: such units stop at one
     # Rounding first, so that 999.9996 becomes "1 k", not "1000".
     rounded = float(f"{abs(value):.{digits}g}")
-    scale, prefix = next(((s, p) for s, p in _PREFIXES if rounded >= s and s >= small), (_PREFIXES[-1] if not small else (1, "")))
+    least = (1, "") if small else _PREFIXES[-1]
+    scale, prefix = next(((s, p) for s, p in _PREFIXES if rounded >= s and s >= small), least)
     number = rounded / scale
     decimals = max(0, digits - 1 - math.floor(math.log10(number))) if number > 0 else 0
     text = f"{number:.{decimals}f}"
