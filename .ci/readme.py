@@ -13,7 +13,8 @@ def readme() -> str:
     parts = []
     for cell in nbformat.read(root / "nbs/index.ipynb", 4).cells:
         if cell.cell_type == "markdown":
-            parts.append(re.sub(r"\]\((?!https?:|#)([^)]+)\)", r"](nbs/\1)", cell.source))  # links are relative to nbs/ there
+            # links are relative to nbs/ there
+            parts.append(re.sub(r"\]\((?!https?:|#)([^)]+)\)", r"](nbs/\1)", cell.source))
         elif cell.cell_type == "code" and not cell.source.startswith("#| hide"):
             source = "\n".join(line for line in cell.source.splitlines() if not line.startswith("#|"))
             shown = [o.get("text") or o.get("data", {}).get("text/plain", "") for o in cell.outputs]

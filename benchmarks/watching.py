@@ -23,8 +23,8 @@ parser.add_argument("--rounds", type=int, default=3)
 args = parser.parse_args()
 warnings.simplefilter("ignore")
 
-table = Table("model", "round", "plain, ms", "95 %", "points / plain", "watched / plain", "points", "undefined", "above 100 %",
-              "largest, %", "GFLOP")
+table = Table("model", "round", "plain, ms", "95 %", "points / plain", "watched / plain", "points", "undefined",
+              "above 100 %", "largest, %", "GFLOP")
 for name in args.models:
     model, sample = load_target(name)
     for i in range(args.rounds):
@@ -35,10 +35,12 @@ for name in args.models:
         low, high = run.plain.interval or (float("nan"),) * 2
         largest = max((p for p in points if p.utilization_pct is not None), key=lambda p: p.utilization_pct)
         above = sum(1 for p in points if p.utilization_pct is not None and p.utilization_pct > 100)
-        table.add_row(name, str(i), f"{run.plain.median * 1e3:.2f}", f"{low * 1e3:.2f}–{high * 1e3:.2f}", f"{run.covered:.3f}",
-                      f"{1 + run.watching_cost:.3f}", str(len(points)), str(len(run.undefined)), str(above),
-                      f"{largest.utilization_pct:.1f} {largest.name}", f"{run.flops / 1e9:.3f}")
+        table.add_row(name, str(i), f"{run.plain.median * 1e3:.2f}", f"{low * 1e3:.2f}–{high * 1e3:.2f}",
+                      f"{run.covered:.3f}", f"{1 + run.watching_cost:.3f}", str(len(points)),
+                      str(len(run.undefined)), str(above), f"{largest.utilization_pct:.1f} {largest.name}",
+                      f"{run.flops / 1e9:.3f}")
 env = environment()
 console = Console(width=160)
-console.print(f"{env['cpu']['name']}, {env['cpu']['threads']} threads, torch {torch.__version__}, {args.steps} steps", highlight=False)
+cpu = env["cpu"]
+console.print(f"{cpu['name']}, {cpu['threads']} threads, torch {torch.__version__}, {args.steps} steps")
 console.print(table)

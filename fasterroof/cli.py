@@ -137,7 +137,7 @@ def _profile(args) -> None:
         where = f"{run.model}, {run.sample}, on {run.device}: {cpu['name']}, {cpu['threads']} threads"
         console.print(where, markup=False, highlight=False)
         console.print(_roof_line(run.roof), markup=False, highlight=False)
-        console.print(page.table(run, top))
+        console.print(page.table(run, top, console.width))
         if top and top < len(run.points):
             rest = f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them.\n"
             console.print(rest, markup=False, highlight=False)
@@ -152,7 +152,7 @@ def _roof_line(roof) -> str:
     rates += [f"{c.mode} {si(c.flops_per_s, 'FLOP/s')}" for c in roof.ceilings]
     rates += [f"{level.name} {si(level.bandwidth, 'B/s')}" for level in roof.levels]
     rates += [f"{roof.memory} {si(roof.peak_bandwidth, 'B/s')}"]
-    return f"roof: {', '.join(rates)}, ridge {si(roof.ridge_point, 'FLOP/B')}"
+    return f"roof: {', '.join(rates)}\nridge point: {si(roof.ridge_point, 'FLOP/B')}"
 
 
 def _peaks(args) -> None:
@@ -198,7 +198,7 @@ def _diff(args) -> None:
         _say(f"Wrote {args.html}")
     console = Console()
     _notes(console, change.remarks)
-    console.print(change.table(args.top or None))
+    console.print(change.table(args.top or None, console.width))
     _figures(console, change.headline)
 
 # %% ../nbs/analysis/cli.ipynb #dc59f308

@@ -19,6 +19,11 @@ from .ops import Work, register_cost
 
 aten = torch.ops.aten
 
+
+def _since(*names: str) -> list:
+    "Operators that older versions of torch, still supported, do not have: those that this one has."
+    return [getattr(aten, name) for name in names if hasattr(aten, name)]
+
 # %% ../nbs/analysis/rules.ipynb #cb7e5f1f
 def _taps_inside(length: int, positions: int, kernel: int, stride: int, padding: int, dilation: int) -> int:
     "Of `positions` × `kernel` taps along one dimension, those that fall inside `length` elements."
@@ -43,8 +48,9 @@ def _sdpa(q, k, v, *_, out, **__):
     return 2 * prod(q.shape[:-1]) * k.shape[-2] * (q.shape[-1] + v.shape[-1])
 
 
-register_cost(aten._scaled_dot_product_flash_attention_for_cpu,
-              aten._scaled_dot_product_fused_attention_overrideable, kind="attention")(_sdpa)
+register_cost(
+    aten._scaled_dot_product_flash_attention_for_cpu, *_since("_scaled_dot_product_fused_attention_overrideable"),
+    kind="attention")(_sdpa)
 
 
 @register_cost(aten._native_multi_head_attention, kind="attention")
@@ -120,7 +126,7 @@ def vector_norm(x, *_, out, **__): return 2 * x.numel()
 def variance(x, *_, out, **__): return (MEAN + VARIANCE) * x.numel()
 
 
-@register_cost(aten._softmax, aten._safe_softmax, aten._log_softmax, kind="softmax")
+@register_cost(aten._softmax, *_since("_safe_softmax"), aten._log_softmax, kind="softmax")
 def softmax(x, *_, out, **__): return 5 * x.numel()
 
 

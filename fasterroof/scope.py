@@ -30,25 +30,24 @@ class Scope:
         self.names: dict[torch.nn.Module, tuple[str, str, bool]] = {}
         self.top = Owner("", "", False, 0)
         if isinstance(model, torch.nn.Module):
-            for path, module in model.named_modules(): self._add(module, path)
+            self._add(model, "")
         self.calls: dict[str, int] = {}
         self.stack: list[Owner] = []
         self.failed: Owner | None = None  # the innermost module that an exception came out of
 
-    def _add(self, module: torch.nn.Module, path: str) -> tuple[str, str, bool]:
-        leaf = next(module.children(), None) is None
-        self.names[module] = entry = (path, type(module).__name__, leaf)
-        return entry
+    def _add(self, root: torch.nn.Module, prefix: str) -> None:
+        for path, module in root.named_modules(prefix=prefix):
+            leaf = next(module.children(), None) is None
+            self.names.setdefault(module, (path, type(module).__name__, leaf))
 
     @property
     def owner(self) -> Owner:
         return self.stack[-1] if self.stack else self.top
 
     def _before(self, module, args):
-        entry = self.names.get(module)
-        if entry is None:  # made on the fly: it goes by its class under the module that called it
-            path = ".".join(filter(None, (self.owner.module, type(module).__name__)))
-            entry = self._add(module, path)
+        if module not in self.names:
+            self._add(module, ".".join(filter(None, (self.owner.module, type(module).__name__))))
+        entry = self.names[module]
         call = self.calls.get(entry[0], 0)
         self.calls[entry[0]] = call + 1
         self.stack.append(Owner(*entry, call))

@@ -8,6 +8,7 @@ __all__ = ['parse_shape', 'default_sample', 'torchvision_model', 'called_target'
 # %% ../nbs/analysis/targets.ipynb #eced99c3
 import difflib
 import importlib
+import inspect
 import os
 import sys
 
@@ -70,8 +71,12 @@ def torchvision_model(
         like = f"; close to it: {', '.join(close)}" if close else f" among its {len(known)}"
         raise InputError(f"torchvision has no model {one_line(name)!r}{like} "
                          "(a target of your own is written package.module:callable).")
-    extra = {"weights_backbone": None} if "backbone" in models.get_model_builder(name).__code__.co_varnames else {}
-    return models.get_model(name, weights=None, **extra)
+    # Some take a pretrained backbone unless told otherwise: nothing is to be downloaded.
+    takes = inspect.signature(models.get_model_builder(name)).parameters
+    extra = {"weights_backbone": None} if "weights_backbone" in takes else {}
+    try: return models.get_model(name, weights=None, **extra)
+    except Exception as e:
+        raise ModelError(f"torchvision's {name} could not be made: {type(e).__name__}: {one_line(e)}.") from e
 
 
 def called_target(

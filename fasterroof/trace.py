@@ -54,14 +54,14 @@ def _flatten(values, into: list, storages: dict) -> None:
             if x.layout is torch.strided:  # the last figure: which of the arguments share memory
                 into += (x.dtype, x.is_cuda, x.shape, x.stride(), x.storage_offset(),
                          storages.setdefault(x.untyped_storage()._cdata, len(storages)))
-            else: into += (x.layout, x.dtype, x.shape, id(x))
+            else: into += (x.layout, x.dtype, x.shape)
         elif type(x) is int or x is None: into.append(x)
         elif isinstance(x, (list, tuple)):
             into.append(len(x))
             _flatten(x, into, storages)
         else:
             try: hash(x)
-            except TypeError: x = id(x)
+            except TypeError: x = None
             into.append((type(x), x))  # 1, 1.0 and True are equal, and not the same
 
 
@@ -114,7 +114,7 @@ class Recorder(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if func.namespace == "prim": return func(*args, **kwargs)  # questions about a tensor, no work
+        if func.namespace in ("prim", "profiler"): return func(*args, **kwargs)  # questions and marks, no work
         if _is_composite(func):
             with self: out = func.decompose(*args, **kwargs)
             if out is not NotImplemented: return out
