@@ -137,10 +137,13 @@ def _profile(args) -> None:
         where = f"{run.model}, {run.sample}, on {run.device}: {cpu['name']}, {cpu['threads']} threads"
         console.print(where, markup=False, highlight=False)
         console.print(_roof_line(run.roof), markup=False, highlight=False)
+        console.print()
         console.print(page.table(run, top, console.width))
+        console.print()
         if top and top < len(run.points):
-            rest = f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them.\n"
+            rest = f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them."
             console.print(rest, markup=False, highlight=False)
+            console.print()
         _figures(console, run.headline)
         _notes(console, run.remarks)
 
@@ -199,6 +202,7 @@ def _diff(args) -> None:
     console = Console()
     _notes(console, change.remarks)
     console.print(change.table(args.top or None, console.width))
+    console.print()
     _figures(console, change.headline)
 
 # %% ../nbs/analysis/cli.ipynb #dc59f308

@@ -105,7 +105,9 @@ def table(
 ) -> "Table":
     "The slowest points of a run, for a terminal."
     shown = [(heading, cell) for heading, cell, _ in _COLUMNS if heading not in ("FLOP", "bytes")]
-    rows = [[cell(p) for _, cell in shown] for p in slowest(run.points, top)]
+    # The type column names the operation of a point that is no module: its layer need not repeat it.
+    rows = [[cell(p).removesuffix(f".{one_line(p.type)}") if heading == "layer" else cell(p) for heading, cell in shown]
+            for p in slowest(run.points, top)]
     styles = {"memory": "cyan", "compute": "yellow", "overhead": "magenta", "undefined": "red"}
     return text_table([heading for heading, _ in shown], rows, width, styles)
 

@@ -77,10 +77,10 @@ def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
     top, fastest = max(rate for _, rate in flats), max(slopes)
     line = dict(color=GREY, width=1.5)
     traces = []
-    for rate, name in slopes.items():
+    for i, (rate, name) in enumerate(sorted(slopes.items())):
         label = f"{text(name)} {si(rate, 'B/s')}"
         end = top / rate
-        at = low * (end / low) ** 0.45  # where the label stands, above and left of the rising line
+        at = low * (end / low) ** (0.3 + 0.12 * i)  # where the label stands, above and left of the rising line
         traces.append(dict(
             type="scatter", mode="lines+text", name=label, hoverinfo="name", showlegend=False,
             x=[low, at, end], y=[low * rate, at * rate, top], text=["", label, ""], textposition="top left",
