@@ -59,7 +59,7 @@ def _fit(value: object, hint: object, where: str) -> object:
     elif hint is float and isinstance(value, (int, float)) and not isinstance(value, bool): return float(value)
     elif isinstance(hint, type) and isinstance(value, hint) and not (hint is int and isinstance(value, bool)):
         return value
-    raise RunFileError(f"{where} should be {getattr(hint, '__name__', hint)}, not {one_line(repr(value), 60)}.")
+    raise RunFileError(f"{where} must be {getattr(hint, '__name__', hint)}, not {one_line(repr(value), 60)}.")
 
 
 def from_plain(
@@ -68,7 +68,7 @@ def from_plain(
     where: str,   # what this is, for the error
 ) -> object:
     "An instance of `cls`; raises `RunFileError` naming the field that is missing or of another type."
-    if not isinstance(d, dict): raise RunFileError(f"{where} should be an object, not {one_line(repr(d), 60)}.")
+    if not isinstance(d, dict): raise RunFileError(f"{where} must be an object, not {one_line(repr(d), 60)}.")
     hints = typing.get_type_hints(cls)
     for f in fields(cls):
         if f.name not in d and f.default is MISSING and f.default_factory is MISSING:

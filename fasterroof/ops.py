@@ -6,6 +6,7 @@
 __all__ = ['CONTRACTIONS', 'FREE', 'tensors_in', 'Traffic', 'traffic', 'Work', 'register_cost', 'Cost', 'cost']
 
 # %% ../nbs/analysis/ops.ipynb #47ee5dd6
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,7 @@ import torch
 from torch.utils.flop_counter import flop_registry
 
 from .env import fp32_mode
+from .errors import UncountedWarning, one_line
 from .units import mode_name
 
 # %% ../nbs/analysis/ops.ipynb #7faa9000
@@ -210,7 +212,11 @@ def cost(
     if not moved.moves: rule, work = _Rule("view", None, True, "view"), Work(0)
     elif rule is None: work = Work(None)
     else:
-        work = rule.fn(*args, out=out, **{k: v for k, v in kwargs.items() if k != "out"})
+        try: work = rule.fn(*args, out=out, **{k: v for k, v in kwargs.items() if k != "out"})
+        except Exception as e:  # a rule that fails is no rule: uncounted, and said
+            why = f"{type(e).__name__}: {one_line(e)}"
+            warnings.warn(f"The cost rule {rule.name} failed on {func}: {why}.", UncountedWarning, stacklevel=2)
+            rule, work = None, Work(None)
         if not isinstance(work, Work): work = Work(work)
     if rule is not None and rule.kind in FREE: moved = Traffic(0, 0, 0, False)
     kind = rule.kind if rule else "unknown"

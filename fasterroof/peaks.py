@@ -74,7 +74,7 @@ def roof_from_dict(
     d: dict,  # from `roof_to_dict`, perhaps through JSON
 ) -> Roof:
     "The roof again; raises `RunFileError` where the data are not a roof."
-    if not isinstance(d, dict): raise RunFileError(f"A roof should be an object, not {type(d).__name__}.")
+    if not isinstance(d, dict): raise RunFileError(f"A roof must be an object, not {type(d).__name__}.")
     cls = {"HardwarePeaks": HardwarePeaks, "Roof": Roof}.get(str(d.get("kind")))
     if cls is None:
         raise RunFileError(f"A roof is of kind HardwarePeaks or Roof, not {one_line(repr(d.get('kind')), 60)}.")

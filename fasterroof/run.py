@@ -231,5 +231,5 @@ class Run:
 
 
 def _listed(d: dict, key: str) -> list:
-    if not isinstance(d.get(key), list): raise RunFileError(f"{key} should be a list.")
+    if not isinstance(d.get(key), list): raise RunFileError(f"{key} must be a list.")
     return d[key]

@@ -6,6 +6,7 @@
 __all__ = ['Owner', 'Scope']
 
 # %% ../nbs/analysis/scope.ipynb #f49ad31b
+import sys
 from typing import NamedTuple
 
 import torch
@@ -54,8 +55,8 @@ class Scope:
 
     def _after(self, module, args, out):
         done = self.stack.pop()
-        # The hook is also called when `forward` raised, then without a result: the first to be left is the innermost.
-        if out is None and self.failed is None: self.failed = done
+        # The hook is also called while an exception leaves `forward`: the first module to be left is the innermost.
+        if out is None and self.failed is None and sys.exc_info()[0] is not None: self.failed = done
 
     def __enter__(self):
         self.calls.clear(); self.stack.clear(); self.failed = None

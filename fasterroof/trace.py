@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
@@ -48,6 +49,9 @@ class Op(Cost):
         return f"{self.module}.{short}" if self.module else short
 
 # %% ../nbs/analysis/trace.ipynb #bb1469a3
+_PLAIN = (bool, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format)
+
+
 def _flatten(values, into: list, storages: dict) -> None:
     for x in values:
         if isinstance(x, torch.Tensor):
@@ -59,10 +63,8 @@ def _flatten(values, into: list, storages: dict) -> None:
         elif isinstance(x, (list, tuple)):
             into.append(len(x))
             _flatten(x, into, storages)
-        else:
-            try: hash(x)
-            except TypeError: x = None
-            into.append((type(x), x))  # 1, 1.0 and True are equal, and not the same
+        elif isinstance(x, _PLAIN): into.append((type(x), x))  # 1, 1.0 and True are equal, and not the same
+        else: into.append((type(x), id(x)))  # a generator, packed weights: itself and no other
 
 
 def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list:
@@ -168,6 +170,8 @@ def describe(args: tuple, kwargs: dict) -> str:
 def check_call(model: object, args: tuple, kwargs: dict) -> None:
     "Raise `InputError` if the arguments do not fit the signature."
     if not callable(model): raise InputError(f"The model must be callable, which {type(model).__name__} is not.")
+    if isinstance(model, torch.nn.Module) and any(map(is_lazy, (*model.parameters(), *model.buffers()))):
+        raise InputError(f"{model_name(model)} has lazy modules, whose sizes are not known yet: call it once first.")
     try: signature = inspect.signature(model.forward if isinstance(model, torch.nn.Module) else model)
     except (TypeError, ValueError): return  # a builtin that does not tell its signature
     try: signature.bind(*args, **kwargs)
