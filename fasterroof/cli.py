@@ -19,6 +19,11 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help).\n")
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal(): raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text)
+
+
 def parser() -> argparse.ArgumentParser:
     "The command's arguments."
     p = _Parser(
@@ -47,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
     s.add_argument("--warmup", type=int, default=5, metavar="N", help="runs before anything is measured (default: 5)")
     s.add_argument("--steps", type=int, default=20, metavar="N", help="runs that are measured (default: 20)")
-    s.add_argument("--top", type=int, default=10, metavar="N", help="rows of the table; 0 for all (default: 10)")
+    s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of the table; 0 for all (default: 10)")
     s.add_argument("--html", metavar="FILE", help="write the interactive page")
     s.add_argument("--json", metavar="FILE", help="write the run; - for stdout, instead of the table")
     s.add_argument("--csv", metavar="FILE", help="write the points; - for stdout, instead of the table")
@@ -62,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     s = command("diff", "compare two saved runs", "fasterroof diff before.json after.json --html diff.html")
     s.add_argument("before", metavar="A.json", help="a run that profile --json wrote")
     s.add_argument("after", metavar="B.json", help="another one")
-    s.add_argument("--top", type=int, default=10, metavar="N", help="rows of the table; 0 for all (default: 10)")
+    s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of the table; 0 for all (default: 10)")
     s.add_argument("--html", metavar="FILE", help="write the interactive page")
     return p
 
@@ -110,7 +115,7 @@ def _profile(args) -> None:
 
     if args.json == args.csv == "-": raise InputError("--json - and --csv - cannot both go to stdout.")
     _writable(args.html, args.json, args.csv)
-    with _status(f"Loading {args.model}"):
+    with _status("Loading the model"):
         from rich.console import Console
 
         from fasterroof import page
@@ -120,9 +125,11 @@ def _profile(args) -> None:
         from fasterroof.targets import load_target
 
         device = resolve_device(args.device)
-        model, sample = load_target(args.model, tuple(args.shape), args.batch, args.dtype)
+        with contextlib.redirect_stdout(sys.stderr):  # what the model prints is no result
+            model, sample = load_target(args.model, tuple(args.shape), args.batch, args.dtype)
     analyzer = RooflineAnalyzer(model, sample, name=args.model)
-    analyzer.profile(device, warmup=args.warmup, steps=args.steps)
+    with contextlib.redirect_stdout(sys.stderr):
+        analyzer.profile(device, warmup=args.warmup, steps=args.steps)
     run = analyzer.run
     if args.html: run.to_html(args.html)
     if args.json and args.json != "-": run.save(args.json)

@@ -8,6 +8,7 @@ __all__ = ['median_interval', 'Timing', 'synchronizer', 'no_gc', 'time_once', 't
 # %% ../nbs/analysis/clock.ipynb #83ec8b07
 import gc
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,9 @@ from .units import MISSING, si
 # %% ../nbs/analysis/clock.ipynb #2123197b
 def _block_length(x: np.ndarray) -> int:
     "Samples that hang together: 1 where neighbours are independent."
-    ranks = x.argsort().argsort() - (len(x) - 1) / 2
+    _, place, ties = np.unique(x, return_inverse=True, return_counts=True)
+    if len(ties) == 1: return 1
+    ranks = (ties.cumsum() - (ties + 1) / 2)[place] - (len(x) - 1) / 2  # ties share their mean rank
     rho = float((ranks[1:] * ranks[:-1]).sum() / (ranks**2).sum())
     if rho <= 0: return 1
     rho = min(rho, 0.95)
@@ -95,10 +98,13 @@ class Timing:
 
 # %% ../nbs/analysis/clock.ipynb #3df3e5ec
 def synchronizer(
-    device: object = "cpu",  # a torch device or its name
+    device: object = None,  # a torch device or its name; None: CUDA if it is in use, else nothing to wait for
 ) -> Callable[[], None]:
     "A function that waits until the device has done what was asked of it so far."
     kind = str(device).partition(":")[0]
+    if device is None:  # a program that has not touched CUDA has nothing to wait for
+        torch = sys.modules.get("torch")
+        kind = "cuda" if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
     if kind == "cpu": return lambda: None
     import torch
 
@@ -133,7 +139,7 @@ def time_once(
 def time_call(
     fn: Callable[[], object],      # what is timed; called without arguments
     *,
-    device: object = "cpu",        # where its work runs
+    device: object = None,         # where its work runs; None: CUDA if it is in use, else the CPU
     warmup: int = 3,               # calls before the pilot, discarded
     budget_s: float = 1.0,         # s, for all samples together
     samples: int | None = None,    # exactly so many, instead of what the budget allows

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .errors import one_line
+from .errors import InputError, one_line
 from .files import write_whole
 from .join import RooflinePoint
 from .run import Run
@@ -80,7 +80,8 @@ class Diff:
         def settings(run):
             return dict(flat(run.environment)) | {"model": run.model, "sample": run.sample, "device": run.device}
         a, b = settings(self.before), settings(self.after)
-        return {k: (a.get(k), b.get(k)) for k in {**a, **b} if a.get(k) != b.get(k) and k != "time"}
+        differ = [k for k in {**a, **b} if a.get(k) != b.get(k) and k not in ("time", "foreign_cpu_share")]
+        return {k: (a.get(k), b.get(k)) for k in differ}
 
     @property
     def headline(self) -> dict[str, str]:
@@ -98,7 +99,12 @@ class Diff:
     @property
     def remarks(self) -> tuple[str, ...]:
         "What differs besides the points."
-        return tuple(f"{one_line(k)}: {one_line(x)} → {one_line(y)}" for k, (x, y) in self.environment.items())
+        said = [f"{one_line(k)}: {one_line(x)} → {one_line(y)}" for k, (x, y) in self.environment.items()]
+        for what, unit in (("peak_flops", "FLOP/s"), ("peak_bandwidth", "B/s")):
+            x, y = (getattr(run.roof, what) for run in (self.before, self.after))
+            if not 0.9 < x / y < 1.1: said.append(f"{what} of the roof: {si(x, unit)} → {si(y, unit)}")
+        said += [f"before: {note}" for note in self.before.notes] + [f"after: {note}" for note in self.after.notes]
+        return tuple(said)
 
     def _cells(self) -> list[list[tuple]]:
         rows = []
@@ -200,4 +206,7 @@ def diff(
     run_b: Run,  # after
 ) -> Diff:
     "What changed from one run to another, point by point."
+    for run in (run_a, run_b):
+        if not isinstance(run, Run):
+            raise InputError(f"diff compares runs, such as Run.load gives, not {type(run).__name__}.")
     return Diff(run_a, run_b)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['fp32_mode', 'pin_fp32', 'tensors_restorer', 'preserved', 'devices_present', 'resolve_device', 'resolve_dtype',
-           'cpu_name', 'cpu_quota', 'cpus_allowed', 'environment', 'track']
+           'cpu_name', 'cpu_quota', 'cpus_allowed', 'environment', 'ForeignLoad', 'track']
 
 # %% ../nbs/analysis/env.ipynb #c82f960f
 import datetime
@@ -23,13 +23,14 @@ import torch
 from .errors import DeviceError
 
 # %% ../nbs/analysis/env.ipynb #f0fac073
-def _fp32_knobs() -> list[tuple[object, str]]:
-    "(holder, attribute) of every switch that decides how fp32 is multiplied, in this version of torch."
+def _fp32_knobs() -> list[tuple]:
+    "(holder, attribute, holder it inherits from) of every switch that decides how fp32 is multiplied, in this torch."
     b = torch.backends
     if hasattr(b, "fp32_precision"):
-        holders = (b.cuda.matmul, b.cudnn.conv, b.cudnn.rnn, b.mkldnn.matmul, b.mkldnn.conv, b.mkldnn.rnn)
-        return [(holder, "fp32_precision") for holder in holders]
-    return [(b.cuda.matmul, "allow_tf32"), (b.cudnn, "allow_tf32")]
+        inherits = ((b.cuda.matmul, b), (b.cudnn.conv, b.cudnn), (b.cudnn.rnn, b.cudnn),
+                    (b.mkldnn.matmul, b.mkldnn), (b.mkldnn.conv, b.mkldnn), (b.mkldnn.rnn, b.mkldnn))
+        return [(holder, "fp32_precision", parent) for holder, parent in inherits]
+    return [(b.cuda.matmul, "allow_tf32", None), (b.cudnn, "allow_tf32", None)]
 
 
 def fp32_mode(
@@ -72,8 +73,13 @@ def _settings() -> Iterator[tuple]:
         yield torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()
     if not hasattr(torch.backends, "fp32_precision"):
         yield torch.set_float32_matmul_precision, torch.get_float32_matmul_precision()
-    for holder, name in (*_fp32_knobs(), (torch.backends.cudnn, "benchmark"), (torch.backends.cudnn, "deterministic")):
-        yield _setter(holder, name), getattr(holder, name)
+    for holder, name, parent in _fp32_knobs():
+        value = getattr(holder, name)
+        # What is read is what holds, also where it is inherited: then it is inherited again, not made explicit.
+        inherited = parent is not None and value == getattr(parent, name) != "none"
+        yield _setter(holder, name), "none" if inherited else value
+    for name in ("benchmark", "deterministic"):
+        yield _setter(torch.backends.cudnn, name), getattr(torch.backends.cudnn, name)
 
 
 def _setter(holder: object, name: str):
@@ -93,9 +99,12 @@ def _restorers(model: torch.nn.Module) -> Iterator:
         yield lambda m=module, flag=module.training: setattr(m, "training", flag)
         for name, p in module._parameters.items():
             if p is None: continue
-            def param(m=module, name=name, p=p, data=p.data, grad=p.grad):
+            grad_data = None if p.grad is None else p.grad.data
+            def param(m=module, name=name, p=p, data=p.data, grad=p.grad, grad_data=grad_data):
                 m._parameters[name] = p
-                if p.data.data_ptr() != data.data_ptr() or p.device != data.device: p.data = data
+                if p.data is data or (p.data.data_ptr() == data.data_ptr() and p.dtype == data.dtype): return
+                p.grad, p.data = None, data  # a gradient of another format would refuse the data
+                if grad is not None: grad.data = grad_data
                 p.grad = grad
             yield param
         for name, b in module._buffers.items():
@@ -212,6 +221,30 @@ def environment(
         record["gpu"] = {"name": p.name, "memory_bytes": p.total_memory, "capability": f"{p.major}.{p.minor}",
                          "multiprocessors": p.multi_processor_count, "cuda": torch.version.cuda}
     return record
+
+# %% ../nbs/analysis/env.ipynb #93d529b1
+class ForeignLoad:
+    "From its making on, the share of the processors' time that went to others."
+
+    def __init__(self): self.start = self._now()
+
+    @staticmethod
+    def _now() -> tuple[float, float, float] | None:
+        "Seconds since boot: available on all processors, busy on them; and used by this process."
+        line = _first_line("/proc/stat", "cpu ")
+        if line is None: return None
+        ticks = os.sysconf("SC_CLK_TCK")  # a second
+        user, nice, system, idle, iowait, irq, softirq, steal = (int(x) / ticks for x in line.split()[1:9])
+        busy = user + nice + system + irq + softirq + steal
+        own = os.times()
+        return busy + idle + iowait, busy, own.user + own.system
+
+    def share(self) -> float | None:
+        "0 to 1; None where the system does not tell, or for less than a twentieth of a second."
+        now = self._now()
+        if now is None or self.start is None: return None
+        total, busy, own = (b - a for a, b in zip(self.start, now, strict=True))
+        return max(0.0, busy - own) / total if total >= 0.05 else None
 
 # %% ../nbs/analysis/env.ipynb #63802712
 def track(

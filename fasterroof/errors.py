@@ -35,6 +35,5 @@ def one_line(
     limit: int = 200,  # characters kept; the rest is cut, shown by an ellipsis
 ) -> str:              # one printable line
     "`text` as a single printable line, safe to send to a terminal."
-    line = " ".join(str(text).split(" "))
-    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -22,8 +22,11 @@ def write_whole(
     text: str,                # its content
 ) -> Path:
     "Write a file so that, whatever happens, the path holds the whole new text or what it held before."
-    path = Path(path)
+    path = Path(os.path.realpath(path))  # a link stays a link
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device is written to, never replaced
+            path.write_text(text, encoding="utf-8")
+            return path
         with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False) as f:
             try: f.write(text); f.flush(); os.fsync(f.fileno())
             except BaseException: os.unlink(f.name); raise
@@ -56,9 +59,10 @@ def _fit(value: object, hint: object, where: str) -> object:
         if args[-1] is Ellipsis: return tuple(_fit(v, args[0], f"{where}[{i}]") for i, v in enumerate(value))
         if len(value) == len(args):
             return tuple(_fit(v, a, f"{where}[{i}]") for i, (v, a) in enumerate(zip(value, args, strict=True)))
-    elif hint is float and isinstance(value, (int, float)) and not isinstance(value, bool): return float(value)
-    elif isinstance(hint, type) and isinstance(value, hint) and not (hint is int and isinstance(value, bool)):
-        return value
+    elif hint in (int, float):
+        number = isinstance(value, (int, float) if hint is float else int) and not isinstance(value, bool)
+        if number and -(2**63) < value < 2**63: return hint(value)  # leaves out infinity and what no machine counts to
+    elif isinstance(hint, type) and isinstance(value, hint): return value
     raise RunFileError(f"{where} must be {getattr(hint, '__name__', hint)}, not {one_line(repr(value), 60)}.")
 
 

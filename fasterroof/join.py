@@ -15,6 +15,7 @@ import numpy as np
 
 from .clock import median_interval
 from .errors import InputError, one_line
+from .ops import FREE
 from .roof import Roof
 from .units import MISSING, si
 
@@ -44,6 +45,12 @@ class RooflinePoint:
     mode: str                       # compute mode of its largest operation
     shapes: str                     # inputs → outputs of its first operation that works
     uncounted: tuple[str, ...] = ()  # operations without a rule
+
+    def __post_init__(self):
+        figures = [self.calls, self.flops, self.executed_flops, self.bytes_moved, self.time_s, self.share, self.floor_s]
+        figures += [*(self.interval or ()), *self.samples]
+        if not all(x is None or (math.isfinite(x) and x >= 0) for x in figures):
+            raise InputError(f"A point's figures are finite and not negative; those of {one_line(self.name)} are not.")
 
     @property
     def arithmetic_intensity(self) -> float | None:  # FLOP/byte
@@ -97,7 +104,7 @@ def _point(key: tuple, ops: "list[Op]", samples: np.ndarray, roof: Roof) -> dict
     main = max(range(len(ops)), key=lambda i: (known[i], ops[i].bytes))
     first = next((op for op in ops if op.bytes), ops[0])
     return dict(
-        name=name, type=ops[0].type if ops[0].leaf else name.rpartition(".")[2], phase=phase,
+        name=name, type=ops[0].type if ops[0].leaf else name.rpartition(".")[2].removesuffix("()"), phase=phase,
         kind=ops[main].kind, calls=len({op.call for op in ops}) if ops[0].leaf else len(ops),
         flops=None if uncounted else sum(op.flops for op in ops),
         executed_flops=None if uncounted else sum(op.executed_flops for op in ops),
@@ -112,12 +119,16 @@ def _point(key: tuple, ops: "list[Op]", samples: np.ndarray, roof: Roof) -> dict
 def join(
     ops: "Sequence[Op]",               # the program's operations, in order
     steps: "Sequence[Sequence[Span]]",  # the spans of each run of it
-    roof: Roof,
+    roof: Roof,                        # judges each operation by its mode and working set
 ) -> Join:
     "Where each part of the program stands under the roof."
     if not steps: raise InputError("There is nothing to join: no step was timed.")
     groups: dict[tuple, list[int]] = {}
-    for i, op in enumerate(ops): groups.setdefault((op.point, op.phase), []).append(i)
+    modules = {op.point for op in ops if op.leaf}
+    for i, op in enumerate(ops):
+        # `self.relu` and `F.relu` in one module are two points: the call gets parentheses.
+        name = f"{op.point}()" if not op.leaf and op.point in modules else op.point
+        groups.setdefault((name, op.phase), []).append(i)
     times, unexplained = np.zeros((len(ops), len(steps))), [0.0] * len(steps)
     timed = set()
     for s, spans in enumerate(steps):
@@ -135,5 +146,5 @@ def join(
     parts = [_point(key, [ops[i] for i in where], times[where].sum(axis=0), roof) for key, where in groups.items()]
     total = sum(p["time_s"] for p in parts)
     points = tuple(RooflinePoint(**p, share=p["time_s"] / total if total else 0.0) for p in parts)
-    untimed = tuple(dict.fromkeys(op.name for i, op in enumerate(ops) if i not in timed))
+    untimed = tuple(dict.fromkeys(op.name for i, op in enumerate(ops) if i not in timed and op.kind not in FREE))
     return Join(points, untimed, tuple(unexplained) if any(unexplained) else ())

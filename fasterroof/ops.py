@@ -16,7 +16,7 @@ import torch
 from torch.utils.flop_counter import flop_registry
 
 from .env import fp32_mode
-from .errors import UncountedWarning, one_line
+from .errors import InputError, UncountedWarning, one_line
 from .units import mode_name
 
 # %% ../nbs/analysis/ops.ipynb #7faa9000
@@ -107,6 +107,7 @@ class Work(NamedTuple):
     flops: int                   # by the field's convention
     executed: int | None = None  # left after what a kernel provably skips; None: all of them
     read: int | None = None      # bytes read; None: what the schema says
+    written: int | None = None   # bytes written; None: what the schema says
     footprint: int | None = None  # distinct bytes touched; None: what the schema says
 
 
@@ -127,6 +128,7 @@ def register_cost(
 ) -> Callable:
     "Decorator: the function gives the FLOPs (an int or a `Work`) of a call, from the operator's arguments and `out`."
     def register(fn):
+        if not callable(fn): raise InputError(f"A cost rule is a function, not {type(fn).__name__}.")
         for op in ops:
             packet = getattr(op, "overloadpacket", op)
             _RULES[packet] = _Rule(kind, fn, reads_self, f"{fn.__module__}.{fn.__name__}")
@@ -224,5 +226,5 @@ def cost(
     footprint = moved.footprint - moved.read + read if work.footprint is None else work.footprint
     return Cost(
         kind=kind, flops=work.flops, executed_flops=work.flops if work.executed is None else work.executed,
-        bytes_read=read, bytes_written=moved.written, footprint=footprint,
+        bytes_read=read, bytes_written=moved.written if work.written is None else work.written, footprint=footprint,
         mode=_mode(inputs + outputs, kind), shapes=shapes, rule=rule.name if rule else None)

@@ -7,6 +7,7 @@ __all__ = ['Probed', 'HardwarePeaks', 'roof_to_dict', 'roof_from_dict', 'clear_p
 
 # %% ../nbs/analysis/peaks.ipynb #dab3c451
 from dataclasses import asdict, dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING
 
 import torch
@@ -55,6 +56,11 @@ class HardwarePeaks(Roof):
 
         return pd.DataFrame([asdict(p) for p in self.probed], columns=["name", "what", "rate", "unit"])
 
+    def _repr_html_(self) -> str:
+        frame = self.to_frame()
+        frame["rate"] = [si(p.rate, p.unit) for p in self.probed]
+        return f"<p>{escape(repr(self))}</p>{frame.drop(columns='unit').to_html(index=False)}"  # pandas escapes
+
     def __repr__(self):
         levels = "".join(f", {level.name} {si(level.bandwidth, 'B/s')}" for level in self.levels)
         return (f"HardwarePeaks({self.device}, {self.mode}: {si(self.peak_flops, 'FLOP/s')}, "
@@ -102,7 +108,7 @@ def _compute_peak(
     sync, reached, refused = synchronizer(device), [], None
     try:
         size = size or probes.matrix_size(device, dtype, sync)
-        for p in track(list(probes.compute_probes(device, dtype, size)), f"Arithmetic, {mode}"):
+        for p in track(probes.compute_probes(device, dtype, size), f"Arithmetic, {mode}"):
             try: reached.append(Probed(p.name, mode, p.work / probes.fastest(p, sync, warmup, steps), "FLOP/s"))
             except (RuntimeError, TypeError) as e: refused = e
     except (RuntimeError, TypeError) as e: refused = e
@@ -134,12 +140,12 @@ def measure_peaks(
     allow_tf32: bool = False,                   # True: multiply fp32 as TF32 where the device has it
     cache: bool = True,                         # False: measure even if these peaks are known, and do not keep them
 ) -> HardwarePeaks:
-    """The roof of a device, found by kernels that try to reach it: about two seconds on two cores.
+    """The roof of a device, found by kernels that try to reach it: about three seconds on two cores.
 
     Raises `DeviceError` for a device that is absent or cannot compute in the format,
     `InputError` for sizes that do not fit."""
     device = resolve_device(device)
-    dtype = resolve_dtype(format_name(mode_name(dtype)))
+    dtype = resolve_dtype(format_name(mode_name(dtype)))  # "tf32" is no format: that is allow_tf32
     if not dtype.is_floating_point:
         raise InputError(f"Peaks are measured for floating-point formats, not {mode_name(dtype)}.")
     for name, value, least in (("warmup", warmup, 0), ("steps", steps, 1), ("matmul_size", matmul_size, 1)):
@@ -147,8 +153,10 @@ def measure_peaks(
             raise InputError(f"{name} must be a whole number from {least}, not {value!r}.")
     tf32 = (allow_tf32 and dtype is torch.float32 and device.type == "cuda"
             and torch.cuda.get_device_capability(device) >= (8, 0))
+    switches = (torch.backends.cudnn.benchmark, torch.backends.cudnn.enabled, torch.backends.mkldnn.enabled,
+                torch.are_deterministic_algorithms_enabled())
     key = (device, dtype, matmul_size, bandwidth_mb, warmup, steps, tf32,
-           torch.get_num_threads(), cpus_allowed(), torch.backends.cudnn.benchmark)
+           torch.get_num_threads(), cpus_allowed(), switches)
     if cache and key in _CACHE: return _CACHE[key]
     nbytes = probes.memory_size(device, bandwidth_mb)
     mode = "tf32" if tf32 else mode_name(dtype)
@@ -188,7 +196,7 @@ def measure_modes(
     for mode in modes:
         if mode not in FORMATS or mode in ("medium", "int8"): continue
         if mode == "tf32" and torch.device(device).type != "cuda": continue
-        try: every.append(measure_peaks(device, dtype=format_name(mode), allow_tf32=mode == "tf32"))
+        try: every.append(measure_peaks(device, dtype=FORMATS[mode], allow_tf32=mode == "tf32"))
         except DeviceError:
             if mode == modes[0]: raise
     if not every: every = [measure_peaks(device)]

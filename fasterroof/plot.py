@@ -41,7 +41,7 @@ def hover(
     "What one asks next about a point."
     interval = f" [{si(p.interval[0], 's')}, {si(p.interval[1], 's')}]" if p.interval else ""
     skipped = f", {si(p.executed_flops, 'FLOP')} executed" if p.executed_flops != p.flops else ""
-    place = f"{p.level or 'no traffic'}, {p.mode}"
+    place = f"{text(p.level or 'no traffic')}, {text(p.mode)}"
     utilization = MISSING if p.utilization_pct is None else f"{p.utilization_pct:.1f} % of the roof ({place})"
     rows = [
         f"<b>{text(p.name)}</b>  {text(p.type)}",

@@ -30,9 +30,9 @@ class Probe(NamedTuple):
 
 def _noise(shape: tuple, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
     "Numbers around one: random enough, and quick to make in any amount."
-    block = torch.rand(1 << 14, generator=torch.Generator().manual_seed(0)) + 0.5
+    block = (torch.rand(1 << 14, generator=torch.Generator().manual_seed(0)) + 0.5).to(device, dtype)
     n = prod(shape)
-    return block.repeat(-(-n // len(block)))[:n].to(device, dtype).reshape(shape)
+    return block.repeat(-(-n // len(block)))[:n].reshape(shape)
 
 
 def compute_probes(
@@ -47,7 +47,8 @@ def compute_probes(
     yield Probe(f"linear {size}³", 2 * size**3, lambda: F.linear(a, b))
     for channels, side in ((128, 56), (64, 56)):
         flops = 2 * channels * channels * 9 * side * side
-        batch = max(1, round(2 * size**3 / flops))
+        fits = (1 << 28) // (channels * (side + 2) ** 2 * dtype.itemsize)  # images in 256 MB
+        batch = max(1, min(fits, round(2 * size**3 / flops)))
         x = _noise((batch, channels, side + 2, side + 2), device, dtype).to(memory_format=torch.channels_last)
         w = _noise((channels, channels, 3, 3), device, dtype).to(memory_format=torch.channels_last)
         yield Probe(f"conv 3×3, {channels} channels", batch * flops, lambda x=x, w=w: F.conv2d(x, w))
@@ -102,9 +103,10 @@ def matrix_size(
     device: torch.device,
     dtype: torch.dtype,
     sync: Callable[[], None],
-    target_s: float = 5e-3,  # s, duration of a call that is aimed at
+    target_s: float | None = None,  # s, duration of a call that is aimed at; None: 5 ms on a CPU, 1 ms elsewhere
 ) -> int:
     "The smallest power of two whose matrix product takes `target_s`."
+    target_s = target_s or (5e-3 if device.type == "cpu" else 1e-3)
     for size in (256, 512, 1024, 2048, 4096, 8192, 16384):
         probe = next(compute_probes(device, dtype, size))
         if fastest(probe, sync, 1, 2) >= target_s: break
@@ -135,7 +137,10 @@ def free_memory(
     if device.type == "cuda": return torch.cuda.mem_get_info(device)[0]
     try: lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError: return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")), None)
+    free = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")), None)
+    try: limit, used = (int(Path(f"/sys/fs/cgroup/memory.{what}").read_text()) for what in ("max", "current"))
+    except (OSError, ValueError): return free  # no container, or one without a limit
+    return limit - used if free is None else min(free, limit - used)
 
 
 def memory_size(

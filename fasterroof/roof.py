@@ -8,6 +8,7 @@ __all__ = ['Ceiling', 'Level', 'Floor', 'Roof']
 # %% ../nbs/analysis/roof.ipynb #21bce3a8
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from .errors import InputError
 
@@ -18,6 +19,7 @@ class Ceiling:
     mode: str           # "fp32", "tf32", "bf16", …
     flops_per_s: float  # FLOP/s
     by: str = ""        # what reached it, such as "conv2d 3×3"
+    unit: str = "any"   # arithmetic unit: "matrix", "vector", or "any" where they are not told apart
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,9 @@ class Roof:
         for level in self.levels:
             rates += [(f"{level.name} bandwidth", level.bandwidth), (f"{level.name} capacity", level.capacity)]
         for what, rate in rates:
-            if not (isinstance(rate, (int, float)) and math.isfinite(rate) and rate > 0):
+            if not (isinstance(rate, Real) and math.isfinite(rate) and rate > 0):
                 raise InputError(f"{what} must be a positive, finite number in SI units, not {rate!r}.")
+        for what, rate in rates[:2]: object.__setattr__(self, what, float(rate))  # numpy's numbers are none of JSON's
         if not (math.isfinite(self.launch_s) and self.launch_s >= 0):
             raise InputError(f"launch_s must be zero or more seconds, not {self.launch_s!r}.")
 

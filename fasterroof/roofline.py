@@ -10,7 +10,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ import torch
 from torch.utils._pytree import tree_map_only
 
 from .clock import Timing, no_gc, synchronizer, time_once
-from .env import environment, preserved, resolve_device, tensors_restorer, track
+from .env import ForeignLoad, environment, preserved, resolve_device, tensors_restorer, track
 from .errors import InputError, UncountedWarning
 from .join import RooflinePoint, join
 from .ops import CONTRACTIONS, tensors_in
@@ -28,8 +28,8 @@ from .roof import Roof
 from .run import Run
 from .scope import Scope
 from .timeline import Marker, Span, Stopwatch, idle_time, kernel_spans, profiler_events
-from .trace import (Op, Recorder, Trace, call_arguments, check_call, describe, model_errors,
-                              model_name, original, warn_uncounted)
+from .trace import (Op, Recorder, Trace, call_arguments, check_call, describe, is_compiled, model_errors,
+                              model_name, warn_uncounted)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,22 +57,24 @@ class _Watch:
         self.model, self.args, self.kwargs, self.device, self.reset = model, args, kwargs, device, reset
         self.scope, self.memo, self.sync = Scope(model), {}, synchronizer(device)
 
+    def errors(self): return model_errors(self.model, self.scope, self.args, self.kwargs)
+
     def call(self): return self.model(*self.args, **self.kwargs)
 
     def plain(self) -> float:  # s
-        took = time_once(self.call, self.sync)
+        with self.errors(): took = time_once(self.call, self.sync)
         self.reset()
         return took
 
     def watched(self, clock: Callable | None = None) -> tuple[Recorder, float]:
         recorder = Recorder(self.scope, clock, self.memo)
         self.sync()
-        with self.scope, recorder:
+        with self.errors(), self.scope, recorder:
             start = time.perf_counter()
             self.call()
             self.sync()
             took = time.perf_counter() - start
-        self.reset()
+        with clock.rest() if isinstance(clock, Marker) else nullcontext(): self.reset()
         return recorder, took
 
 
@@ -126,8 +128,7 @@ class RooflineAnalyzer:
         *,
         name: str | None = None,     # shown in reports; None: the model's class
     ):
-        modules = model.modules() if isinstance(model, torch.nn.Module) else ()
-        if any(original(m) is not m for m in (model, *modules)):
+        if is_compiled(model):
             raise InputError("A model compiled by torch.compile cannot be profiled operation by operation; "
                              "pass the original (model._orig_mod).")
         if peaks is not None and not isinstance(peaks, Roof):
@@ -162,8 +163,8 @@ class RooflineAnalyzer:
             stack.callback(tensors_restorer(tensors_in((self.args, self.kwargs))))
             torch.set_grad_enabled(False)
             watch = _Watch(model, self.args, self.kwargs, device, lambda: None)
-            stack.enter_context(model_errors(model, watch.scope, self.args, self.kwargs))
-            if isinstance(model, torch.nn.Module): model.eval().to(device)
+            if isinstance(model, torch.nn.Module):
+                with watch.errors(): model.eval().to(device)
             watch.args, watch.kwargs = tree_map_only(torch.Tensor, lambda t: t.to(device), (self.args, self.kwargs))
             watch.reset = tensors_restorer(tensors_in((watch.args, watch.kwargs)), compare=False)
             first, _ = watch.watched()  # counts, and is the first to meet an error
@@ -172,18 +173,23 @@ class RooflineAnalyzer:
             roof = self.peaks or measure_modes(_modes(counted) or ["fp32"], device)
             for _ in track(range(warmup), "Warming up"): watch.plain()
             take = _cuda_steps if device.type == "cuda" else _cpu_steps
+            load = ForeignLoad()
             with no_gc(): recorders, spans, plain, watched, more = take(watch, steps)
-            record = environment(device)
+            foreign = load.share()
+            record = environment(device) | {"foreign_cpu_share": foreign}
         usual, note = _most_common(recorders)
         ops = recorders[usual[0]].ops()
         joined = join(ops, [spans[i] for i in usual], roof)
         self._warn(ops, roof)
-        notes = (*more.get("notes", ()), *([note] if note else []))
+        notes = [*more.get("notes", ())] + [note] * bool(note)
+        if foreign is not None and foreign > 0.1:
+            notes.append(f"Other programs used {100 * foreign:.0f} % of the processors meanwhile: "
+                         "times are disturbed, and so may be the ceilings.")
         self._run = Run(
             model=self.name, sample=describe(self.args, self.kwargs), device=str(device),
             points=joined.points, roof=roof, plain=Timing(tuple(plain)), watched=Timing(tuple(watched)),
             time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
-            environment=record, idle_s=more.get("idle_s"), notes=notes)
+            environment=record, idle_s=more.get("idle_s"), notes=tuple(notes))
         return self.results
 
     def _warn(self, ops: list[Op], roof: Roof) -> None:

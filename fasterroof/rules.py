@@ -6,7 +6,7 @@
 __all__ = ['aten', 'MEAN', 'VARIANCE', 'NORMALISE', 'AFFINE', 'convolution', 'native_multi_head_attention',
            'batch_norm_no_training', 'batch_norm_with_update', 'layer_norm', 'group_norm', 'pool2d', 'pool3d',
            'adaptive_pool', 'vector_norm', 'variance', 'softmax', 'hardswish', 'native_dropout', 'embedding', 'index',
-           'gather']
+           'index_put', 'gather']
 
 # %% ../nbs/analysis/rules.ipynb #eb33ab72
 from math import prod
@@ -39,18 +39,28 @@ def convolution(x, w, bias, stride, padding, dilation, transposed, output_paddin
     # A transposed convolution scatters: each input position writes taps, and those outside the output are dropped.
     walked, hit = (x.shape[2:], out.shape[2:]) if transposed else (out.shape[2:], x.shape[2:])
     kernel = w.shape[2:]
+    dims = len(kernel)  # one figure may stand for all dimensions
+    stride, padding, dilation = (v if len(v) == dims else [v[0]] * dims for v in (stride, padding, dilation))
     inside = prod(map(_taps_inside, hit, walked, kernel, stride, padding, dilation)) if flops else 0
     return Work(flops, executed=flops * inside // max(1, prod(walked) * prod(kernel)))
 
 # %% ../nbs/analysis/rules.ipynb #8f2c8ff7
-def _sdpa(q, k, v, *_, out, **__):
-    "2·L·S·(width of q + width of v) for each batch entry and query head."
-    return 2 * prod(q.shape[:-1]) * k.shape[-2] * (q.shape[-1] + v.shape[-1])
+def _attention(at: int):
+    "The rule of an attention operator whose argument `is_causal` is the one at position `at`."
+    def attention(q, k, v, *more, out, **named):
+        keys, queries = k.shape[-2], q.shape[-2]
+        flops = 2 * prod(q.shape[:-1]) * keys * (q.shape[-1] + v.shape[-1])
+        causal = named.get("is_causal", more[at - 3] if len(more) > at - 3 else False)
+        seen = sum(min(i + 1, keys) for i in range(queries)) if causal else queries * keys
+        return Work(flops, executed=flops * seen // max(1, queries * keys))
+    return attention
 
 
-register_cost(
-    aten._scaled_dot_product_flash_attention_for_cpu, *_since("_scaled_dot_product_fused_attention_overrideable"),
-    kind="attention")(_sdpa)
+register_cost(aten._scaled_dot_product_flash_attention_for_cpu, aten._scaled_dot_product_flash_attention,
+              kind="attention")(_attention(4))
+register_cost(aten._scaled_dot_product_efficient_attention, *_since("_scaled_dot_product_cudnn_attention"),
+              kind="attention")(_attention(6))
+register_cost(*_since("_scaled_dot_product_fused_attention_overrideable"), kind="attention")(_attention(5))
 
 
 @register_cost(aten._native_multi_head_attention, kind="attention")
@@ -111,7 +121,10 @@ def adaptive_pool(x, size, *_, out):
     return prod(windows) * prod(x.shape[: -len(size)])
 
 # %% ../nbs/analysis/rules.ipynb #49d272d7
-def _each_input(x, *_, out, **__): return x.numel()
+def _if_floating(n: int, t: torch.Tensor) -> int: return n if t.is_floating_point() or t.is_complex() else 0
+
+
+def _each_input(x, *_, out, **__): return _if_floating(x.numel(), x)
 
 
 register_cost(aten.mean, aten.sum, aten.amax, aten.amin, aten.max, aten.min, aten.argmax, aten.argmin, aten.prod,
@@ -139,7 +152,7 @@ def _nothing(*_, out, **__): return 0
 
 register_cost(
     aten.clone, aten._to_copy, aten.cat, aten.stack, aten.constant_pad_nd, aten.reflection_pad2d,
-    aten.replication_pad2d, aten.roll, aten.flip, aten.repeat, aten.masked_fill, aten.where, aten.index_put,
+    aten.replication_pad2d, aten.roll, aten.flip, aten.repeat, aten.masked_fill, aten.where,
     aten._unsafe_view, aten._reshape_copy, aten.unfold_copy, aten.tril, aten.triu, aten.split_with_sizes_copy,
     aten.pixel_shuffle, aten.pixel_unshuffle, aten.channel_shuffle, aten._local_scalar_dense,
     kind="move")(_nothing)
@@ -152,7 +165,7 @@ register_cost(
     aten.set_, kind="allocation")(_nothing)
 
 
-def _draws(*_, out, **__): return out.numel()
+def _draws(*_, out, **__): return _if_floating(out.numel(), out)
 
 
 register_cost(
@@ -176,6 +189,19 @@ def embedding(table, indices, *_, out, **__): return _lookup(table, [indices], o
 
 @register_cost(aten.index, kind="gather")
 def index(x, indices, *, out): return _lookup(x, [i for i in indices if i is not None], out)
+
+
+@register_cost(aten.index_put, aten._index_put_impl_, kind="gather", reads_self=False)
+def index_put(x, indices, values, accumulate=False, *_, out, **__):
+    "Rows written (and read first, if added to), their indices, and the values; a copy of the rest if not in place."
+    size = x.element_size()
+    rows = min(values.numel(), x.numel()) if values.numel() > 1 else x.numel()
+    given = values.numel() * size + sum(i.numel() * i.element_size() for i in indices if i is not None)
+    copied = 0 if out is x else x.numel() * size
+    read = copied + given + accumulate * rows * size
+    footprint = 2 * copied + given + (0 if copied else rows * size)
+    flops = _if_floating(rows, x) if accumulate else 0
+    return Work(flops, read=read, written=copied or rows * size, footprint=footprint)
 
 
 @register_cost(aten.index_select, aten.gather, kind="gather")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .clock import Timing
-from .errors import RunFileError, one_line
+from .errors import InputError, RunFileError, one_line
 from .files import from_plain, read_json, write_whole
 from .join import RooflinePoint
 from .roof import Roof
@@ -42,6 +42,9 @@ class Run:
     idle_s: float | None = None              # s, median time a step between kernels; None: not measured (CPU)
     notes: tuple[str, ...] = ()              # sentences that whoever reads the figures needs
     environment: dict = field(default_factory=dict)  # versions, processor, threads, settings
+
+    def __post_init__(self):
+        if not self.plain.median > 0: raise InputError("A run takes time: its plain samples cannot be zero.")
 
     @property
     def time_s(self) -> float:  # s
@@ -103,7 +106,7 @@ class Run:
             "difference": si(self.difference_s, "s"),
             "watching costs": f"{100 * self.watching_cost:+.1f} %",
         }
-        if self.idle_s is not None: lines["idle between kernels"] = si(self.idle_s, "s")
+        if self.idle_s is not None: lines["idle between kernels, watched"] = si(self.idle_s, "s")
         return lines
 
     @property
@@ -195,7 +198,10 @@ class Run:
             if bad:
                 bound = one_line(repr(bad.bound), 40)
                 raise RunFileError(f"point {one_line(bad.name, 60)} has the unknown bound {bound}.")
-            return from_plain(cls, d | parts, "run")
+            run = from_plain(cls, d | parts, "run")
+            cpu = run.environment.get("cpu", {})
+            if not isinstance(cpu, dict): raise RunFileError("environment.cpu must be an object.")
+            return run
         except (RunFileError, ValueError) as e:
             raise RunFileError(f"{one_line(path)} is not a saved run: {one_line(e)}") from None
 

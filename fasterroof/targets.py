@@ -88,15 +88,17 @@ def called_target(
         raise InputError(f"A target is written package.module:callable, not {one_line(target)!r}.")
     if os.getcwd() not in sys.path: sys.path.insert(0, os.getcwd())
     try: thing = importlib.import_module(module_name)
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         raise InputError(f"Cannot import {one_line(module_name)}: {type(e).__name__}: {one_line(e)}.") from e
     for part in path.split("."):
         if not hasattr(thing, part): raise InputError(f"{one_line(module_name)} has no {one_line(path)}.")
         thing = getattr(thing, part)
     if not callable(thing):
         raise InputError(f"{one_line(target)} is a {type(thing).__name__}, not a callable that returns a model.")
+    if isinstance(thing, torch.nn.Module):
+        raise InputError(f"{one_line(target)} is a model already: name a callable that returns it.")
     try: return thing()
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         why = one_line(str(e).partition("\n")[0])
         raise ModelError(f"{one_line(target)}() raised {type(e).__name__}: {why}.") from e
 
@@ -124,6 +126,7 @@ def load_target(
     else:
         model = torchvision_model(target)
         sample = given or default_sample(target, model, batch or 1)
+    if not callable(model): raise InputError(f"{one_line(target)} returns a {type(model).__name__}, which is no model.")
     if wanted is not None:
         if isinstance(model, torch.nn.Module): model = model.to(wanted)
         sample = tree_map_only(torch.Tensor, lambda t: t.to(wanted) if t.is_floating_point() else t, sample)

@@ -77,6 +77,10 @@ class Marker:
         self.position += 1
         return out
 
+    def rest(self):
+        "A range for what comes after the step, between steps: kernels launched in it are left out."
+        return torch.profiler.record_function(f"{_PREFIX}{self.step}:-1")
+
 
 class Event(NamedTuple):
     "What is needed of a profiler event."
@@ -131,5 +135,6 @@ def kernel_spans(
         unexplained += not inside
         if i < 0: continue  # before the first step, or launched by nobody we know: in no step
         step, position = marks[i][2:]
+        if inside and position < 0: continue  # between steps
         spans[step].append(Span((position,) if inside else (), e.start, e.duration, e.name, device, e.stream))
     return Kernels(spans, unexplained, len(launches.keys() - seen))

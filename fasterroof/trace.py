@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Op', 'Recorder', 'call_arguments', 'model_name', 'describe', 'check_call', 'model_errors', 'Trace', 'is_jax',
-           'original', 'warn_uncounted', 'trace']
+           'original', 'is_compiled', 'warn_uncounted', 'trace']
 
 # %% ../nbs/analysis/trace.ipynb #7d3c948f
 import inspect
@@ -13,10 +13,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException, DynamicOutputShapeException, FakeTensor, FakeTensorMode)
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
@@ -64,7 +66,7 @@ def _flatten(values, into: list, storages: dict) -> None:
             into.append(len(x))
             _flatten(x, into, storages)
         elif isinstance(x, _PLAIN): into.append((type(x), x))  # 1, 1.0 and True are equal, and not the same
-        else: into.append((type(x), id(x)))  # a generator, packed weights: itself and no other
+        else: into.append(type(x))  # a generator, packed weights: new objects at every call
 
 
 def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list:
@@ -185,7 +187,10 @@ def model_errors(model: object, scope: Scope, args: tuple, kwargs: dict) -> Iter
     "What the model raises becomes a `ModelError` that names the module it came from."
     try: yield
     except (FasterroofError, KeyboardInterrupt): raise
-    except Exception as e:
+    except (DataDependentOutputException, DynamicOutputShapeException) as e:
+        raise ModelError(f"{model_name(model)} branches on the values of its tensors ({e.func}), which fake ones "
+                         "do not have: trace it with real=True.") from e
+    except (Exception, SystemExit) as e:
         where = scope.failed
         place = f" in {where.module or 'the model'} ({where.type})" if where and where.module else ""
         message = one_line(str(e).strip().partition("\n")[0]).rstrip(".")
@@ -257,6 +262,14 @@ class Trace:
         frame = pd.DataFrame([asdict(op) | {"bytes": op.bytes} for op in self.ops])
         return frame.astype({"flops": float, "executed_flops": float}) if self.ops else frame
 
+    def _repr_html_(self) -> str:
+        import pandas as pd
+
+        kinds = pd.DataFrame([{"kind": kind} | sums for kind, sums in self.by_kind().items()])
+        for column, unit in (("flops", "FLOP"), ("bytes", "B")):
+            if self.ops: kinds[column] = [si(x, unit) for x in kinds[column]]
+        return f"<p>{escape(repr(self))}</p>{kinds.to_html(index=False)}"  # pandas escapes
+
     def __repr__(self):
         left_out = f"; uncounted: {', '.join(self.uncounted)}" if self.uncounted else ""
         return (f"Trace({self.name}: {len(self.ops)} ops, {si(self.flops, 'FLOP')}, of which contractions "
@@ -275,9 +288,20 @@ def _leaves(x: object) -> Iterator:
     if not isinstance(x, (dict, list, tuple)): yield x
 
 
-def original(model: object) -> object:
-    "The program behind `torch.compile`; anything else is itself."
+def original(
+    model: object,  # any callable
+) -> object:
+    "The program behind `torch.compile(program)`; anything else is itself."
+    if getattr(model, "_torchdynamo_disable", False): return model  # kept from being compiled
     return getattr(model, "_orig_mod", None) or getattr(model, "_torchdynamo_orig_callable", None) or model
+
+
+def is_compiled(
+    model: object,  # any callable
+) -> bool:
+    "Whether torch.compile has a hand in it or in one of its modules, also by `module.compile()`."
+    modules = model.modules() if isinstance(model, torch.nn.Module) else ()
+    return any(original(m) is not m or getattr(m, "_compiled_call_impl", None) is not None for m in (model, *modules))
 
 
 def warn_uncounted(uncounted: dict[str, int], name: str) -> None:
@@ -303,7 +327,7 @@ def trace(
     if framework == "jax" or (framework is None and any(map(is_jax, _leaves((args, kwargs))))):
         raise InputError("JAX functions cannot be traced by this version; torch modules and functions can.")
     program, notes = original(model), ()
-    if program is not model: notes = ("compiled by torch.compile; the original program was counted",)
+    if is_compiled(model): notes = ("compiled by torch.compile; the original program was counted",)
     check_call(program, args, kwargs)
     fake = None if real else FakeTensorMode(allow_non_fake_inputs=True)
     scope = Scope(program)

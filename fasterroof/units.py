@@ -56,7 +56,11 @@ def mode_name(
 def format_name(
     dtype: str,  # "fp32", "float32", "bf16", "half", …
 ) -> str:        # "float32"
-    "The full name of a floating-point format; raises `InputError` for anything else."
-    name = FORMATS.get(mode_name(dtype))
-    if name is None: raise InputError(f"Unknown number format {dtype!r}: use one of {', '.join(FORMATS)}.")
-    return name
+    "The full name of a number format; raises `InputError` for anything else."
+    mode = mode_name(dtype)
+    if mode in ("tf32", "medium"):
+        raise InputError(f"{mode!r} is a way to multiply fp32, not a number format: use fp32 (and allow TF32 or not).")
+    if mode not in FORMATS:
+        formats = ", ".join(f for f in FORMATS if f not in ("tf32", "medium"))
+        raise InputError(f"Unknown number format {dtype!r}: use one of {formats}.")
+    return FORMATS[mode]
