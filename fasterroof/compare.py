@@ -156,7 +156,7 @@ class Diff:
 
     def plot(
         self,
-        title: str = "Before and after",
+        title: str = "Before and after",  # above the figure
     ) -> "Figure":
         "An arrow for each point from before to after, under the roof of the later run."
         import plotly.graph_objects as go

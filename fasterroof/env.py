@@ -113,7 +113,7 @@ def _restorers(model: torch.nn.Module) -> Iterator:
 
 
 def tensors_restorer(
-    tensors: Iterable[torch.Tensor],
+    tensors: Iterable[torch.Tensor],  # those to watch over; ones on meta hold nothing
     compare: bool = True,  # False: trust torch's count of writes, which is quick; batch norm's statistics escape it
 ) -> Callable[[], None]:
     "A function that writes back what these tensors hold now, to those that were written to since."

@@ -40,7 +40,7 @@ def write_whole(
 
 
 def read_json(
-    path: str | os.PathLike,
+    path: str | os.PathLike,  # the file to read
 ) -> object:
     "The JSON value in a file; raises `RunFileError` where it cannot be read or is not strict JSON."
     def refuse(name): raise ValueError(f"{name} is not JSON")

@@ -20,7 +20,9 @@ from .errors import InputError, UncountedWarning, one_line
 from .units import mode_name
 
 # %% ../nbs/analysis/ops.ipynb #7faa9000
-def tensors_in(x: object) -> Iterator[torch.Tensor]:
+def tensors_in(
+    x: object,  # a tensor, or tuples, lists and dicts of them, among other things
+) -> Iterator[torch.Tensor]:
     "The tensors in nested tuples, lists and dicts, in order."
     if isinstance(x, torch.Tensor): yield x
     elif isinstance(x, (list, tuple)):

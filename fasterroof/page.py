@@ -58,7 +58,7 @@ LEGEND = ("% roof: the least time that the work could take under this roof, each
 
 
 def slowest(
-    points: Sequence[RooflinePoint],
+    points: Sequence[RooflinePoint],  # of a run, in any order
     top: int | None = None,  # how many; None: all
 ) -> list[RooflinePoint]:
     "The points that take most time, the slowest first."
@@ -66,7 +66,7 @@ def slowest(
 
 # %% ../nbs/analysis/page.ipynb #eb957d07
 def elide(
-    name: str,
+    name: str,  # one line of text
     width: int,  # characters
 ) -> str:
     "`name` in at most `width` characters, an ellipsis in its middle."
@@ -77,7 +77,7 @@ def elide(
 
 def text_table(
     headings: Sequence[str],         # the first two are of names, to the left
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str]],  # cells, as text, a list a row
     width: int = 80,                 # characters, of the terminal
     styles: dict | None = None,      # a cell's text -> its colour
 ) -> "Table":
@@ -99,7 +99,7 @@ def text_table(
 
 
 def table(
-    run: "Run",
+    run: "Run",  # the run to show
     top: int | None = 10,  # rows; None: all
     width: int = 80,       # characters, of the terminal
 ) -> "Table":
@@ -155,9 +155,9 @@ document.querySelectorAll("table.sortable th button").forEach(b => b.onclick = (
 
 
 def html_table(
-    headings: Sequence[str],
+    headings: Sequence[str],  # a text each; the columns "bound" get a coloured dot
     rows: Sequence[Sequence[tuple]],  # cells: (text, sort key or None)
-    classes: str = "sortable",
+    classes: str = "sortable",        # CSS classes; "sortable" makes its headings sort
 ):
     "An HTML table as a fastcore component; a column with sort keys sorts by them."
     from fastcore.xml import Button, Table, Tbody, Td, Th, Thead, Tr
@@ -175,8 +175,8 @@ def html_table(
 
 
 def points_table(
-    points: Sequence[RooflinePoint],
-    top: int | None = None,
+    points: Sequence[RooflinePoint],  # of a run, in any order
+    top: int | None = None,           # how many; None: all
 ):
     "The points, the slowest first, as an HTML table."
     nan = float("nan")
@@ -186,11 +186,11 @@ def points_table(
 
 
 def page(
-    title: str,
-    subtitle: str,
+    title: str,  # heading of the page and of its tab
+    subtitle: str,  # what was measured, where and when
     figures: Sequence[tuple[str, str]],  # (what, value): the headline figures
     notes: Sequence[str],                # sentences that whoever reads the figures needs
-    plots: "Sequence[Figure]",
+    plots: "Sequence[Figure]",           # figures, drawn one below the other
     tables: Sequence[object],            # fastcore components
     details: object,                     # plain values, shown as JSON
 ) -> str:

@@ -68,7 +68,9 @@ class HardwarePeaks(Roof):
                 f"ridge {si(self.ridge_point, 'FLOP/B')}, {self.source})")
 
 # %% ../nbs/analysis/peaks.ipynb #c8c644e1
-def roof_to_dict(roof: Roof) -> dict:
+def roof_to_dict(
+    roof: Roof,  # measured or given
+) -> dict:       # ready for JSON
     "Any roof as plain values."
     kind = "HardwarePeaks" if isinstance(roof, HardwarePeaks) else "Roof"
     fields = asdict(roof) | {"kind": kind, "ridge_point": roof.ridge_point}
@@ -189,7 +191,7 @@ def measure_peaks(
 # %% ../nbs/analysis/peaks.ipynb #c5387109
 def measure_modes(
     modes: list[str],             # compute modes, the most important first: "fp32", "tf32", "bf16", …
-    device: torch.device | str,
+    device: torch.device | str,  # one that is present
 ) -> HardwarePeaks:
     "One roof with a ceiling for every mode that can be measured; the others stay unknown."
     every = []

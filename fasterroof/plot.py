@@ -30,14 +30,16 @@ def text(
     return escape(one_line(name))
 
 
-def drawable(p: RooflinePoint) -> bool:
+def drawable(
+    p: RooflinePoint,  # any point
+) -> bool:
     "Whether the point has a place on logarithmic axes: FLOPs, bytes and time, all known and above zero."
     return bool(p.flops and p.bytes_moved and p.time_s) and p.bound != "undefined"
 
 
 def hover(
-    p: RooflinePoint,
-) -> str:
+    p: RooflinePoint,  # the one that is pointed at
+) -> str:              # lines of plotly's HTML, names escaped
     "What one asks next about a point."
     interval = f" [{si(p.interval[0], 's')}, {si(p.interval[1], 's')}]" if p.interval else ""
     skipped = f", {si(p.executed_flops, 'FLOP')} executed" if p.executed_flops != p.flops else ""
@@ -55,7 +57,7 @@ def hover(
 
 
 def left_out(
-    points: Iterable[RooflinePoint],
+    points: Iterable[RooflinePoint],  # of a run
 ) -> str:
     "One line on the points that the figure does not show; empty if it shows all."
     hidden = [p for p in points if not drawable(p)]
@@ -106,8 +108,8 @@ def _decade(x: float, step: int) -> float:
 
 def frame(
     points: Sequence[RooflinePoint],  # that the axes are to hold
-    roof: Roof,
-    title: str,
+    roof: Roof,                       # whose ceilings and levels are drawn
+    title: str,                       # above the figure
 ) -> "Figure":
     "Axes and roof, without points."
     import plotly.graph_objects as go
@@ -143,9 +145,9 @@ def size(
 
 
 def figure(
-    points: Sequence[RooflinePoint],
-    roof: Roof,
-    title: str = "Roofline",
+    points: Sequence[RooflinePoint],  # of a run
+    roof: Roof,                       # that they were judged by
+    title: str = "Roofline",          # above the figure
 ) -> "Figure":
     "The points under the roof: sized by their share of time, coloured by their bound."
     import plotly.graph_objects as go

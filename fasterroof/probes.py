@@ -36,7 +36,7 @@ def _noise(shape: tuple, device: torch.device, dtype: torch.dtype) -> torch.Tens
 
 
 def compute_probes(
-    device: torch.device,
+    device: torch.device,  # cpu, or an accelerator that is present
     dtype: torch.dtype,  # format of the operands
     size: int,           # side of the square matrices; the convolution does about as many FLOPs
 ) -> Iterator[Probe]:
@@ -55,7 +55,7 @@ def compute_probes(
 
 
 def memory_probes(
-    device: torch.device,
+    device: torch.device,  # cpu, or an accelerator that is present
     nbytes: int,  # size of the working set
 ) -> Iterator[Probe]:
     "Each mix of reading and writing over one fp32 working set (a byte is a byte): update in place, read, copy, write."
@@ -70,7 +70,7 @@ def memory_probes(
 
 # %% ../nbs/analysis/probes.ipynb #0d4336db
 def fastest(
-    probe: Probe,
+    probe: Probe,  # what is timed
     sync: Callable[[], None],  # waits for the device
     warmup: int,               # calls that are not timed
     steps: int,                # calls that are
@@ -88,9 +88,9 @@ def fastest(
 
 
 def launch_time(
-    device: torch.device,
-    sync: Callable[[], None],
-    steps: int = 20,
+    device: torch.device,  # cpu, or an accelerator that is present
+    sync: Callable[[], None],  # waits for the device
+    steps: int = 20,             # averages taken; the best counts
 ) -> float:  # s
     "The least time of an operation that has next to nothing to do: the best of `steps` averages over 50 in a row."
     x = torch.ones(1, device=device)
@@ -100,9 +100,9 @@ def launch_time(
 
 # %% ../nbs/analysis/probes.ipynb #8a94662a
 def matrix_size(
-    device: torch.device,
-    dtype: torch.dtype,
-    sync: Callable[[], None],
+    device: torch.device,  # cpu, or an accelerator that is present
+    dtype: torch.dtype,  # format of the operands
+    sync: Callable[[], None],  # waits for the device
     target_s: float | None = None,  # s, duration of a call that is aimed at; None: 5 ms on a CPU, 1 ms elsewhere
 ) -> int:
     "The smallest power of two whose matrix product takes `target_s`."
@@ -114,7 +114,7 @@ def matrix_size(
 
 
 def caches(
-    device: torch.device,
+    device: torch.device,  # cpu, or an accelerator that is present
 ) -> list[tuple[str, int]]:  # (name, bytes), smallest first
     "Caches behind the first level, summed over the cores in use; empty where the system does not tell."
     if device.type == "cuda": return [("L2", torch.cuda.get_device_properties(device).L2_cache_size)]
@@ -131,7 +131,7 @@ def caches(
 
 
 def free_memory(
-    device: torch.device,
+    device: torch.device,  # cpu, or an accelerator that is present
 ) -> int | None:  # bytes; None where it is not known
     "Memory that can be taken without swapping."
     if device.type == "cuda": return torch.cuda.mem_get_info(device)[0]
@@ -144,7 +144,7 @@ def free_memory(
 
 
 def memory_size(
-    device: torch.device,
+    device: torch.device,  # cpu, or an accelerator that is present
     asked_mb: float | None = None,  # MB; None: chosen here
 ) -> int:                           # bytes
     "A working set that no cache holds: at least four times the last one, and large enough to be read for milliseconds."

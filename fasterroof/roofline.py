@@ -226,7 +226,7 @@ class RooflineAnalyzer:
 
     def plot(
         self,
-        title: str = "Roofline",
+        title: str = "Roofline",  # above the figure
     ) -> "Figure":
         "The roofline figure of the run."
         return self.run.plot(title)

@@ -46,8 +46,8 @@ def _crop(name: str) -> int:
 
 def default_sample(
     name: str,       # torchvision's name
-    model: object,
-    batch: int = 1,
+    model: object,  # what torchvision made of that name
+    batch: int = 1,  # first dimension, or number of images
 ) -> tuple:
     "Arguments of the kind and size that torchvision's model takes."
     family, size = type(model).__module__.split(".")[2:3], _crop(name)

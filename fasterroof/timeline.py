@@ -42,7 +42,7 @@ def busy_time(
 
 
 def idle_time(
-    spans: Sequence[Span],
+    spans: Sequence[Span],  # of one step
 ) -> float:  # s
     "Time between the first start and the last end during which nothing ran."
     return max(s.end for s in spans) - min(s.start for s in spans) - busy_time(spans) if spans else 0.0
@@ -70,7 +70,11 @@ _PREFIX = "fasterroof:"
 class Marker:
     "Runs operators inside profiler ranges named after their step and position: the `call` of a `Recorder`."
 
-    def __init__(self, step: int = 0): self.step, self.position = step, 0
+    def __init__(
+        self,
+        step: int = 0,  # which run of the program this is, from 0
+    ):
+        self.step, self.position = step, 0
 
     def __call__(self, func: Callable, args: tuple, kwargs: dict) -> object:
         with torch.profiler.record_function(f"{_PREFIX}{self.step}:{self.position}"): out = func(*args, **kwargs)
@@ -118,7 +122,7 @@ _LAUNCHES = ("cudaLaunch", "cuLaunch", "cudaMemcpy", "cudaMemset",
 def kernel_spans(
     events: Sequence[Event],  # from `profiler_events`
     steps: int,               # how many steps were marked
-    device: str = "cuda",
+    device: str = "cuda",     # named in the spans
 ) -> Kernels:
     "The kernels of each step, each with the operation whose range it was launched in."
     marks = sorted((e.start, e.start + e.duration, *map(int, e.name.split(":")[1:]))

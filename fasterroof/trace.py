@@ -158,18 +158,28 @@ def call_arguments(
         f"sample must be a tensor, a tuple of arguments or a dict of arguments, not {type(sample).__name__}.")
 
 
-def model_name(model: object) -> str:
+def model_name(
+    model: object,  # a module or another callable
+) -> str:
     "The class of a module, the name of a function."
     if isinstance(model, torch.nn.Module): return type(model).__name__
     return one_line(getattr(model, "__name__", None) or type(model).__name__)
 
 
-def describe(args: tuple, kwargs: dict) -> str:
+def describe(
+    args: tuple,   # positional arguments
+    kwargs: dict,  # keyword arguments
+) -> str:          # "1×3×224×224 float32, 8 int64"
+    "Shapes and formats of the tensors in a call's arguments."
     def one(t): return f"{'×'.join(map(str, t.shape)) or 'scalar'} {str(t.dtype).rpartition('.')[2]}"
     return ", ".join(map(one, tensors_in((args, kwargs)))) or "no tensors"
 
 
-def check_call(model: object, args: tuple, kwargs: dict) -> None:
+def check_call(
+    model: object,  # what is to be called
+    args: tuple,    # positional arguments
+    kwargs: dict,   # keyword arguments
+) -> None:
     "Raise `InputError` if the arguments do not fit the signature."
     if not callable(model): raise InputError(f"The model must be callable, which {type(model).__name__} is not.")
     if isinstance(model, torch.nn.Module) and any(map(is_lazy, (*model.parameters(), *model.buffers()))):
@@ -183,7 +193,12 @@ def check_call(model: object, args: tuple, kwargs: dict) -> None:
 
 
 @contextmanager
-def model_errors(model: object, scope: Scope, args: tuple, kwargs: dict) -> Iterator[None]:
+def model_errors(
+    model: object,  # what is being called
+    scope: Scope,   # knows which module an exception came out of
+    args: tuple,    # positional arguments, for the message
+    kwargs: dict,   # keyword arguments, for the message
+) -> Iterator[None]:
     "What the model raises becomes a `ModelError` that names the module it came from."
     try: yield
     except (FasterroofError, KeyboardInterrupt): raise
@@ -276,7 +291,9 @@ class Trace:
                 f"{si(self.contraction_flops, 'FLOP')}, {si(self.bytes, 'B')}{left_out})")
 
 # %% ../nbs/analysis/trace.ipynb #41ccb105
-def is_jax(x: object) -> bool:
+def is_jax(
+    x: object,  # anything
+) -> bool:
     "Whether `x` is a JAX array or `ShapeDtypeStruct`, found out without importing JAX."
     jax = sys.modules.get("jax")
     return jax is not None and isinstance(x, (jax.Array, jax.ShapeDtypeStruct))
@@ -304,7 +321,10 @@ def is_compiled(
     return any(original(m) is not m or getattr(m, "_compiled_call_impl", None) is not None for m in (model, *modules))
 
 
-def warn_uncounted(uncounted: dict[str, int], name: str) -> None:
+def warn_uncounted(
+    uncounted: dict[str, int],  # operations and how often each occurs
+    name: str,                  # of the model
+) -> None:
     "One warning that names every operation without a rule."
     if uncounted:
         listed = ", ".join(f"{one_line(op)} ({n}×)" for op, n in uncounted.items())
