@@ -15,7 +15,6 @@ import numpy as np
 
 from .clock import median_interval
 from .errors import InputError, one_line
-from .ops import FREE
 from .roof import Roof
 from .units import MISSING, si
 
@@ -146,5 +145,6 @@ def join(
     parts = [_point(key, [ops[i] for i in where], times[where].sum(axis=0), roof) for key, where in groups.items()]
     total = sum(p["time_s"] for p in parts)
     points = tuple(RooflinePoint(**p, share=p["time_s"] / total if total else 0.0) for p in parts)
-    untimed = tuple(dict.fromkeys(op.name for i, op in enumerate(ops) if i not in timed and op.kind not in FREE))
+    worked = [op for i, op in enumerate(ops) if i not in timed and (op.bytes or op.flops or not op.counted)]
+    untimed = tuple(dict.fromkeys(op.name for op in worked))  # a view has nothing to find a time for
     return Join(points, untimed, tuple(unexplained) if any(unexplained) else ())
