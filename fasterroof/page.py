@@ -62,7 +62,7 @@ def slowest(
     top: int | None = None,  # how many; None: all
 ) -> list[RooflinePoint]:
     "The points that take most time, the slowest first."
-    return sorted(points, key=lambda p: -p.time_s)[:top]
+    return sorted(points, key=lambda p: -(p.time_s or 0.0))[:top]
 
 # %% ../nbs/analysis/page.ipynb #eb957d07
 def elide(

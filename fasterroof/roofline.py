@@ -17,19 +17,21 @@ import numpy as np
 import torch
 from torch.utils._pytree import tree_map_only
 
+from .calls import call_arguments, check_call, describe, is_compiled, model_errors, model_name
 from .clock import Timing, no_gc, synchronizer, time_once
 from .env import ForeignLoad, environment, preserved, resolve_device, tensors_restorer, track
 from .errors import InputError, UncountedWarning
-from .join import RooflinePoint, join
-from .ops import CONTRACTIONS, tensors_in
+from .join import RooflinePoint, estimate, join
+from .ops import tensors_in
 from .page import slowest
 from .peaks import HardwarePeaks, better, clear_peaks_cache, measure_modes
+from .recorder import Recorder
 from .roof import Roof
 from .run import Run
 from .scope import Scope
 from .timeline import Marker, Span, Stopwatch, idle_time, kernel_spans, profiler_events
-from .trace import (Op, Recorder, Trace, call_arguments, check_call, describe, is_compiled, model_errors,
-                              model_name, warn_uncounted)
+from .trace import trace, warn_uncounted
+from .work import Op, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +48,7 @@ def _modes(ops: list[Op]) -> list[str]:
     "Compute modes that have FLOPs, those of most contraction work first."
     work: Counter = Counter()
     for op in ops:
-        if op.flops: work[op.mode] += op.flops * (1e6 if op.kind in CONTRACTIONS else 1)
+        if op.flops: work[op.mode] += op.flops + 1e6 * op.contraction_flops
     return [mode for mode, _ in work.most_common()]
 
 
@@ -198,6 +200,22 @@ class RooflineAnalyzer:
             time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
             environment=record, idle_s=more.get("idle_s"), notes=tuple(notes))
         return self.results
+
+    def estimate(
+        self,
+        roof: Roof | None = None,  # any roof: measured peaks, a datasheet's figures; None: the analyzer's own
+    ) -> list[RooflinePoint]:
+        """The points under a roof without running the model: time is the floor, `measured` is False.
+
+        Raises `ModelError` if the model raises, `InputError` without a roof."""
+        roof = roof or self.peaks
+        if not isinstance(roof, Roof):
+            raise InputError("estimate needs a Roof: estimate(measure_peaks()), or Roof(peak_flops, peak_bandwidth).")
+        with preserved(self.model), torch.no_grad():
+            if isinstance(self.model, torch.nn.Module): self.model.eval()
+            ops = trace(self.model, *self.args, framework="torch", **self.kwargs).ops
+        self._warn([op for op in ops if op.counted], roof)
+        return list(estimate(ops, roof))
 
     def _warn(self, ops: list[Op], roof: Roof) -> None:
         warn_uncounted(Trace(ops, self.name).uncounted, self.name)

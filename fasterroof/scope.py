@@ -7,6 +7,7 @@ __all__ = ['Owner', 'Scope']
 
 # %% ../nbs/analysis/scope.ipynb #f49ad31b
 import sys
+from bisect import bisect_right
 from typing import NamedTuple
 
 import torch
@@ -30,16 +31,31 @@ class Scope:
     ):
         self.names: dict[torch.nn.Module, tuple[str, str, bool]] = {}
         self.top = Owner("", "", False, 0)
-        if isinstance(model, torch.nn.Module):
-            self._add(model, "")
+        self.parameters: dict[int, Owner] = {}
+        if isinstance(model, torch.nn.Module): self._add(model, "")
         self.calls: dict[str, int] = {}
         self.stack: list[Owner] = []
         self.failed: Owner | None = None  # the innermost module that an exception came out of
+        self.since: list[tuple[int, Owner]] = []  # autograd's sequence number from which on each owner was running
 
     def _add(self, root: torch.nn.Module, prefix: str) -> None:
         for path, module in root.named_modules(prefix=prefix):
             leaf = next(module.children(), None) is None
-            self.names.setdefault(module, (path, type(module).__name__, leaf))
+            kind = getattr(module, "original_name", None) or type(module).__name__  # TorchScript keeps it
+            self.names.setdefault(module, (path, kind, leaf))
+            for p in module._parameters.values():
+                if p is not None: self.parameters.setdefault(id(p), Owner(*self.names[module], 0))
+
+    def _mark(self) -> None: self.since.append((torch.autograd._get_sequence_nr(), self.owner))
+
+    def owner_of(
+        self,
+        node: torch.autograd.graph.Node,  # of autograd's graph
+    ) -> Owner:
+        "The module that was running when the node was made; of a node that accumulates, the parameter's own."
+        if hasattr(node, "variable"): return self.parameters.get(id(node.variable), self.top)
+        i = bisect_right(self.since, node._sequence_nr(), key=lambda mark: mark[0])
+        return self.since[i - 1][1] if i else self.top
 
     @property
     def owner(self) -> Owner:
@@ -52,14 +68,17 @@ class Scope:
         call = self.calls.get(entry[0], 0)
         self.calls[entry[0]] = call + 1
         self.stack.append(Owner(*entry, call))
+        self._mark()
 
     def _after(self, module, args, out):
         done = self.stack.pop()
+        self._mark()
         # The hook is also called while an exception leaves `forward`: the first module to be left is the innermost.
         if out is None and self.failed is None and sys.exc_info()[0] is not None: self.failed = done
 
     def __enter__(self):
-        self.calls.clear(); self.stack.clear(); self.failed = None
+        self.calls.clear(); self.stack.clear(); self.since.clear(); self.failed = None
+        self._mark()
         self._hooks = (register_module_forward_pre_hook(self._before),
                        register_module_forward_hook(self._after, always_call=True))
         return self

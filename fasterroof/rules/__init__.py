@@ -1,0 +1,5 @@
+"""Cost rules of operators, by family; importing this registers them all."""
+
+from . import attention, comm, contractions, elementwise, linalg, movement, reductions, sampling
+
+__all__ = ["attention", "comm", "contractions", "elementwise", "linalg", "movement", "reductions", "sampling"]
