@@ -132,7 +132,7 @@ def tensors_restorer(
     compare: bool = True,  # False: trust torch's count of writes, which is quick; batch norm's statistics escape it
 ) -> Callable[[], None]:
     "A function that writes back what these tensors hold now, to those that were written to since."
-    saved = [(t, t.detach().clone()) for t in tensors if not t.is_meta]
+    saved = [(t, t.detach().clone()) for t in tensors if not t.is_meta and t.layout is torch.strided]
     versions = [None if compare or t.is_inference() else t._version for t, _ in saved]
     def restore():
         for i, (t, content) in enumerate(saved):

@@ -50,7 +50,8 @@ def default_sample(
     batch: int = 1,  # first dimension, or number of images
 ) -> tuple:
     "Arguments of the kind and size that torchvision's model takes."
-    family, size = type(model).__module__.split(".")[2:3], _crop(name)
+    family = type(model).__module__.split(".")[2:3]
+    size = getattr(model, "image_size", None) or _crop(name)  # a vision transformer takes one size only
     if family == ["detection"]: return ([_noise((3, size, size)) for _ in range(batch)],)
     if family == ["video"]: return (_noise((batch, 3, 16, size, size)),)
     if family == ["optical_flow"]: return tuple(_noise((batch, 3, 256, 256)) for _ in range(2))

@@ -6,12 +6,14 @@
 __all__ = ['warn_uncounted', 'trace']
 
 # %% ../nbs/analysis/trace.ipynb #f0ad6d6d
+import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from unittest import mock
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._pytree import tree_map_only
 
 from .calls import check_call, is_jax, jax_leaves, model_errors, model_name, original, program_notes
@@ -20,7 +22,7 @@ from .errors import InputError, ModelError, UncountedWarning, one_line
 from .fused import NOTE as FUSED_NOTE
 from .fused import FusedAttention
 from .ops import tensors_in
-from .recorder import Recorder
+from .recorder import NeedsValues, Recorder
 from .scope import Owner, Scope
 from .work import Op, Trace
 
@@ -30,6 +32,25 @@ def _on_meta(program: object, args: object) -> bool:
     held = [*program.parameters(), *program.buffers()] if isinstance(program, torch.nn.Module) else []
     held = held or list(tensors_in(args))
     return bool(held) and all(t.is_meta for t in held)
+
+
+@contextmanager
+def _hushed(name: str) -> Iterator[None]:
+    "Inside, the logger says nothing."
+    logger = logging.getLogger(name)
+    was, logger.disabled = logger.disabled, True
+    try: yield
+    finally: logger.disabled = was
+
+
+def _not_compiled(model=None, **options): return model if model is not None else lambda fn: fn
+
+
+def _fake_mode(program: object, args: object) -> FakeTensorMode:
+    "The mode of fake tensors that are here already; otherwise a new one."
+    held = [*program.parameters(), *program.buffers()] if isinstance(program, torch.nn.Module) else []
+    known = next((t.fake_mode for t in (*held, *tensors_in(args)) if isinstance(t, FakeTensor)), None)
+    return known or FakeTensorMode(allow_non_fake_inputs=True)
 
 
 def _differentiable(out: object) -> list[torch.Tensor]:
@@ -73,7 +94,7 @@ def _optimizer(given: object, program: object) -> torch.optim.Optimizer:
 def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -> tuple[list[Op], list[str]]:
     "The operations of one run, and what was assumed."
     notes, meta = [], _on_meta(program, (args, kwargs))
-    fake = None if real or meta else FakeTensorMode(allow_non_fake_inputs=True)
+    fake = None if real or meta else _fake_mode(program, (args, kwargs))
     scope = Scope(program)
     recorder = Recorder(scope, fake=fake)
     given = list(tensors_in((args, kwargs)))
@@ -88,7 +109,11 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             stack.enter_context(_gradients_kept([*leaves, *given]))
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
+        # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
+        stack.enter_context(mock.patch.object(torch, "compile", _not_compiled))
+        if fake: stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails here is tried again, or raised
         if fake: stack.enter_context(fake)
+        if fake and any(t.layout is not torch.strided for t in given): raise NeedsValues("a sparse argument")
         if fake: args, kwargs = tree_map_only(torch.Tensor, fake.from_tensor, (args, kwargs))
         elif meta: args, kwargs = tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
         stack.enter_context(scope)

@@ -6,7 +6,7 @@
 __all__ = ['LONGEST', 'FLEX', 'attention_work', 'plain_attention', 'flash_forward', 'flash_backward', 'efficient_forward',
            'efficient_backward', 'cudnn_forward', 'native_multi_head_attention', 'transformer_encoder_layer',
            'flex_attention', 'flex_attention_backward', 'mkldnn_rnn_layer', 'mkldnn_rnn_layer_backward', 'cudnn_rnn',
-           'cudnn_rnn_backward', 'fused_lstm_cell', 'fused_gru_cell', 'fused_lstm_cell_backward',
+           'cudnn_rnn_backward', 'quantised_rnn', 'fused_lstm_cell', 'fused_gru_cell', 'fused_lstm_cell_backward',
            'fused_gru_cell_backward']
 
 # %% ../../nbs/analysis/rules/attention.ipynb #9f77c4d2
@@ -200,6 +200,17 @@ def cudnn_rnn(x, weights, stride, *more, out):
 def cudnn_rnn_backward(x, weights, stride, *more, out):
     work = cudnn_rnn(x, weights, stride, *more, out=out)
     return work._replace(flops=2 * work.flops, contraction=2 * work.contraction, transcendentals=0)
+
+
+@register_cost("aten::quantized_lstm", "aten::quantized_gru", kind="recurrent")
+def quantised_rnn(x, *more, out, **__):
+    "Dynamically quantised: the matrices are packed in objects, two in each."
+    cells = next(a for a in more if isinstance(a, list) and a and hasattr(a[0], "__getstate__"))
+    matrices = [packed.unpack()[0] for cell in cells for packed in cell.__getstate__()[0][4]]
+    gates = 4 if len(out) > 2 else 3
+    hidden = sum(m.shape[0] for m in matrices) // gates // 2
+    return _recurrent(x.numel() // x.shape[-1], matrices, 2 if gates == 4 else 3, hidden)._replace(
+        read=x.numel() * x.element_size() + sum(m.numel() * m.element_size() for m in matrices))
 
 
 @register_cost("aten::_thnn_fused_lstm_cell", kind="elementwise")

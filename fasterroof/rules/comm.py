@@ -40,7 +40,9 @@ def collective(
                 note="" if size else UNKNOWN_GROUP)
 
 
-def _functional(*names: str) -> list[str]: return [f"_c10d_functional::{n}{s}" for n in names for s in ("", "_coalesced")]
+def _functional(*names: str) -> list[str]:
+    spaces = ("_c10d_functional", "_c10d_functional_autograd")
+    return [f"{space}::{name}{s}" for space in spaces for name in names for s in ("", "_coalesced")]
 
 
 @register_cost(*_functional("all_reduce", "all_reduce_"), kind="comm")
@@ -63,7 +65,7 @@ def all_to_all(x, outs, ins, group, *_, out): return collective(x, group)
 def broadcast(x, source, group, *_, out): return collective(x, group)
 
 
-@register_cost("_c10d_functional::wait_tensor", "c10d_functional::wait_tensor", "c10d::barrier", "c10d::monitored_barrier_",
+@register_cost("_c10d_functional::wait_tensor", "c10d_functional::wait_tensor", "_c10d_functional::_wrap_tensor_autograd", "c10d::barrier", "c10d::monitored_barrier_",
                kind="allocation")
 def wait(*_, out, **__): return 0
 

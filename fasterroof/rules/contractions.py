@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['EXPERTS', 'product_flops', 'product', 'added_product', 'summed_product', 'sampled_product', 'reduced_product',
-           'outer', 'products', 'linear_backward', 'mkldnn_linear_backward', 'mkldnn_linear_backward_input',
-           'mkldnn_linear_backward_weights', 'matmul_backward', 'semi_structured', 'cslt_sparse_mm', 'dyn_quant_matmul',
+           'reduced_product_backward', 'outer', 'products', 'linear_backward', 'mkldnn_linear_backward',
+           'mkldnn_linear_backward_input', 'mkldnn_linear_backward_weights', 'matmul_backward', 'linear_cross_entropy',
+           'linear_cross_entropy_no_reduction', 'semi_structured', 'cslt_sparse_mm', 'dyn_quant_matmul',
            'grouped_product', 'trilinear', 'convolution', 'convolution_backward', 'backend_convolution',
            'backend_transposed', 'slow_conv2d_backward', 'conv_tbc', 'im2col', 'col2im', 'quantised_linear',
            'quantised_convolution', 'quantised_transposed']
@@ -72,6 +73,10 @@ def sampled_product(added, a, b, *_, out, **__): return 2 * _stored(added) * a.s
 def reduced_product(a, b, *_, out): return 2 * _stored(a) * b.shape[-1]
 
 
+@register_cost("aten::_sparse_mm_reduce_impl_backward", kind="matmul")
+def reduced_product_backward(a, grad, b, reduce, argument, mask, *_, out): return 2 * _stored(a) * b.shape[-1] * sum(mask)
+
+
 @register_cost("aten::addr", kind="elementwise")
 def outer(added, a, b, *_, out, **__): return 2 * out.numel()  # an outer product sums nothing: one product, one addition
 
@@ -101,6 +106,21 @@ def mkldnn_linear_backward_weights(grad, x, weight, bias, *, out): return 2 * gr
 
 @register_cost("aten::matmul_backward", kind="matmul")
 def matmul_backward(grad, a, b, mask, *, out): return sum(mask) * 2 * grad.numel() * a.shape[-1]
+
+# %% ../../nbs/analysis/rules/contractions.ipynb #c7c54633
+def _linear_cross_entropy(x, w, products: int) -> Work:
+    logits = x.numel() // x.shape[-1] * w.shape[0]
+    contraction = 2 * products * logits * x.shape[-1]
+    return Work(contraction + 5 * logits, contraction=contraction, transcendentals=logits)
+
+
+@register_cost("torch_nn::_linear_cross_entropy_batch_chunked", kind="matmul")
+def linear_cross_entropy(x, w, *more, out, **__):
+    return _linear_cross_entropy(x, w, 1 + sum(a is True for a in more[-3:-1]))  # …, input's, matrix's, bias's gradient
+
+
+@register_cost("torch_nn::_linear_cross_entropy_batch_chunked_no_reduction", kind="matmul")
+def linear_cross_entropy_no_reduction(x, w, *_, out, **__): return _linear_cross_entropy(x, w, 1)
 
 # %% ../../nbs/analysis/rules/contractions.ipynb #d0b622a4
 @register_cost("aten::_sparse_semi_structured_linear", "aten::_sparse_semi_structured_mm", kind="matmul")

@@ -6,10 +6,11 @@
 __all__ = ['MEAN', 'VARIANCE', 'NORMALISE', 'AFFINE', 'SOFTMAX', 'batch_norm_no_training', 'batch_norm_with_update',
            'batch_norm_backward', 'cudnn_batch_norm_backward', 'batch_norm_stats', 'batch_norm_elemt',
            'batch_norm_gather_stats', 'batch_norm_backward_part', 'layer_norm', 'layer_norm_backward', 'group_norm',
-           'group_norm_backward', 'rms_norm', 'rms_norm_backward', 'avg_pool2d_backward', 'avg_pool3d_backward',
-           'max_pool_backward', 'adaptive_pool', 'adaptive_avg_pool2d_backward', 'adaptive_avg_pool3d_backward',
-           'softmax', 'softmax_backward', 'log_softmax_backward', 'sort', 'topk', 'compared', 'unique', 'searchsorted',
-           'bucketize', 'binned', 'nll_loss', 'nll_loss_backward', 'ctc_loss', 'ctc_loss_backward']
+           'group_norm_backward', 'weight_norm', 'weight_norm_backward', 'rms_norm', 'rms_norm_backward',
+           'avg_pool2d_backward', 'avg_pool3d_backward', 'max_pool_backward', 'adaptive_pool',
+           'adaptive_avg_pool2d_backward', 'adaptive_avg_pool3d_backward', 'softmax', 'softmax_backward',
+           'log_softmax_backward', 'sort', 'topk', 'compared', 'unique', 'searchsorted', 'bucketize', 'binned',
+           'nll_loss', 'nll_loss_backward', 'ctc_loss', 'ctc_loss_backward']
 
 # %% ../../nbs/analysis/rules/reductions.ipynb #f2470749
 from math import prod
@@ -97,6 +98,14 @@ def group_norm(x, weight, bias, n, c, hw, groups, *_, out): return _norm(x, weig
 @register_cost("aten::native_group_norm_backward", kind="norm")
 def group_norm_backward(grad, x, mean, rstd, weight, n, c, hw, groups, mask, *_, out):
     return _norm_backward(x, weight, mask)
+
+
+@register_cost("aten::_weight_norm_interface", kind="norm")
+def weight_norm(v, g, *_, out): return Work(3 * v.numel() + 2 * g.numel(), transcendentals=g.numel())  # squares; v·(g/‖v‖)
+
+
+@register_cost("aten::_weight_norm_interface_backward", kind="norm")
+def weight_norm_backward(grad, v, g, *_, out): return 6 * v.numel()  # Σ g·v; its multiple of v taken from the gradient
 
 
 @register_cost("aten::_fused_rms_norm", kind="norm")
@@ -199,6 +208,7 @@ for _kind, _flops, _transcendentals, _names in (
     ("scan", 1, 0, "cumsum cumprod cummax cummin _cummax_helper _cummin_helper"),
     ("scan", 4, 2, "logcumsumexp _logcumsumexp"),
     ("loss", 3, 0, "dist"),
+    ("reduction", 6, 0, "allclose"),  # |a − b| ≤ α + ρ·|b|
 ):
     register_cost(*(f"aten::{name}" for name in _names.split()), kind=_kind)(_reduction(_flops, _transcendentals))
 

@@ -1,0 +1,113 @@
+"""What counting costs, beside a plain forward and torch's own counter.
+
+python benchmarks/counting.py [--rounds N]
+
+Every round runs each of them once, in random order, so that drift falls on all alike; a ratio is the median over
+the rounds of what two of them took in the same round. The decoder is built on meta: it has 405 billion parameters.
+"""
+
+import argparse
+import random
+import resource
+import statistics
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from fasterroof import trace
+
+
+class Attention(nn.Module):
+    def __init__(self, width: int, heads: int, groups: int):
+        super().__init__()
+        self.heads, self.groups, self.head = heads, groups, width // heads
+        self.q, self.o = nn.Linear(width, width, bias=False), nn.Linear(width, width, bias=False)
+        self.k, self.v = (nn.Linear(width, groups * self.head, bias=False) for _ in range(2))
+
+    def forward(self, x, cos, sin):
+        n, length, _ = x.shape
+        q, k, v = (f(x).view(n, length, -1, self.head).transpose(1, 2) for f in (self.q, self.k, self.v))
+        q, k = (t * cos + torch.cat((-t[..., self.head // 2:], t[..., : self.head // 2]), -1) * sin for t in (q, k))
+        k, v = (t.repeat_interleave(self.heads // self.groups, 1) for t in (k, v))
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.o(out.transpose(1, 2).reshape(n, length, -1))
+
+
+class Layer(nn.Module):
+    def __init__(self, width: int, hidden: int, heads: int, groups: int):
+        super().__init__()
+        self.attention, self.norm1, self.norm2 = Attention(width, heads, groups), nn.RMSNorm(width), nn.RMSNorm(width)
+        self.gate, self.up = nn.Linear(width, hidden, bias=False), nn.Linear(width, hidden, bias=False)
+        self.down = nn.Linear(hidden, width, bias=False)
+
+    def forward(self, x, cos, sin):
+        x = x + self.attention(self.norm1(x), cos, sin)
+        y = self.norm2(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Decoder(nn.Module):
+    "The shape of Llama 3.1 405B."
+
+    def __init__(self, layers=126, width=16_384, hidden=53_248, heads=128, groups=8, words=128_256):
+        super().__init__()
+        self.embed, self.norm, self.head = nn.Embedding(words, width), nn.RMSNorm(width), nn.Linear(width, words, bias=False)
+        self.layers = nn.ModuleList(Layer(width, hidden, heads, groups) for _ in range(layers))
+        self.head_width = width // heads
+
+    def forward(self, ids):
+        at = torch.arange(ids.shape[1], device=ids.device)[:, None] * torch.ones(self.head_width, device=ids.device)
+        x = self.embed(ids)
+        cos, sin = at.cos().to(x.dtype), at.sin().to(x.dtype)
+        for layer in self.layers: x = layer(x, cos, sin)
+        return self.head(self.norm(x))
+
+
+def seconds(fn) -> float:
+    start = time.perf_counter()
+    fn()
+    return time.perf_counter() - start
+
+
+def counter(model, sample):
+    with FlopCounterMode(display=False) as mode: model(sample)
+    return mode.get_total_flops()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=15, help="rounds a model (default 15)")
+    rounds = parser.parse_args().rounds
+    from torchvision.models import resnet18, vit_b_16
+
+    with torch.device("meta"): decoder = Decoder().to(torch.bfloat16)
+    cases = [("resnet18", resnet18().eval(), torch.rand(1, 3, 224, 224)),
+             ("vit_b_16", vit_b_16().eval(), torch.rand(1, 3, 224, 224)),
+             ("decoder 405B on meta, 512 tokens", decoder, torch.zeros(1, 512, dtype=torch.long, device="meta"))]
+    print(f"{sum(p.numel() for p in decoder.parameters()) / 1e9:.1f} billion parameters; torch {torch.__version__}, "
+          f"{torch.get_num_threads()} threads, no_grad, {rounds} rounds\n")
+    print("| model | plain, ms | counter, ms | trace, ms | trace(real), ms | trace / plain | trace / counter | "
+          "trace(real) / counter | GFLOP ours | counter's |\n|---|---|---|---|---|---|---|---|---|---|")
+    for name, model, x in cases:
+        ways = {"plain": lambda: model(x), "counter": lambda: counter(model, x), "trace": lambda: trace(model, x),
+                "real": lambda: trace(model, x, real=True)}
+        took = {way: [] for way in ways}
+        with torch.no_grad():
+            for i in range(rounds + 2):
+                for way in random.sample(list(ways), len(ways)):
+                    t = seconds(ways[way])
+                    if i > 1: took[way].append(t)  # two rounds to warm up
+            ours, theirs = trace(model, x).contraction_flops / 1e9, counter(model, x) / 1e9
+
+        def ratio(a, b): return statistics.median(p / q for p, q in zip(took[a], took[b], strict=True))
+        times = " | ".join(f"{1e3 * statistics.median(took[way]):.1f}" for way in ways)
+        print(f"| {name} | {times} | {ratio('trace', 'plain'):.2f} | {ratio('trace', 'counter'):.2f} | "
+              f"{ratio('real', 'counter'):.2f} | {ours:,.2f} | {theirs:,.2f} |")
+    print(f"\nMost memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+
+
+if __name__ == "__main__":
+    main()
