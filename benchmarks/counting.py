@@ -11,6 +11,7 @@ import random
 import resource
 import statistics
 import time
+from functools import partial
 
 import torch
 from torch import nn
@@ -54,7 +55,8 @@ class Decoder(nn.Module):
 
     def __init__(self, layers=126, width=16_384, hidden=53_248, heads=128, groups=8, words=128_256):
         super().__init__()
-        self.embed, self.norm, self.head = nn.Embedding(words, width), nn.RMSNorm(width), nn.Linear(width, words, bias=False)
+        self.embed, self.norm = nn.Embedding(words, width), nn.RMSNorm(width)
+        self.head = nn.Linear(width, words, bias=False)
         self.layers = nn.ModuleList(Layer(width, hidden, heads, groups) for _ in range(layers))
         self.head_width = width // heads
 
@@ -92,8 +94,8 @@ def main() -> None:
     print("| model | plain, ms | counter, ms | trace, ms | trace(real), ms | trace / plain | trace / counter | "
           "trace(real) / counter | GFLOP ours | counter's |\n|---|---|---|---|---|---|---|---|---|---|")
     for name, model, x in cases:
-        ways = {"plain": lambda: model(x), "counter": lambda: counter(model, x), "trace": lambda: trace(model, x),
-                "real": lambda: trace(model, x, real=True)}
+        ways = {"plain": partial(model, x), "counter": partial(counter, model, x), "trace": partial(trace, model, x),
+                "real": partial(trace, model, x, real=True)}
         took = {way: [] for way in ways}
         with torch.no_grad():
             for i in range(rounds + 2):
@@ -102,7 +104,7 @@ def main() -> None:
                     if i > 1: took[way].append(t)  # two rounds to warm up
             ours, theirs = trace(model, x).contraction_flops / 1e9, counter(model, x) / 1e9
 
-        def ratio(a, b): return statistics.median(p / q for p, q in zip(took[a], took[b], strict=True))
+        def ratio(a, b, took=took): return statistics.median(p / q for p, q in zip(took[a], took[b], strict=True))
         times = " | ".join(f"{1e3 * statistics.median(took[way]):.1f}" for way in ways)
         print(f"| {name} | {times} | {ratio('trace', 'plain'):.2f} | {ratio('trace', 'counter'):.2f} | "
               f"{ratio('real', 'counter'):.2f} | {ours:,.2f} | {theirs:,.2f} |")

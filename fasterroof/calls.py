@@ -9,7 +9,7 @@ __all__ = ['call_arguments', 'model_name', 'describe', 'check_call', 'model_erro
 # %% ../nbs/analysis/calls.ipynb #31319501
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
@@ -116,8 +116,9 @@ def program_notes(
     "What a reader needs to know of how `model` was made."
     notes = []
     if is_compiled(model): notes.append("compiled by torch.compile; the original program was counted")
-    if is_scripted(model): notes.append("TorchScript; the original operations were counted as its interpreter ran them, "
-                                        "without the names of its submodules")
+    if is_scripted(model):
+        notes.append("TorchScript; its operations were counted as its interpreter ran them, "
+                     "without the names of its submodules")
     return tuple(notes)
 
 

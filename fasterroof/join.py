@@ -34,7 +34,7 @@ class RooflinePoint:
     flops: int | None               # FLOP by convention; None: something in it has no rule
     executed_flops: int | None      # FLOP left after what kernels provably skip
     bytes_moved: int                # B, compulsory traffic
-    time_s: float | None            # s, median over the steps, in situ; of an estimate the floor, None if that is unknown
+    time_s: float | None            # s, median over the steps, in situ; of an estimate the floor (None: unknown)
     interval: tuple[float, float] | None  # s, 95 % interval of that median; None under six steps
     samples: tuple[float, ...]      # s, one a step
     share: float                    # of the time of all points together, 0 to 1
@@ -97,7 +97,8 @@ def _point(key: tuple, ops: "list[Op]", roof: Roof) -> dict:
     weights: dict[str, float] = {}
     for f, op in zip(floors, ops, strict=True):
         bound = roof.bound(f, op.times)
-        weights[bound] = weights.get(bound, 0.0) + (0.0 if bound == "undefined" else max(f.time_s, roof.launch_s * op.times))
+        least = 0.0 if bound == "undefined" else max(f.time_s, roof.launch_s * op.times)
+        weights[bound] = weights.get(bound, 0.0) + least
     undefined = bool(uncounted) or "undefined" in weights
     # The operation that stands for the point: the one with the highest floor, or, where none is known, with most bytes.
     known = [0.0 if math.isnan(f.time_s) else f.time_s for f in floors]

@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import rules  # noqa: F401  (registers the cost rules)
 from .errors import InputError
-from .ops import cost, has_rule, op_name
+from .ops import cost, has_rule, op_name, tensors_in
 from .scope import Owner, Scope
 from .work import Cost, Op
 
@@ -66,7 +66,14 @@ def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list | None:
             into += kwargs
             _flatten(kwargs.values(), into, storages)
     except _Unsigned: return None
+    except RuntimeError: _refuse_nested((args, kwargs)); raise
     return into
+
+
+def _refuse_nested(values: object) -> None:
+    if any(t.is_nested for t in tensors_in(values)):
+        raise InputError("Nested tensors are not counted: their sizes are values. "
+                         "Pass padded tensors (nn.TransformerEncoder: enable_nested_tensor=False).") from None
 
 
 def _faked(x: object, fake: FakeTensorMode) -> object:
@@ -155,7 +162,7 @@ class Recorder(TorchDispatchMode):
         # A DTensor works out its global shape by running the operator on fake tensors: no work.
         if torch._C._get_dispatch_mode(_FAKE) is not self.shapes_by: return func(*args, **kwargs)
         if self.sharded and _called_from("tensor/_sharding_prop.py"): return func(*args, **kwargs)
-        if types and any(map(_wraps, types)): return self._unwrapped(types)
+        if types and any(map(_wraps, types)): return self._unwrapped(types, (args, kwargs))
         if isinstance(func, HigherOrderOperator): return self._higher_order(func, args, kwargs)
         if func.namespace in ("prim", "profiler"): return func(*args, **kwargs)  # questions and marks, no work
         if _is_composite(func):
@@ -167,7 +174,7 @@ class Recorder(TorchDispatchMode):
         # first the arguments, then the run.
         storages: dict = {}
         key = _signature(func, args, kwargs, storages)
-        if key is None and self.fake is not None: raise NeedsValues(func)
+        if key is None and self.fake is not None and func.namespace != "c10d": raise NeedsValues(func)
         out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
         self._note(func, args, kwargs, out, key, storages)
         return out
@@ -177,8 +184,9 @@ class Recorder(TorchDispatchMode):
         if key is not None:
             try: _flatten((out,), key, storages)
             except _Unsigned:
-                if self.fake is not None: raise NeedsValues(func) from None
+                if self.fake is not None and func.namespace != "c10d": raise NeedsValues(func) from None
                 key = None
+            except RuntimeError: _refuse_nested(out); raise
             else:
                 key = tuple(key)
                 known = self.memo.get(key)
@@ -193,10 +201,8 @@ class Recorder(TorchDispatchMode):
         else: owner, phase = self.scope.owner_of(node), "backward"
         self.owners.append(owner); self.phases.append(phase)
 
-    def _unwrapped(self, types):
-        if any(t.__name__ == "NestedTensor" for t in types):
-            raise InputError("Nested tensors are not counted: their sizes are values. "
-                             "Pass padded tensors (nn.TransformerEncoder: enable_nested_tensor=False).")
+    def _unwrapped(self, types, values):
+        _refuse_nested(values)
         self.sharded = self.sharded or any(t.__name__ == "DTensor" for t in types)
         return NotImplemented
 

@@ -111,8 +111,9 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             stack.enter_context(torch.enable_grad())
         # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
         stack.enter_context(mock.patch.object(torch, "compile", _not_compiled))
-        if fake: stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails here is tried again, or raised
-        if fake: stack.enter_context(fake)
+        if fake:
+            stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails is tried again, or raised
+            stack.enter_context(fake)
         if fake and any(t.layout is not torch.strided for t in given): raise NeedsValues("a sparse argument")
         if fake: args, kwargs = tree_map_only(torch.Tensor, fake.from_tensor, (args, kwargs))
         elif meta: args, kwargs = tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
@@ -121,7 +122,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
         if backward:
             starts = _differentiable(out)
             if not starts:
-                raise InputError("There is nothing to differentiate: no output depends on anything that needs a gradient.")
+                raise InputError("There is nothing to differentiate: no output depends on what needs a gradient.")
             seeds = [torch.ones_like(t) for t in starts]
             with recorder: torch.autograd.backward(starts, seeds)
         if optimizer is not None: _step(optimizer, program, recorder, stack)
@@ -165,13 +166,14 @@ def _without_values(error: ModelError) -> str:
     "Why fake tensors did not do, in a few words."
     cause = error.__cause__
     if getattr(cause, "func", None) is not None: return f"it looks at values ({cause.func})"
-    return f"fake tensors did not do ({type(cause).__name__}: {one_line(str(cause).strip().partition(chr(10))[0], 120)})"
+    first, *_ = str(cause).strip().split("\n")
+    return f"fake tensors did not do ({type(cause).__name__}: {one_line(first, 120)})"
 
 
 def trace(
     model: Callable,               # a module or another callable
     *args: object,                 # its positional arguments
-    framework: str | None = None,  # "torch" or "jax"; None: JAX if any argument is a JAX array, or the function is jitted
+    framework: str | None = None,  # "torch" or "jax"; None: JAX if an argument is a JAX array or the function jitted
     real: bool = False,            # True: run on the real tensors; False: on fake ones, unless the program needs values
     backward: bool = False,        # True: the backward too, as a phase of its own; gradients are switched on for it
     optimizer: object = None,      # an optimizer, or a function that makes one (`torch.optim.AdamW`): its step too
@@ -189,7 +191,7 @@ def trace(
                          "own of that name can be bound with functools.partial.")
     if framework == "jax" or (framework is None and any(map(is_jax, (model, *jax_leaves((args, kwargs)))))):
         if real or backward or optimizer is not None or target:
-            raise InputError("real, backward, optimizer and target are for torch; of a JAX function, trace jax.grad of it.")
+            raise InputError("real, backward, optimizer and target are for torch; for JAX, trace jax.grad(f).")
         from fasterroof.jaxpr import trace_jax
 
         done = trace_jax(model, args, kwargs, name=model_name(model), trips=trips)

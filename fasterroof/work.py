@@ -78,7 +78,7 @@ class Trace:
     ops: list[Op]
     name: str                        # of the model
     notes: tuple[str, ...] = ()      # what was assumed
-    external_bytes: int | None = None  # B, the program's own inputs and outputs: traffic if all were fused; None: unknown
+    external_bytes: int | None = None  # B, the program's inputs and outputs: traffic if all were fused; None: unknown
     unknown_trips: tuple[str, ...] = ()  # loops counted with a single trip, since nobody knows how many they make
     fewer: dict[str, int] = field(default_factory=dict)  # "flops", "bytes": by how much the least branches fall short
 

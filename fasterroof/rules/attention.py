@@ -34,7 +34,7 @@ def attention_work(
     *batch, queries, d = q
     heads, pairs = prod(batch), _seen(queries, keys, causal)
     of_pair = 2 * (3 * d + 2 * width) if backward else 2 * (d + width)
-    extra = (4 if backward else 0) + (1 + 1 if backward else SOFTMAX)  # backward: exp again, and the softmax's derivative
+    extra = 2 + 4 if backward else SOFTMAX  # backward: difference and exp again, then the softmax's derivative
     scores, done = heads * queries * keys, heads * pairs
     return Work(scores * (of_pair + extra), executed=done * (of_pair + extra), contraction=scores * of_pair,
                 transcendentals=done)
@@ -74,7 +74,7 @@ LONGEST = "packed sequences: lengths are not known without values, all were take
 def _lengths(offsets, longest: int, total: int) -> tuple[list[int], str]:
     if offsets is None: return [], ""
     try: return offsets.diff().tolist(), ""
-    except Exception: return [int(longest)] * (offsets.numel() - 1), LONGEST  # noqa: BLE001  (a fake tensor)
+    except Exception: return [int(longest)] * (offsets.numel() - 1), LONGEST  # a fake tensor
 
 
 def _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, backward) -> Work:
@@ -151,7 +151,7 @@ def _visited(block_mask, queries: int, keys: int, batch: int) -> float:
         blocks = int(partial.sum()) + (0 if full is None else int(full.sum()))
         per = batch / max(1, partial.shape[0] * partial.shape[1])
         return min(1.0, blocks * per * block_q * block_k / (batch * queries * keys))
-    except Exception: return 1.0  # noqa: BLE001  (fake tensors, or another layout of the mask)
+    except Exception: return 1.0  # fake tensors, or another layout
 
 
 @register_cost("higher_order::flex_attention", kind="attention")

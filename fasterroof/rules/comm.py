@@ -20,7 +20,7 @@ def _group_size(group: object) -> int:
         if isinstance(group, str): group = dist.distributed_c10d._resolve_process_group(group)
         size = getattr(group, "size", None)
         return size() if callable(size) else dist.get_world_size()
-    except Exception: return 0  # noqa: BLE001  (no such group here)
+    except Exception: return 0  # no such group here
 
 
 UNKNOWN_GROUP = "a collective whose group is not known here: its size is given as 0"
@@ -65,8 +65,8 @@ def all_to_all(x, outs, ins, group, *_, out): return collective(x, group)
 def broadcast(x, source, group, *_, out): return collective(x, group)
 
 
-@register_cost("_c10d_functional::wait_tensor", "c10d_functional::wait_tensor", "_c10d_functional::_wrap_tensor_autograd", "c10d::barrier", "c10d::monitored_barrier_",
-               kind="allocation")
+@register_cost("_c10d_functional::wait_tensor", "_c10d_functional::_wrap_tensor_autograd", "c10d::barrier",
+               "c10d::monitored_barrier_", kind="allocation")
 def wait(*_, out, **__): return 0
 
 
@@ -76,7 +76,8 @@ def shard_dim_alltoall(x, gather, shard, group, *_, out): return collective(x, g
 # %% ../../nbs/analysis/rules/comm.ipynb #90ece657
 def _c10d(sent: int, reduces: bool = False):
     def c10d(*args, out, **kwargs):
-        group = next((a for a in (*args, *kwargs.values()) if isinstance(a, torch.ScriptObject) and hasattr(a, "size")), None)
+        objects = (a for a in (*args, *kwargs.values()) if isinstance(a, torch.ScriptObject))
+        group = next((o for o in objects if hasattr(o, "size")), None)
         return collective(args[sent], group, reduces)
     return c10d
 

@@ -74,11 +74,12 @@ def reduced_product(a, b, *_, out): return 2 * _stored(a) * b.shape[-1]
 
 
 @register_cost("aten::_sparse_mm_reduce_impl_backward", kind="matmul")
-def reduced_product_backward(a, grad, b, reduce, argument, mask, *_, out): return 2 * _stored(a) * b.shape[-1] * sum(mask)
+def reduced_product_backward(a, grad, b, reduce, argument, mask, *_, out):
+    return 2 * _stored(a) * b.shape[-1] * sum(mask)
 
 
 @register_cost("aten::addr", kind="elementwise")
-def outer(added, a, b, *_, out, **__): return 2 * out.numel()  # an outer product sums nothing: one product, one addition
+def outer(added, a, b, *_, out, **__): return 2 * out.numel()  # no sum over an index: one product, one addition
 
 
 @register_cost("aten::_foreach_mm", kind="matmul")
@@ -116,7 +117,7 @@ def _linear_cross_entropy(x, w, products: int) -> Work:
 
 @register_cost("torch_nn::_linear_cross_entropy_batch_chunked", kind="matmul")
 def linear_cross_entropy(x, w, *more, out, **__):
-    return _linear_cross_entropy(x, w, 1 + sum(a is True for a in more[-3:-1]))  # …, input's, matrix's, bias's gradient
+    return _linear_cross_entropy(x, w, 1 + sum(a is True for a in more[-3:-1]))  # …, of input, matrix, bias
 
 
 @register_cost("torch_nn::_linear_cross_entropy_batch_chunked_no_reduction", kind="matmul")
@@ -145,7 +146,7 @@ EXPERTS = "grouped products: every expert is assumed to have rows, so the weight
 
 @register_cost("aten::_grouped_mm", "aten::_scaled_grouped_mm", "aten::_scaled_grouped_mm_v2", kind="matmul")
 def grouped_product(a, b, *_, out, **__):
-    "(m, k) × (g, k, n) by rows, (g, m, k) × (k, n) by columns, (m, k) × (k, n) by stretches of k, or (g, m, k) × (g, k, n)."
+    "(m, k) × (g, k, n) by rows, (g, m, k) × (k, n) by columns, (m, k) × (k, n) by stretches of k, or batched."
     if a.dim() == 2 and b.dim() == 2: flops = 2 * a.shape[0] * a.shape[1] * b.shape[1]
     else: flops = 2 * out.numel() * a.shape[-1]
     return Work(flops, note=EXPERTS if (a.dim(), b.dim()) == (2, 3) else "")
@@ -203,7 +204,7 @@ def convolution_backward(grad, x, w, bias, stride, padding, dilation, transposed
     "mkldnn_convolution cudnn_convolution miopen_convolution miopen_depthwise_convolution cudnn_convolution_relu "
     "miopen_convolution_relu cudnn_convolution_add_relu miopen_convolution_add_relu _slow_conv2d_forward "
     "_conv_depthwise2d conv_depthwise3d slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d "
-    "_nnpack_spatial_convolution thnn_conv2d slow_conv3d mps_convolution _mps_convolution").split()),
+    "_nnpack_spatial_convolution thnn_conv2d slow_conv3d _mps_convolution").split()),
     kind="convolution")
 def backend_convolution(x, w, *_, out, **__): return 2 * out.numel() * (w.numel() // max(1, w.shape[0]))
 

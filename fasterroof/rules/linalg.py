@@ -37,7 +37,7 @@ def _register(flops, *names: str) -> None:
 
 _register(lambda a, *_, **__: _lu(a), "linalg_lu_factor_ex", "linalg_lu", "linalg_ldl_factor_ex", "_linalg_det",
           "_linalg_slogdet", "_lu_with_info")
-_register(lambda a, *_, **__: a.shape[-1] ** 3 / 3, "linalg_cholesky_ex", "cholesky")
+_register(lambda a, *_, **__: a.shape[-1] ** 3 / 3, "linalg_cholesky_ex")
 _register(lambda a, *_, **__: 2 * a.shape[-1] ** 3, "linalg_inv_ex")
 _register(lambda a, *_, **__: a.shape[-1] ** 3 * 2 / 3, "cholesky_inverse")
 
@@ -67,7 +67,8 @@ def _svd(a, full=False, vectors=True, *_, **__):
 _register(lambda a, *_, **__: _qr(a), "geqrf")
 _register(_qr_with_q, "linalg_qr")
 _register(_svd, "_linalg_svd")
-_register(lambda a, *_, **__: _svd(a) + 2 * a.shape[-1] * a.shape[-2] * min(a.shape[-2:]), "linalg_pinv", "linalg_polar")
+_register(lambda a, *_, **__: _svd(a) + 2 * a.shape[-1] * a.shape[-2] * min(a.shape[-2:]),
+          "linalg_pinv", "linalg_polar")
 _register(lambda a, *_, **__: _reflected(a.shape[-2], a.shape[-1], a.shape[-1]), "linalg_householder_product")
 _register(lambda a, uplo="L", vectors=True, *_, compute_v=None, **__:
           (9 if (vectors if compute_v is None else compute_v) else 4 / 3) * a.shape[-1] ** 3, "_linalg_eigh")

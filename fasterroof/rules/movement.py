@@ -21,11 +21,11 @@ def _aten(names: str) -> list[str]: return [f"aten::{name}" for name in names.sp
 def _nothing(*_, out, **__): return 0
 
 
-_COPIED = ("alias as_strided ccol_indices col_indices conj crow_indices detach diagonal expand fw_primal indices lift_fresh "
-           "make_dual neg_view nested_get_values nested_view_from_buffer nested_view_from_jagged permute reshape "
-           "reshape_alias row_indices select slice sparse_broadcast_to split split_with_sizes squeeze t test_autograd "
-           "transpose unbind unfold unsqueeze values view view_as_complex view_as_real narrow expand")
-register_cost(*(f"aten::{under}{name}_copy" for name in _COPIED.split() for under in ("", "_")), kind="move")(_nothing)
+_COPIED = ("alias as_strided ccol_indices col_indices crow_indices detach diagonal expand indices lift_fresh permute "
+           "row_indices select slice split split_with_sizes squeeze t transpose unbind unfold unsqueeze values view "
+           "view_as_complex view_as_real narrow _conj _fw_primal _indices _make_dual _neg_view _nested_get_values "
+           "_nested_view_from_buffer _nested_view_from_jagged _reshape _reshape_alias _sparse_broadcast_to _values")
+register_cost(*(f"aten::{name}_copy" for name in _COPIED.split()), kind="move")(_nothing)
 register_cost(*_aten(
     "clone _to_copy cat stack _chunk_cat constant_pad_nd pad reflection_pad1d reflection_pad2d reflection_pad3d "
     "replication_pad1d replication_pad2d replication_pad3d roll flip rot90 repeat repeat_interleave masked_fill where "
@@ -36,14 +36,15 @@ register_cost(*_aten(
     "_mkldnn_transpose mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight _convert_weight_to_int4pack "
     "_convert_weight_to_int4pack_for_cpu _dyn_quant_pack_4bit_weight _coalesce sparse_mask masked_select nonzero "
     "nonzero_static argwhere _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo int_repr "
-    "_pack_padded_sequence _pad_packed_sequence nan_to_num_mask cartesian_prod combinations _nested_tensor_from_mask "
-    "_jagged_to_padded_dense_forward _padded_dense_to_jagged_forward _cast_Byte _conj_copy vander lu_unpack "
-    "_sparse_mask_projection _sparse_mask_helper _cslt_compress _copy_from _copy_from_and_resize _cudnn_rnn_flatten_weight "
-    "_make_per_tensor_quantized_tensor _make_per_channel_quantized_tensor im2col_indices "
-    "_sparse_semi_structured_tile _sparse_semi_structured_apply _sparse_semi_structured_apply_dense"), kind="move")(_nothing)
+    "_pack_padded_sequence _pad_packed_sequence _nested_tensor_from_mask "
+    "_jagged_to_padded_dense_forward _padded_dense_to_jagged_forward vander lu_unpack "
+    "_sparse_mask_projection _cslt_compress _copy_from _copy_from_and_resize _cudnn_rnn_flatten_weight "
+    "_make_per_tensor_quantized_tensor _make_per_channel_quantized_tensor "
+    "_sparse_semi_structured_tile _sparse_semi_structured_apply _sparse_semi_structured_apply_dense"),
+    kind="move")(_nothing)
 register_cost(*_aten(
-    "copy fill zero zeros zeros_like new_zeros ones ones_like new_ones full full_like new_full scalar_tensor arange range "
-    "linspace logspace eye hann_window hamming_window bartlett_window blackman_window kaiser_window fft_fftfreq "
+    "copy fill zero zeros zeros_like new_zeros ones ones_like new_ones full full_like new_full scalar_tensor arange "
+    "range linspace logspace eye hann_window hamming_window bartlett_window blackman_window kaiser_window fft_fftfreq "
     "fft_rfftfreq _efficientzerotensor _new_zeros_with_same_feature_meta slice_backward select_backward "
     "diagonal_backward unfold_backward value_selecting_reduction_backward index_fill copy_sparse_to_sparse "
     "_fill_mem_eff_dropout_mask_ resize_as_sparse"), kind="move", reads_self=False)(_nothing)
@@ -54,8 +55,8 @@ register_cost(*_aten(
     "_sparse_coo_tensor_with_dims _sparse_coo_tensor_with_dims_and_tensors _sparse_compressed_tensor_with_dims "
     "_sparse_compressed_tensor_unsafe sparse_resize sparse_resize_ sparse_resize_and_clear _coalesced _coalesced_ "
     "squeeze_ unsqueeze_ t_ transpose_ detach_ swapaxes_ swapdims_ _mkldnn_transpose_ shallow_copy_data_ "
-    "q_scale q_zero_point q_per_channel_scales q_per_channel_zero_points q_per_channel_axis qscheme is_pinned is_same_size "
-    "is_set_to is_coalesced _nnz _dimI _dimV dense_dim sparse_dim _has_same_storage_numel _assert_async "
+    "q_scale q_zero_point q_per_channel_scales q_per_channel_zero_points q_per_channel_axis qscheme is_pinned "
+    "is_same_size is_set_to is_coalesced _nnz _dimI _dimV dense_dim sparse_dim _has_same_storage_numel _assert_async "
     "_functional_assert_async _functional_assert_scalar _assert_tensor_metadata _make_dep_token record_stream "
     "_fused_sdp_choice _linalg_check_errors _foobar _version requires_grad_ retain_grad _cudnn_init_dropout_state "
     "_functional_sym_constrain_range _functional_sym_constrain_range_for_size sym_constrain_range "
@@ -94,13 +95,13 @@ def _draws(transcendentals: int):
     return draws
 
 
-register_cost(*_aten("bernoulli_ bernoulli uniform_ uniform random_ random rand rand_like randint randint_like randperm "
-                     "_philox_uniform _philox_uniform_ _philox_randint _philox_randint_ _philox_key_split "
+register_cost(*_aten("bernoulli_ bernoulli uniform_ uniform random_ random rand rand_like randint randint_like "
+                     "randperm _philox_uniform _philox_uniform_ _philox_randint _philox_randint_ _philox_key_split "
                      "_philox_key_fold_in geometric binomial"), kind="random", reads_self=False)(_draws(0))
 register_cost(*_aten("normal_ normal normal_functional randn randn_like _philox_normal _philox_normal_"),
               kind="random", reads_self=False)(_draws(2))
-register_cost(*_aten("exponential_ exponential log_normal log_normal_ cauchy cauchy_ geometric_ poisson _standard_gamma "
-                     "_sample_dirichlet"), kind="random", reads_self=False)(_draws(1))
+register_cost(*_aten("exponential_ exponential log_normal log_normal_ cauchy cauchy_ geometric_ poisson "
+                     "_standard_gamma _sample_dirichlet"), kind="random", reads_self=False)(_draws(1))
 
 
 @register_cost("aten::native_dropout", "aten::_fused_dropout", kind="random")

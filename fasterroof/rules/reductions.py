@@ -33,8 +33,8 @@ def _norm(x, weight, rows: int) -> Work:
 
 
 def _norm_backward(x, weight, mask=(True, True, True)) -> int:
-    given = (2 + 1 + 2 + 4 + (weight is not None), 2 if mask[0] else 4, 1)  # the weight's gradient shares x̂
-    return x.numel() * sum(n for n, wanted in zip(given, mask, strict=True) if wanted)
+    parts = (2 + 1 + 2 + 4 + (weight is not None), 2 if mask[0] else 4, 1)  # the weight's gradient shares x̂
+    return x.numel() * sum(n for n, wanted in zip(parts, mask, strict=True) if wanted)
 
 
 def _batch_norm(x, weight, bias, mean, var, training, *_, out):
@@ -83,7 +83,7 @@ def batch_norm_gather_stats(x, *_, out): return 4 * sum(t.numel() for t in tenso
 def batch_norm_backward_part(grad, x, *_, out): return 5 * x.numel()
 
 
-@register_cost("aten::native_layer_norm", "aten::_layer_norm", kind="norm")
+@register_cost("aten::native_layer_norm", kind="norm")
 def layer_norm(x, shape, weight, *_, out): return _norm(x, weight, x.numel() // max(1, prod(shape)))
 
 
@@ -101,11 +101,12 @@ def group_norm_backward(grad, x, mean, rstd, weight, n, c, hw, groups, mask, *_,
 
 
 @register_cost("aten::_weight_norm_interface", kind="norm")
-def weight_norm(v, g, *_, out): return Work(3 * v.numel() + 2 * g.numel(), transcendentals=g.numel())  # squares; v·(g/‖v‖)
+def weight_norm(v, g, *_, out):
+    return Work(3 * v.numel() + 2 * g.numel(), transcendentals=g.numel())  # squares; v·(g/‖v‖)
 
 
 @register_cost("aten::_weight_norm_interface_backward", kind="norm")
-def weight_norm_backward(grad, v, g, *_, out): return 6 * v.numel()  # Σ g·v; its multiple of v taken from the gradient
+def weight_norm_backward(grad, v, g, *_, out): return 6 * v.numel()  # Σ g·v; that multiple of v subtracted
 
 
 @register_cost("aten::_fused_rms_norm", kind="norm")
@@ -133,9 +134,11 @@ def _pool(dims: int):
 
 _pool1d, _pool2d, _pool3d = map(_pool, (1, 2, 3))
 register_cost("aten::avg_pool1d", "aten::quantized_max_pool1d", "quantized::max_pool1d", kind="pool")(_pool1d)
-register_cost("aten::max_pool2d_with_indices", "aten::avg_pool2d", "aten::mkldnn_max_pool2d", "aten::fractional_max_pool2d",
+register_cost("aten::max_pool2d_with_indices", "aten::avg_pool2d", "aten::mkldnn_max_pool2d",
+              "aten::fractional_max_pool2d",
               "aten::quantized_max_pool2d", "quantized::max_pool2d", "aten::max_pool2d", kind="pool")(_pool2d)
-register_cost("aten::max_pool3d_with_indices", "aten::avg_pool3d", "aten::mkldnn_max_pool3d", "aten::fractional_max_pool3d",
+register_cost("aten::max_pool3d_with_indices", "aten::avg_pool3d", "aten::mkldnn_max_pool3d",
+              "aten::fractional_max_pool3d",
               "aten::quantized_max_pool3d", kind="pool")(_pool3d)
 
 
@@ -188,7 +191,8 @@ def softmax_backward(grad, y, *_, out, **__): return 4 * y.numel()  # y·(g − 
 
 
 @register_cost("aten::_log_softmax_backward_data", "aten::_sparse_log_softmax_backward_data", kind="softmax")
-def log_softmax_backward(grad, y, *_, out, **__): return Work(4 * y.numel(), transcendentals=y.numel())  # g − eʸ·Σ g
+def log_softmax_backward(grad, y, *_, out, **__):
+    return Work(4 * y.numel(), transcendentals=y.numel())  # g − eʸ·Σ g
 
 
 def _reduction(flops: int, transcendentals: int = 0):
@@ -246,8 +250,8 @@ def searchsorted(edges, values, *_, out, **__):
 def bucketize(values, edges, *_, out, **__): return out.numel() * _log2(edges.numel() + 1) if _floating(edges) else 0
 
 
-@register_cost("aten::bincount", "aten::histogram", "aten::_histogramdd_from_bin_cts", "aten::_histogramdd_from_bin_tensors",
-               "aten::_histogramdd_bin_edges", kind="sort")
+@register_cost("aten::bincount", "aten::histogram", "aten::_histogramdd_from_bin_cts",
+               "aten::_histogramdd_from_bin_tensors", "aten::_histogramdd_bin_edges", kind="sort")
 def binned(x, *_, out, **__): return 2 * x.numel() if _floating(x) else 0
 
 # %% ../../nbs/analysis/rules/reductions.ipynb #703a29a9

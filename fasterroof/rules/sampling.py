@@ -112,7 +112,7 @@ def roi_align_backward(grad, *more, out):
 
 @register_cost("torchvision::roi_pool", "torchvision::ps_roi_pool", kind="pool")
 def roi_pool(x, rois, scale, height, width, *_, out):
-    "As many comparisons as the boxes have pixels, which their values decide: the whole image once for each box, at most."
+    "As many comparisons as the boxes have pixels, which their values decide: at most the image once for each box."
     return rois.shape[0] * x.shape[1] * x.shape[2] * x.shape[3]
 
 
