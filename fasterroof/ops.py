@@ -75,6 +75,13 @@ def _written_arguments(func) -> tuple[frozenset, frozenset]:
     return frozenset(i for i, _ in written), frozenset(name for _, name in written)
 
 
+@cache
+def _only_views(func) -> bool:
+    "Whether the schema says that everything returned is a view of an argument."
+    returns = getattr(getattr(func, "_schema", None), "returns", ())
+    return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
+
+
 class Traffic(NamedTuple):
     "Compulsory traffic of one call, in bytes."
     read: int
@@ -100,7 +107,7 @@ def traffic(
             if not writes or (reads_self and i != "out"): given.add(t)
     made = [t for t in tensors_in(out) if t not in given and t not in changed]
     aliased = any(True for _ in tensors_in(out)) and not made
-    if aliased and not changed.views: return Traffic(0, 0, 0, False)
+    if (aliased or _only_views(func)) and not changed.views: return Traffic(0, 0, 0, False)
     for t in made: changed.add(t)
     touched = _Storages()
     for part in (given, changed):
@@ -226,7 +233,7 @@ def cost(
     moved = traffic(func, args, kwargs, out, rule is None or rule.reads_self)
     inputs, outputs = list(tensors_in((args, kwargs))), list(tensors_in(out))
     shapes = tuple(tuple(tuple(t.shape) for t in ts) for ts in (inputs, outputs))
-    if not moved.moves:
+    if not moved.moves and (rule is None or rule.kind != "comm"):  # the schemas of c10d do not tell what they write
         rule, work = _Rule("view", None, True, "view"), Work(0)
     else: work = Work(None) if rule is None else _ruled(rule, func, args, kwargs, out)
     if work.flops is None: rule = None

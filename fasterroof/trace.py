@@ -94,9 +94,11 @@ def _optimizer(given: object, program: object) -> torch.optim.Optimizer:
 def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -> tuple[list[Op], list[str]]:
     "The operations of one run, and what was assumed."
     notes, meta = [], _on_meta(program, (args, kwargs))
-    fake = None if real or meta else _fake_mode(program, (args, kwargs))
+    # meta needs no faking, but the shapes of CUDA's own kernels are known to fake tensors only
+    fake = None if real or (meta and not target) else _fake_mode(program, (args, kwargs))
     scope = Scope(program)
     recorder = Recorder(scope, fake=fake)
+    if meta: args, kwargs = tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
     given = list(tensors_in((args, kwargs)))
     with ExitStack() as stack:
         stack.callback(torch.clear_autocast_cache)  # it would hand fake weights to the next real run
@@ -116,7 +118,6 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             stack.enter_context(fake)
         if fake and any(t.layout is not torch.strided for t in given): raise NeedsValues("a sparse argument")
         if fake: args, kwargs = tree_map_only(torch.Tensor, fake.from_tensor, (args, kwargs))
-        elif meta: args, kwargs = tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
         stack.enter_context(scope)
         with recorder, FusedAttention() if target else nullcontext(): out = program(*args, **kwargs)
         if backward:
@@ -124,6 +125,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             if not starts:
                 raise InputError("There is nothing to differentiate: no output depends on what needs a gradient.")
             seeds = [torch.ones_like(t) for t in starts]
+            recorder.phase = "backward"  # also of callbacks that run when its last node is done
             with recorder: torch.autograd.backward(starts, seeds)
         if optimizer is not None: _step(optimizer, program, recorder, stack)
     ops = recorder.ops()

@@ -78,7 +78,9 @@ def _c10d(sent: int, reduces: bool = False):
     def c10d(*args, out, **kwargs):
         objects = (a for a in (*args, *kwargs.values()) if isinstance(a, torch.ScriptObject))
         group = next((o for o in objects if hasattr(o, "size")), None)
-        return collective(args[sent], group, reduces)
+        read, written = (sum(t.numel() * t.element_size() for t in tensors_in(args[i])) for i in (sent, 0))
+        return collective(args[sent], group, reduces)._replace(
+            read=read, written=written, footprint=read + (written if sent else 0))
     return c10d
 
 
@@ -92,4 +94,11 @@ for _sent, _reduces, _names in (
 
 
 @register_cost("c10d::recv_", "c10d::recv_any_source_", kind="comm")
-def receive(tensors, *_, out, **__): return Work(0, group_size=2)
+def receive(tensors, *_, out, **__):
+    written = sum(t.numel() * t.element_size() for t in tensors_in(tensors))
+    return Work(0, read=0, written=written, footprint=written, group_size=2)
+
+
+# what sharded data parallelism (FSDP) does around its collectives
+register_cost("fsdp::all_gather_copy_in", "fsdp::split_with_sizes_copy", "fsdp::chunk_cat", "fsdp::copy_",
+              "fsdp::chunk_cat_mixed_dtype", kind="move")(lambda *_, out, **__: 0)

@@ -67,7 +67,7 @@ def _elementwise(name: str):
 for _name in (*_ELEMENTWISE, "mul", "div", "add", "sub", "rsub"):
     register_cost(f"aten::{_name}", kind="elementwise")(_elementwise(_name))
 # elementwise, though torch's tag does not say so
-for _name in ("floor_divide copysign frexp nan_to_num heaviside complex fmod remainder _add_relu "
+for _name in ("rad2deg deg2rad floor_divide copysign frexp nan_to_num heaviside complex fmod remainder _add_relu "
               "_conj_physical special_chebyshev_polynomial_t special_hermite_polynomial_h abs eq ne lt le gt ge "
               "rrelu_with_noise rrelu_with_noise_functional").split():
     register_cost(f"aten::{_name}", kind="elementwise")(_elementwise(_name))

@@ -37,7 +37,7 @@ def _register(flops, *names: str) -> None:
 
 _register(lambda a, *_, **__: _lu(a), "linalg_lu_factor_ex", "linalg_lu", "linalg_ldl_factor_ex", "_linalg_det",
           "_linalg_slogdet", "_lu_with_info")
-_register(lambda a, *_, **__: a.shape[-1] ** 3 / 3, "linalg_cholesky_ex")
+_register(lambda a, *_, **__: a.shape[-1] ** 3 / 3, "linalg_cholesky_ex", "cholesky")
 _register(lambda a, *_, **__: 2 * a.shape[-1] ** 3, "linalg_inv_ex")
 _register(lambda a, *_, **__: a.shape[-1] ** 3 * 2 / 3, "cholesky_inverse")
 
