@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         RunFileError as RunFileError,
         UncountedWarning as UncountedWarning,
     )
+    from .jaxrules import register_jax_cost as register_jax_cost
     from .join import RooflinePoint as RooflinePoint
     from .ops import Work as Work, register_cost as register_cost
     from .peaks import (
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from .roofline import RooflineAnalyzer as RooflineAnalyzer
     from .run import Run as Run
     from .timeline import Span as Span
-    from .trace import Op as Op, Trace as Trace, trace as trace
+    from .trace import trace as trace
+    from .work import Op as Op, Trace as Trace
 
 # The same table for the interpreter: room -> the names it hands out.
 _ROOMS = {
@@ -41,6 +43,7 @@ _ROOMS = {
     "compare": "Diff diff",
     "env": "environment preserved",
     "errors": "DeviceError FasterroofError InputError ModelError RunFileError UncountedWarning",
+    "jaxrules": "register_jax_cost",
     "join": "RooflinePoint",
     "ops": "Work register_cost",
     "peaks": "HardwarePeaks clear_peaks_cache measure_peaks",
@@ -48,7 +51,8 @@ _ROOMS = {
     "roofline": "RooflineAnalyzer",
     "run": "Run",
     "timeline": "Span",
-    "trace": "Op Trace trace",
+    "trace": "trace",
+    "work": "Op Trace",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = list(_ROOM_OF)
