@@ -59,6 +59,8 @@ def check_call(
         raise InputError(f"{model_name(model)} has lazy modules, whose sizes are not known yet: call it once first.")
     if any(t.is_nested for t in tensors_in((args, kwargs))):
         raise InputError("Nested tensors are not counted: their sizes are values. Pass padded tensors.")
+    own = isinstance(model, torch.nn.Module) and type(model).__call__ is not torch.nn.Module.__call__
+    if own or getattr(model, "_forward_pre_hooks", None): return  # it may be called with other arguments than `forward`
     try: signature = inspect.signature(model.forward if isinstance(model, torch.nn.Module) else model)
     except (TypeError, ValueError): return  # a builtin that does not tell its signature
     try: signature.bind(*args, **kwargs)

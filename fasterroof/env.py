@@ -7,7 +7,6 @@ __all__ = ['fp32_mode', 'pin_fp32', 'tensors_restorer', 'preserved', 'devices_pr
            'cpu_name', 'cpu_quota', 'cpus_allowed', 'environment', 'ForeignLoad', 'track']
 
 # %% ../nbs/analysis/env.ipynb #c82f960f
-import copy
 import datetime
 import os
 import platform
@@ -94,23 +93,9 @@ def _write_back(tensor: torch.Tensor, content: torch.Tensor) -> None:
     with torch.inference_mode(tensor.is_inference()), torch.no_grad(): tensor.copy_(content)
 
 
-def _attributes_restorer(module: torch.nn.Module) -> Callable[[], None]:
-    "Puts back what the module's attributes hold, and the items of those that are lists or dicts (caches, mostly)."
-    saved = dict(module.__dict__)
-    items = {name: copy.copy(value) for name, value in saved.items() if type(value) in (list, dict)}
-    def restore():
-        module.__dict__.clear(); module.__dict__.update(saved)
-        for name, was in items.items():
-            value = saved[name]
-            value.clear()
-            value.extend(was) if isinstance(value, list) else value.update(was)
-    return restore
-
-
 def _restorers(model: torch.nn.Module) -> Iterator:
     "Functions that put `model` back as it is now."
     for module in model.modules():
-        if not isinstance(module, torch.jit.ScriptModule): yield _attributes_restorer(module)
         yield lambda m=module, flag=module.training: setattr(m, "training", flag)
         for name, p in module._parameters.items():
             if p is None: continue

@@ -18,8 +18,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import rules  # noqa: F401  (registers the cost rules)
 from .errors import InputError
-from .ops import cost, has_rule, op_name, tensors_in
+from .ops import cost, depends_on_values, has_rule, op_name, tensors_in, written
 from .scope import Owner, Scope
+from .state import Guard
 from .work import Cost, Op
 
 # %% ../nbs/analysis/recorder.ipynb #c14ae1d5
@@ -85,13 +86,22 @@ def _faked(x: object, fake: FakeTensorMode) -> object:
     return x
 
 # %% ../nbs/analysis/recorder.ipynb #203990d8
-def _called_from(room: str) -> bool:
-    "Whether a function of the file whose path ends so is on the stack."
+def _called_from(room: str, until: str = "") -> bool:
+    "Whether a function of the file whose path ends so is on the stack, within the innermost function called `until`."
     frame = sys._getframe(2)
-    while frame is not None:
+    while frame is not None and frame.f_code.co_name != until:
         if frame.f_code.co_filename.replace("\\", "/").endswith(room): return True
         frame = frame.f_back
     return False
+
+
+def _scan(combine: Callable, init: list, xs: list, others: list) -> list:
+    carried, rows = list(init), []
+    for i in range(xs[0].shape[0]):
+        out = combine(*carried, *(x[i] for x in xs), *others)
+        carried, row = list(out[: len(carried)]), out[len(carried):]
+        rows.append(row)
+    return [*carried, *map(torch.stack, zip(*rows, strict=True))]
 
 
 def _while_loop(more: Callable, body: Callable, carried: tuple, others: tuple) -> tuple:
@@ -100,7 +110,8 @@ def _while_loop(more: Callable, body: Callable, carried: tuple, others: tuple) -
 
 
 # how to run those whose own kernels refuse to run under a mode
-_BODIES = {"cond": lambda taken, yes, no, operands: (yes if taken else no)(*operands), "while_loop": _while_loop}
+_BODIES = {"cond": lambda taken, yes, no, operands: (yes if taken else no)(*operands), "while_loop": _while_loop,
+           "scan": _scan}
 _FAKE = torch._C._TorchDispatchModeKey.FAKE
 _ITEM = torch.ops.aten._local_scalar_dense.default
 _COMPOSITE: dict[object, bool] = {}
@@ -141,13 +152,15 @@ class Recorder(TorchDispatchMode):
         call: Callable | None = None,  # runs an operator: `call(func, args, kwargs)`; None: plainly
         memo: dict | None = None,     # costs by signature, shared between recordings
         fake: FakeTensorMode | None = None,  # real tensors met on the way (parameters, constants) become its fake ones
+        guard: Guard | None = None,   # told what is about to be written to
     ):
         super().__init__()
         self.scope, self.call, self.memo, self.fake = scope, call, {} if memo is None else memo, fake
+        self.guard = guard
         self.phase = "forward"  # of what runs outside autograd's nodes
         self.shapes_by = None   # the fake mode that is on when the recording starts
         self.sharded = False    # whether a DTensor was met
-        self.scalar: float | None = None  # what `item` says, where tensors hold no values; None: ask the tensor
+        self.items: Callable | None = None  # what `item` says of a tensor; None: what the tensor says
         self.costs: list[Cost] = []
         self.owners: list[Owner] = []
         self.funcs: list[object] = []
@@ -169,13 +182,16 @@ class Recorder(TorchDispatchMode):
             with self: out = func.decompose(*args, **kwargs)
             if out is not NotImplemented: return out
         if self.fake is not None: args, kwargs = _faked(args, self.fake), _faked(kwargs, self.fake)
-        if self.scalar is not None and func is _ITEM: return self.scalar
         # In-place operators change what the signature is taken from (`resize_`, `set_`):
         # first the arguments, then the run.
         storages: dict = {}
         key = _signature(func, args, kwargs, storages)
-        if key is None and self.fake is not None and func.namespace != "c10d": raise NeedsValues(func)
-        out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
+        if depends_on_values(func): key = None
+        elif key is None and self.fake is not None and func.namespace != "c10d": raise NeedsValues(func)
+        if self.guard is not None:
+            for t in tensors_in(written(func, args, kwargs)): self.guard.writes(t)
+        out = self.items(args[0]) if func is _ITEM and self.items is not None else None
+        if out is None: out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
         self._note(func, args, kwargs, out, key, storages)
         return out
 
@@ -196,7 +212,7 @@ class Recorder(TorchDispatchMode):
         self.costs.append(known); self.funcs.append(func)
         node = torch._C._current_autograd_node()
         if node is None: owner, phase = self.scope.owner, self.phase
-        elif torch.is_grad_enabled() and _called_from("utils/checkpoint.py"):
+        elif _called_from("utils/checkpoint.py", until="_engine_run_backward"):
             owner, phase = self.scope.stack[-1] if self.scope.stack else self.scope.owner_of(node), "recompute"
         else: owner, phase = self.scope.owner_of(node), "backward"
         self.owners.append(owner); self.phases.append(phase)

@@ -213,7 +213,7 @@ class RooflineAnalyzer:
             raise InputError("estimate needs a Roof: estimate(measure_peaks()), or Roof(peak_flops, peak_bandwidth).")
         with preserved(self.model), torch.no_grad():
             if isinstance(self.model, torch.nn.Module): self.model.eval()
-            ops = trace(self.model, *self.args, framework="torch", **self.kwargs).ops
+            ops = trace(self.model, *self.args, **self.kwargs).ops
         self._warn([op for op in ops if op.counted], roof)
         return list(estimate(ops, roof))
 

@@ -6,15 +6,16 @@
 __all__ = ['warn_uncounted', 'trace']
 
 # %% ../nbs/analysis/trace.ipynb #f0ad6d6d
+import copy
 import logging
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import fields, is_dataclass
 from unittest import mock
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.utils._pytree import tree_map_only
 
 from .calls import check_call, is_jax, jax_leaves, model_errors, model_name, original, program_notes
 from .env import preserved, tensors_restorer
@@ -24,6 +25,7 @@ from .fused import FusedAttention
 from .ops import tensors_in
 from .recorder import NeedsValues, Recorder
 from .scope import Owner, Scope
+from .state import Guard, reachable, references_kept
 from .work import Op, Trace
 
 # %% ../nbs/analysis/trace.ipynb #7d3c948f
@@ -60,27 +62,6 @@ def _differentiable(out: object) -> list[torch.Tensor]:
     return [t for t in tensors_in(out) if t.requires_grad and (t.is_floating_point() or t.is_complex())]
 
 
-@contextmanager
-def _gradients_kept(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
-    "Inside, gradients start from nothing, as after `zero_grad`; afterwards they are what they were."
-    kept = [(t, t.grad) for t in tensors if t.is_leaf]
-    for t, _ in kept: t.grad = None
-    try: yield
-    finally:
-        for t, grad in kept: t.grad = grad
-
-
-@contextmanager
-def _optimizer_kept(optimizer: torch.optim.Optimizer) -> Iterator[None]:
-    "Afterwards its state and settings are what they were."
-    state = {p: dict(s) for p, s in optimizer.state.items()}
-    groups = [dict(g) for g in optimizer.param_groups]
-    try: yield
-    finally:
-        optimizer.state.clear(); optimizer.state.update(state)
-        for group, was in zip(optimizer.param_groups, groups, strict=True): group.clear(); group.update(was)
-
-
 def _optimizer(given: object, program: object) -> torch.optim.Optimizer:
     if isinstance(given, torch.optim.Optimizer): return given
     if not callable(given) or not isinstance(program, torch.nn.Module):
@@ -91,33 +72,62 @@ def _optimizer(given: object, program: object) -> torch.optim.Optimizer:
     return made
 
 # %% ../nbs/analysis/trace.ipynb #96f79fec
+def _mapped(fn: Callable, x: object) -> object:
+    "`x` with `fn` of each tensor in it, containers and dataclasses copied."
+    if isinstance(x, torch.Tensor): return fn(x)
+    if is_dataclass(x) and not isinstance(x, type):
+        y = copy.copy(x)
+        for f in fields(x): object.__setattr__(y, f.name, _mapped(fn, getattr(x, f.name)))
+        return y
+    if isinstance(x, tuple) and hasattr(x, "_fields"): return type(x)(*(_mapped(fn, y) for y in x))
+    if isinstance(x, (list, tuple)): return type(x)(_mapped(fn, y) for y in x)
+    if isinstance(x, Mapping):
+        y = copy.copy(x)
+        for k, v in x.items(): y[k] = _mapped(fn, v)
+        return y
+    return x
+
+
+@contextmanager
+def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> Iterator[Guard | None]:
+    "Afterwards everything that the program can reach, and all settings, are what they were."
+    held = reachable(program, args, kwargs, optimizer)
+    modules = [x for x in held if isinstance(x, torch.nn.Module)]
+    inner = {id(child) for m in modules for child in m.children()}
+    with ExitStack() as stack:
+        stack.callback(torch.clear_autocast_cache)  # it would hand fake weights to the next real run
+        torch.clear_autocast_cache()
+        stack.enter_context(preserved(*(m for m in modules if id(m) not in inner)))
+        stack.enter_context(references_kept(held))
+        guard = Guard(held) if real else None
+        if real:
+            stack.callback(tensors_restorer(tensors_in((args, kwargs))))
+            stack.callback(guard.restore)
+        if backward:  # gradients start from nothing, as after `zero_grad`
+            for x in held:
+                if isinstance(x, torch.Tensor) and x.is_leaf and x.grad is not None: x.grad = None
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(torch.enable_grad())
+        # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
+        stack.enter_context(mock.patch.object(torch, "compile", _not_compiled))
+        stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails is tried again, or raised
+        yield guard
+
+
 def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -> tuple[list[Op], list[str]]:
     "The operations of one run, and what was assumed."
     notes, meta = [], _on_meta(program, (args, kwargs))
     # meta needs no faking, but the shapes of CUDA's own kernels are known to fake tensors only
     fake = None if real or (meta and not target) else _fake_mode(program, (args, kwargs))
     scope = Scope(program)
-    recorder = Recorder(scope, fake=fake)
-    if meta: args, kwargs = tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
-    given = list(tensors_in((args, kwargs)))
-    with ExitStack() as stack:
-        stack.callback(torch.clear_autocast_cache)  # it would hand fake weights to the next real run
-        torch.clear_autocast_cache()
-        stack.enter_context(preserved(program))
-        if real: stack.callback(tensors_restorer(given))
+    with _as_it_was(program, args, kwargs, optimizer, real, backward) as guard, ExitStack() as stack:
+        recorder = Recorder(scope, fake=fake, guard=guard)
         stack.enter_context(model_errors(program, scope, args, kwargs))
-        if backward:
-            leaves = [*program.parameters()] if isinstance(program, torch.nn.Module) else []
-            stack.enter_context(_gradients_kept([*leaves, *given]))
-            stack.enter_context(torch.inference_mode(False))
-            stack.enter_context(torch.enable_grad())
-        # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
-        stack.enter_context(mock.patch.object(torch, "compile", _not_compiled))
-        if fake:
-            stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails is tried again, or raised
-            stack.enter_context(fake)
-        if fake and any(t.layout is not torch.strided for t in given): raise NeedsValues("a sparse argument")
-        if fake: args, kwargs = tree_map_only(torch.Tensor, fake.from_tensor, (args, kwargs))
+        if fake: stack.enter_context(fake)
+        if meta: args, kwargs = _mapped(lambda t: t.to("meta"), (args, kwargs))
+        if fake and any(t.layout is not torch.strided for t in tensors_in((args, kwargs))):
+            raise NeedsValues("a sparse argument")
+        if fake: args, kwargs = _mapped(fake.from_tensor, (args, kwargs))
         stack.enter_context(scope)
         with recorder, FusedAttention() if target else nullcontext(): out = program(*args, **kwargs)
         if backward:
@@ -127,30 +137,32 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             seeds = [torch.ones_like(t) for t in starts]
             recorder.phase = "backward"  # also of callbacks that run when its last node is done
             with recorder: torch.autograd.backward(starts, seeds)
-        if optimizer is not None: _step(optimizer, program, recorder, stack)
+        if optimizer is not None: _step(_optimizer(optimizer, program), recorder)
     ops = recorder.ops()
     if meta and not target and any(op.kind == "softmax" for op in ops):
         notes.append("on meta, attention was counted as it decomposes there; target='cuda' counts a fused kernel")
     if target: notes.append(FUSED_NOTE)
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
 
+# %% ../nbs/analysis/trace.ipynb #340850dd
+_STEPS, _OTHER = 1000.0, 1.0
 
-_STEPS = 1000.0  # what an optimizer reads from a step counter that has no value: a run well under way
 
-
-def _step(given, program, recorder: Recorder, stack: ExitStack) -> None:
-    optimizer = _optimizer(given, program)
-    stack.enter_context(_optimizer_kept(optimizer))
+def _step(optimizer: torch.optim.Optimizer, recorder: Recorder) -> None:
     held = [p for g in optimizer.param_groups for p in g["params"]]
-    if recorder.fake is None: stack.callback(tensors_restorer(p for p in held if not p.is_meta))
-    if recorder.fake is None:
-        stack.callback(tensors_restorer(t for s in optimizer.state.values() for t in tensors_in(s)))
-    mute = Recorder(Scope(lambda: None), fake=recorder.fake)
     valueless = recorder.fake is not None or any(p.is_meta for p in held)
-    if valueless: mute.scalar = recorder.scalar = _STEPS
-    with mute: optimizer.step()  # makes the state
-    recorder.phase, recorder.scope.top = "optimizer", Owner("", type(optimizer).__name__, False, 0)
-    with recorder: optimizer.step()
+    mute = Recorder(Scope(lambda: None), fake=recorder.fake, guard=recorder.guard)
+    if valueless: mute.items = lambda t: _OTHER
+    try:
+        with mute: optimizer.step()  # makes the state
+        counters = {id(s["step"]) for s in optimizer.state.values() if isinstance(s.get("step"), torch.Tensor)}
+        recorder.items = lambda t: _STEPS if id(t) in counters else _OTHER if valueless else None
+        recorder.phase, recorder.scope.top = "optimizer", Owner("", type(optimizer).__name__, False, 0)
+        with recorder: optimizer.step()
+    except TypeError as e:
+        if "closure" not in str(e): raise
+        raise InputError(f"{type(optimizer).__name__} runs the model inside its step: trace a function that does so, "
+                         "with the closure that it needs.") from e
 
 # %% ../nbs/analysis/trace.ipynb #bb1469a3
 def warn_uncounted(
@@ -191,6 +203,10 @@ def trace(
     if target not in (None, "cuda") if target is None or isinstance(target, str) else True:
         raise InputError(f"target must be 'cuda' or None, not {one_line(repr(target), 60)}; an argument of the model's "
                          "own of that name can be bound with functools.partial.")
+    for name, flag in (("real", real), ("backward", backward)):
+        if not isinstance(flag, bool):
+            raise InputError(f"{name} must be True or False, not a {type(flag).__name__}; an argument of the model's "
+                             "own of that name can be bound with functools.partial.")
     if framework == "jax" or (framework is None and any(map(is_jax, (model, *jax_leaves((args, kwargs)))))):
         if real or backward or optimizer is not None or target:
             raise InputError("real, backward, optimizer and target are for torch; for JAX, trace jax.grad(f).")
@@ -215,4 +231,5 @@ def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target
         if any(t.is_meta for t in (*held, *tensors_in((args, kwargs)))): raise
         ops, more = _run(program, args, kwargs, True, backward, optimizer, None)  # a mistake is made again, and raised
         more = [f"{_without_values(e)}, so it was run on the real tensors", *more]
+        if target: more.append(f"target={target!r} counts on fake tensors only: attention was counted as it ran here")
     return Trace(ops, model_name(program), (*notes, *more))

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['LONGEST', 'FLEX', 'attention_work', 'plain_attention', 'flash_forward', 'flash_backward', 'efficient_forward',
-           'efficient_backward', 'cudnn_forward', 'native_multi_head_attention', 'transformer_encoder_layer',
-           'flex_attention', 'flex_attention_backward', 'mkldnn_rnn_layer', 'mkldnn_rnn_layer_backward', 'cudnn_rnn',
-           'cudnn_rnn_backward', 'quantised_rnn', 'fused_lstm_cell', 'fused_gru_cell', 'fused_lstm_cell_backward',
-           'fused_gru_cell_backward']
+           'efficient_backward', 'bias_rescale', 'cudnn_forward', 'native_multi_head_attention',
+           'transformer_encoder_layer', 'flex_attention', 'flex_attention_backward', 'mkldnn_rnn_layer',
+           'mkldnn_rnn_layer_backward', 'cudnn_rnn', 'cudnn_rnn_backward', 'quantised_rnn', 'fused_lstm_cell',
+           'fused_gru_cell', 'fused_lstm_cell_backward', 'fused_gru_cell_backward']
 
 # %% ../../nbs/analysis/rules/attention.ipynb #9f77c4d2
 from math import prod
@@ -37,7 +37,7 @@ def attention_work(
     extra = 2 + 4 if backward else SOFTMAX  # backward: difference and exp again, then the softmax's derivative
     scores, done = heads * queries * keys, heads * pairs
     return Work(scores * (of_pair + extra), executed=done * (of_pair + extra), contraction=scores * of_pair,
-                transcendentals=done)
+                transcendentals=scores)
 
 
 def _forward(at: int):
@@ -89,27 +89,32 @@ def _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, backward) -> Wo
     return Work(**sums, note=note)
 
 
-@register_cost("aten::_flash_attention_forward", kind="attention")
+@register_cost("aten::_flash_attention_forward", kind="attention", by_values=True)
 def flash_forward(q, k, v, offsets_q, offsets_k, max_q, max_k, dropout, causal, *_, out, **__):
     return _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, False)
 
 
-@register_cost("aten::_flash_attention_backward", kind="attention")
+@register_cost("aten::_flash_attention_backward", kind="attention", by_values=True)
 def flash_backward(grad, q, k, v, o, lse, offsets_q, offsets_k, max_q, max_k, dropout, causal, *_, out, **__):
     return _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, True)
 
 
-@register_cost("aten::_efficient_attention_forward", kind="attention")
+@register_cost("aten::_efficient_attention_forward", kind="attention", by_values=True)
 def efficient_forward(q, k, v, bias, offsets_q, offsets_k, max_q, max_k, dropout, mask, *_, out, **__):
     return _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, mask in (1, 2), False)
 
 
-@register_cost("aten::_efficient_attention_backward", kind="attention")
-def efficient_backward(grad, q, k, v, bias, o, offsets_q, offsets_k, max_q, max_k, *_, out, **__):
-    return _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, False, True)
+@register_cost("aten::_efficient_attention_backward", kind="attention", by_values=True)
+def efficient_backward(grad, q, k, v, bias, o, offsets_q, offsets_k, max_q, max_k, lse, dropout, seed, at, mask,
+                       *_, out, **__):
+    return _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, mask in (1, 2), True)
 
 
-@register_cost("aten::_cudnn_attention_forward", kind="attention")
+@register_cost("aten::_transform_bias_rescale_qkv", kind="elementwise")
+def bias_rescale(qkv, *_, out, **__): return 4 * qkv.numel() // 3  # a bias for all, a scale for the queries
+
+
+@register_cost("aten::_cudnn_attention_forward", kind="attention", by_values=True)
 def cudnn_forward(q, k, v, bias, offsets_q, offsets_k, max_q, max_k, lse, dropout=0.0, causal=False, *_, out, **__):
     if offsets_q is None: return attention_work(q.shape, k.shape[-2], v.shape[-1], causal)
     return _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, False)

@@ -57,7 +57,7 @@ def product(a, b, *_, out, **__):
 
 
 @register_cost("aten::addmm", "aten::baddbmm", "aten::addmv", "aten::_addmm_activation", "aten::_sparse_addmm",
-               "aten::_scaled_addmm", kind="matmul")
+               "aten::_scaled_addmm", "aten::_sparse_semi_structured_addmm", kind="matmul")
 def added_product(added, a, b, *_, out, **__): return product_flops(a, b, out)
 
 
@@ -167,8 +167,10 @@ def trilinear(i1, i2, i3, expand1, expand2, expand3, summed, *_, out):
 # %% ../../nbs/analysis/rules/contractions.ipynb #13ce60a0
 def _taps_inside(length: int, positions: int, kernel: int, stride: int, padding: int, dilation: int) -> int:
     "Of `positions` × `kernel` taps along one dimension, those that fall inside `length` elements."
-    at = np.arange(positions)[:, None] * stride - padding + np.arange(kernel) * dilation
-    return int(((at >= 0) & (at < length)).sum())
+    at = np.arange(kernel) * dilation - padding              # where each tap is at position 0
+    first = np.maximum(-(at // stride), 0)                    # the first position at which it is not before the start
+    last = np.minimum((length - 1 - at) // stride, positions - 1)
+    return int(np.maximum(last - first + 1, 0).sum())
 
 
 def _convolution(x, w, y, stride, padding, dilation, transposed) -> tuple[int, int]:

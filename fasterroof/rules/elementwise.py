@@ -43,9 +43,10 @@ _table(4, 1, "elu_backward log_sigmoid_backward softplus_backward")
 _table(9, 3, "mish_backward")
 
 # %% ../../nbs/analysis/rules/elementwise.ipynb #119a0e02
-def _per_element(name: str, args: tuple) -> tuple[int, int]:
+def _per_element(name: str, args: tuple, kwargs: dict) -> tuple[int, int]:
     "FLOPs and transcendentals an element of the elementwise operator `name`."
     if name == "gelu" and "tanh" in args: return 9, 1
+    if name in ("add", "sub") and kwargs.get("alpha", 1) != 1: return 2, 0
     if name == "pow" and len(args) > 1 and isinstance(args[1], (int, float)) and float(args[1]).is_integer():
         return max(1, abs(int(args[1])).bit_length() + abs(int(args[1])).bit_count() - 2), 0  # by repeated squaring
     return _ELEMENTWISE.get(name, (1, 0))
@@ -58,7 +59,7 @@ def _elementwise(name: str):
     def elementwise(*args, out, **kwargs):
         inputs, n = list(tensors_in((args, kwargs))), sum(t.numel() for t in tensors_in(out))
         if not any(t.is_floating_point() or t.is_complex() for t in (*inputs, *tensors_in(out))): return 0
-        flops, transcendentals = _per_element(name, (*args, *kwargs.values()))
+        flops, transcendentals = _per_element(name, (*args, *kwargs.values()), kwargs)
         factor = _complexity(name) if any(t.is_complex() for t in inputs) else 1
         return Work(flops * factor * n, transcendentals=transcendentals * n)
     return elementwise
@@ -67,7 +68,9 @@ def _elementwise(name: str):
 for _name in (*_ELEMENTWISE, "mul", "div", "add", "sub", "rsub"):
     register_cost(f"aten::{_name}", kind="elementwise")(_elementwise(_name))
 # elementwise, though torch's tag does not say so
-for _name in ("rad2deg deg2rad floor_divide copysign frexp nan_to_num heaviside complex fmod remainder _add_relu "
+for _name in ("gcd lcm glu_jvp glu_backward_jvp _standard_gamma_grad _dirichlet_grad rad2deg deg2rad "
+              "floor_divide copysign frexp nan_to_num heaviside complex fmod remainder "
+              "_add_relu "
               "_conj_physical special_chebyshev_polynomial_t special_hermite_polynomial_h abs eq ne lt le gt ge "
               "rrelu_with_noise rrelu_with_noise_functional").split():
     register_cost(f"aten::{_name}", kind="elementwise")(_elementwise(_name))
@@ -83,8 +86,9 @@ def glu_backward(grad, *_, out, **__): return Work(6 * grad.numel(), transcenden
 # %% ../../nbs/analysis/rules/elementwise.ipynb #719d3cf1
 def _foreach(name: str):
     def foreach(tensors, *args, out, **kwargs):
+        if not isinstance(tensors, (list, tuple)): tensors = args[0]  # a number to the power of each
         n = sum(t.numel() for t in tensors if t.is_floating_point() or t.is_complex())
-        flops, transcendentals = _per_element(name, args)
+        flops, transcendentals = _per_element(name, (tensors, *args), kwargs)
         return Work(flops * n, transcendentals=transcendentals * n)
     return foreach
 
@@ -107,9 +111,18 @@ register_cost("aten::_foreach_clone", kind="move")(lambda *_, out, **__: 0)
 def _fused(flops: int, transcendentals: int):
     def fused(params, *args, out, **kwargs):
         n = sum(t.numel() for t in params)
-        decay = 2 * bool(kwargs.get("weight_decay"))
-        return Work((flops + decay) * n, transcendentals=transcendentals * n)
+        more = 2 * bool(kwargs.get("weight_decay")) + bool(kwargs.get("amsgrad"))  # amsgrad: a maximum
+        return _updated(params, args, kwargs)._replace(
+            flops=(flops + more) * n, transcendentals=transcendentals * n)
     return fused
+
+
+def _updated(params, args, kwargs) -> Work:
+    "Gradients are read; parameters and state are read and written. (The schema lets a gradient scale be undone too.)"
+    def held(x): return sum(t.numel() * t.element_size() for t in tensors_in(x))
+    read = held((params, args))
+    unscaled = kwargs.get("grad_scale") is not None
+    return Work(0, read=read, written=read - (0 if unscaled else held(args[0])), footprint=read)
 
 
 register_cost("aten::_fused_adam", "aten::_fused_adamw", kind="elementwise")(_fused(13, 1))
@@ -119,18 +132,25 @@ register_cost("aten::_fused_adagrad", kind="elementwise")(_fused(7, 1))  # v + g
 @register_cost("aten::_fused_sgd", kind="elementwise")
 def fused_sgd(params, *args, out, momentum=0.0, weight_decay=0.0, **kwargs):
     "The step 2; momentum $b \\\\leftarrow \\\\mu b + (1-d) g$ 3; weight decay 2."
-    return (2 + 3 * bool(momentum) + 2 * bool(weight_decay)) * sum(t.numel() for t in params)
+    flops = (2 + 3 * bool(momentum) + 2 * bool(weight_decay)) * sum(t.numel() for t in params)
+    return _updated(params, args, kwargs)._replace(flops=flops)
 
 
 @register_cost("aten::_amp_foreach_non_finite_check_and_unscale", kind="elementwise")
 def unscale(tensors, *_, out, **__): return 2 * sum(t.numel() for t in tensors)  # a comparison and a product
 
 
+register_cost("quantized_decomposed::quantize_per_tensor", "quantized_decomposed::quantize_per_channel",
+              "quantized_decomposed::quantize_per_token", kind="elementwise")(lambda x, *_, out, **__: 4 * x.numel())
+register_cost("quantized_decomposed::dequantize_per_tensor", "quantized_decomposed::dequantize_per_channel",
+              "quantized_decomposed::dequantize_per_token", kind="elementwise")(lambda x, *_, out, **__: 2 * x.numel())
 register_cost("aten::_amp_update_scale", kind="elementwise")(lambda *_, out, **__: 2)
 
 
 @register_cost("aten::fake_quantize_per_tensor_affine_cachemask", "aten::fake_quantize_per_channel_affine_cachemask",
                "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
                "aten::_fake_quantize_learnable_per_tensor_affine", "aten::_fake_quantize_learnable_per_channel_affine",
-               "aten::_fused_moving_avg_obs_fq_helper", kind="elementwise")
+               "aten::_fused_moving_avg_obs_fq_helper", "aten::_fused_moving_avg_obs_fq_helper_functional",
+               "aten::_fake_quantize_learnable_per_tensor_affine_backward",
+               "aten::_fake_quantize_learnable_per_channel_affine_backward", kind="elementwise")
 def fake_quantize(x, *_, out, **__): return 7 * x.numel()  # scale, shift, round, clamp (2), shift back, scale back

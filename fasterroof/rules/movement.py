@@ -4,21 +4,24 @@
 
 # %% auto #0
 __all__ = ['pad_backward', 'quantise', 'dequantise', 'quantised_elementwise', 'native_dropout', 'native_dropout_backward',
-           'multinomial', 'embedding', 'index', 'masked_index', 'gather', 'take', 'embedding_bag',
+           'multinomial', 'embedding', 'index', 'masked_index', 'gather', 'take', 'embedding_bag', 'rowwise_embedding',
            'quantised_embedding', 'scatter_work', 'index_put', 'masked_index_put', 'put', 'masked_scatter',
-           'masked_scatter_backward', 'embedding_backward', 'bag_weights_backward', 'embedding_renorm', 'max_unpool',
-           'added_gradient']
+           'masked_scatter_backward', 'embedding_backward', 'embedding_bag_backward', 'bag_weights_backward',
+           'embedding_renorm', 'max_unpool', 'added_gradient']
 
 # %% ../../nbs/analysis/rules/movement.ipynb #5275bd8b
+from math import prod
+
 import torch
 
-from ..ops import Work, register_cost, tensors_in
+from ..ops import Work, distinct_bytes, register_cost, tensors_in
 
 # %% ../../nbs/analysis/rules/movement.ipynb #a484b1cb
 def _aten(names: str) -> list[str]: return [f"aten::{name}" for name in names.split()]
 
 
 def _nothing(*_, out, **__): return 0
+def _written_only(*_, out, **__): return Work(0, read=0)
 
 
 _COPIED = ("alias as_strided ccol_indices col_indices crow_indices detach diagonal expand indices lift_fresh permute "
@@ -43,11 +46,13 @@ register_cost(*_aten(
     "_sparse_semi_structured_tile _sparse_semi_structured_apply _sparse_semi_structured_apply_dense"),
     kind="move")(_nothing)
 register_cost(*_aten(
-    "copy fill zero zeros zeros_like new_zeros ones ones_like new_ones full full_like new_full scalar_tensor arange "
+    "copy slice_backward select_backward diagonal_backward unfold_backward value_selecting_reduction_backward "
+    "index_fill copy_sparse_to_sparse resize_as_sparse"), kind="move", reads_self=False)(_nothing)
+register_cost(*_aten(  # what these are given is a shape to follow, not to read
+    "fill zero zeros zeros_like new_zeros ones ones_like new_ones full full_like new_full scalar_tensor arange "
     "range linspace logspace eye hann_window hamming_window bartlett_window blackman_window kaiser_window fft_fftfreq "
-    "fft_rfftfreq _efficientzerotensor _new_zeros_with_same_feature_meta slice_backward select_backward "
-    "diagonal_backward unfold_backward value_selecting_reduction_backward index_fill copy_sparse_to_sparse "
-    "_fill_mem_eff_dropout_mask_ resize_as_sparse"), kind="move", reads_self=False)(_nothing)
+    "fft_rfftfreq _efficientzerotensor _new_zeros_with_same_feature_meta _fill_mem_eff_dropout_mask_"),
+    kind="move", reads_self=False)(_written_only)
 register_cost(*_aten(
     "empty empty_like new_empty empty_strided new_empty_strided empty_permuted empty_quantized as_strided_ set_ set "
     "resize resize_as resize_ resize_as_ _resize_output _resize_output_ _empty_affine_quantized "
@@ -88,17 +93,22 @@ def quantised_elementwise(x, *more, out, **__):
     return sum(2 * t.numel() for t in inputs) + 5 * sum(t.numel() for t in tensors_in(out))
 
 # %% ../../nbs/analysis/rules/movement.ipynb #796fe7d5
-def _draws(transcendentals: int):
+def _draws(transcendentals: int, like: bool = False):
     def draws(*_, out, **__):
         n = sum(t.numel() for t in tensors_in(out) if t.is_floating_point() or t.is_complex())
-        return Work(max(1, transcendentals) * n, transcendentals=transcendentals * n)
+        read = 0 if like else None  # what it is like is a shape, not to be read
+        return Work(max(1, transcendentals) * n, transcendentals=transcendentals * n, read=read)
     return draws
 
 
-register_cost(*_aten("bernoulli_ bernoulli uniform_ uniform random_ random rand rand_like randint randint_like "
+register_cost("aten::rand_like", "aten::randint_like", kind="random")(_draws(0, like=True))
+register_cost("aten::randn_like", kind="random")(_draws(2, like=True))
+
+
+register_cost(*_aten("bernoulli_ bernoulli uniform_ uniform random_ random rand randint "
                      "randperm _philox_uniform _philox_uniform_ _philox_randint _philox_randint_ _philox_key_split "
                      "_philox_key_fold_in geometric binomial"), kind="random", reads_self=False)(_draws(0))
-register_cost(*_aten("normal_ normal normal_functional randn randn_like _philox_normal _philox_normal_"),
+register_cost(*_aten("normal_ normal normal_functional randn _philox_normal _philox_normal_"),
               kind="random", reads_self=False)(_draws(2))
 register_cost(*_aten("exponential_ exponential log_normal log_normal_ cauchy cauchy_ geometric_ poisson "
                      "_standard_gamma _sample_dirichlet"), kind="random", reads_self=False)(_draws(1))
@@ -116,12 +126,9 @@ def native_dropout_backward(grad, *_, out, **__): return 2 * grad.numel()  # tim
 def multinomial(weights, n, *_, out, **__): return 2 * weights.numel() + out.numel()  # a cumulative sum, the draws
 
 # %% ../../nbs/analysis/rules/movement.ipynb #0dd34bbc
-def _bytes(t: torch.Tensor) -> int: return t.numel() * t.element_size()
-
-
 def _lookup(table, indices, out) -> Work:
-    rows = min(out.numel() * out.element_size(), _bytes(table))
-    return Work(0, read=rows + sum(map(_bytes, indices)))
+    rows = min(out.numel() * out.element_size(), distinct_bytes(table))
+    return Work(0, read=rows + sum(map(distinct_bytes, indices)))
 
 
 @register_cost("aten::embedding", kind="gather")
@@ -150,13 +157,24 @@ def embedding_bag(table, indices, offsets, scale=False, mode=0, sparse=False, we
     rows = indices.numel() * table.shape[1]
     given = [indices, offsets, *((weights,) if weights is not None else ())]
     flops = rows * (2 if weights is not None else 1) + out[0].numel() * (mode == 1)
-    return Work(flops, read=min(rows * table.element_size(), _bytes(table)) + sum(map(_bytes, given)))
+    return Work(flops, read=min(rows * table.element_size(), distinct_bytes(table)) + sum(map(distinct_bytes, given)))
+
+
+@register_cost(*(f"quantized::embedding_bag_{rows}_rowwise_offsets" for rows in ("byte", "4bit", "2bit")),
+               kind="gather")
+def rowwise_embedding(table, indices, *_, out, **__):
+    rows, width = indices.numel(), out.shape[-1]
+    return Work(3 * rows * width, read=distinct_bytes(indices) + rows * table.shape[1] * table.element_size())
 
 
 @register_cost(*(f"quantized::embedding_{kind}{rows}" for kind in ("", "bag_") for rows in ("byte", "4bit", "2bit")),
                kind="gather")
 def quantised_embedding(packed, indices, *_, out, **__):
-    return Work(2 * out.numel(), read=_bytes(indices) + out.numel())
+    "Each row, packed with a scale and a shift of 4 bytes each, is brought to floating point and, in bags, added up."
+    rows, width, tensor = indices.numel(), out.shape[-1], packed.unpack()
+    bits = {torch.quint8: 8, torch.quint4x2: 4, torch.quint2x4: 2}.get(tensor.dtype, 8)
+    adds = rows * width if out.numel() != rows * width else 0
+    return Work(2 * rows * width + adds, read=distinct_bytes(indices) + rows * (width * bits // 8 + 8))
 
 # %% ../../nbs/analysis/rules/movement.ipynb #b6703722
 def scatter_work(
@@ -169,36 +187,51 @@ def scatter_work(
     "Work of writing `n` elements into `x`."
     size, in_place = x.element_size(), out is x
     n = min(n, x.numel())
-    copied = 0 if in_place else _bytes(x)
+    copied = 0 if in_place else distinct_bytes(x)
     read = copied + given + (n * size if flops and in_place else 0)
     floating = x.is_floating_point() or x.is_complex()
     return Work(flops * n if floating else 0, read=read, written=copied or n * size,
                 footprint=2 * copied + given + (0 if copied else n * size))
 
 
-@register_cost("aten::index_put", "aten::_index_put_impl", "aten::_unsafe_index_put", kind="scatter", reads_self=False)
+def _indexed(x: torch.Tensor, indices) -> int:
+    "Elements that the indices name; of a mask without values, all that it covers."
+    rest, shapes = prod(x.shape), []
+    for at, i in enumerate(indices):
+        if i is None: continue
+        covered = x.shape[at: at + i.dim()] if i.dtype in (torch.bool, torch.uint8) else x.shape[at: at + 1]
+        rest //= max(1, prod(covered))
+        try: shapes.append((int(i.sum()),) if i.dtype in (torch.bool, torch.uint8) else i.shape)
+        except Exception: shapes.append((i.numel(),))  # a fake tensor
+    return rest * prod(torch.broadcast_shapes(*shapes))
+
+
+@register_cost("aten::index_put", "aten::_index_put_impl", "aten::_unsafe_index_put", kind="scatter",
+               reads_self=False, by_values=True)
 def index_put(x, indices, values, accumulate=False, *_, out, **__):
-    n = values.numel() if values.numel() > 1 else x.numel()
-    return scatter_work(x, n, _bytes(values) + sum(_bytes(i) for i in indices if i is not None), out, int(accumulate))
+    n = _indexed(x, indices)
+    given = distinct_bytes(values) + sum(distinct_bytes(i) for i in indices if i is not None)
+    return scatter_work(x, n, given, out, int(accumulate))
 
 
 @register_cost("aten::_unsafe_masked_index_put_accumulate", kind="scatter")
 def masked_index_put(x, mask, indices, values, *_, out):
-    given = _bytes(values) + _bytes(mask) + sum(_bytes(i) for i in indices if i is not None)
+    given = distinct_bytes(values) + distinct_bytes(mask) + sum(distinct_bytes(i) for i in indices if i is not None)
     return scatter_work(x, values.numel(), given, out, 1)
 
 
 def _scatter(flops: int):
-    def scatter(x, dim, indices, source=None, *_, out, **__):
-        given = _bytes(indices) + (_bytes(source) if isinstance(source, torch.Tensor) else 0)
-        return scatter_work(x, indices.numel(), given, out, flops)
+    def scatter(x, dim, indices, source=None, *_, out, **named):
+        adds = max(flops, int("reduce" in named))
+        given = distinct_bytes(indices) + (distinct_bytes(source) if isinstance(source, torch.Tensor) else 0)
+        return scatter_work(x, indices.numel(), given, out, adds)
     return scatter
 
 
 def _index_rows(flops: int):
     def index_rows(x, dim, indices, source=None, *_, out, **__):
         rows = indices.numel() * (x.numel() // max(1, x.shape[dim]) if x.dim() else 1)
-        given = _bytes(indices) + (_bytes(source) if isinstance(source, torch.Tensor) else 0)
+        given = distinct_bytes(indices) + (distinct_bytes(source) if isinstance(source, torch.Tensor) else 0)
         return scatter_work(x, rows, given, out, flops)
     return index_rows
 
@@ -211,22 +244,28 @@ register_cost("aten::index_add", "aten::index_reduce", kind="scatter")(_index_ro
 
 @register_cost("aten::put", kind="scatter", reads_self=False)
 def put(x, indices, source, accumulate=False, *, out):
-    return scatter_work(x, indices.numel(), _bytes(indices) + _bytes(source), out, int(accumulate))
+    return scatter_work(x, indices.numel(), distinct_bytes(indices) + distinct_bytes(source), out, int(accumulate))
 
 
 @register_cost("aten::masked_scatter", kind="scatter")
-def masked_scatter(x, mask, source, *, out): return scatter_work(x, x.numel(), _bytes(mask) + _bytes(source), out)
+def masked_scatter(x, mask, source, *, out):
+    return scatter_work(x, x.numel(), distinct_bytes(mask) + distinct_bytes(source), out)
 
 
 @register_cost("aten::masked_scatter_backward", kind="move")
 def masked_scatter_backward(grad, mask, *_, out): return 0
 
 
-@register_cost("aten::embedding_dense_backward", "aten::_embedding_bag_dense_backward", "aten::_embedding_bag_backward",
-               kind="scatter")
+@register_cost("aten::embedding_dense_backward", kind="scatter")
 def embedding_backward(grad, indices, *_, out, **__):
     "Gradients of rows named twice add up; the table's gradient is written whole, zeros included."
-    return Work(sum(t.numel() for t in (grad,)))
+    return grad.numel()
+
+
+@register_cost("aten::_embedding_bag_dense_backward", "aten::_embedding_bag_backward", kind="scatter")
+def embedding_bag_backward(grad, indices, *_, out, **__):
+    "A bag's gradient goes to each of its rows."
+    return indices.numel() * grad.shape[-1]
 
 
 @register_cost("aten::_embedding_bag_per_sample_weights_backward", kind="reduction")
@@ -236,7 +275,8 @@ def bag_weights_backward(grad, table, indices, *_, out): return 2 * indices.nume
 @register_cost("aten::embedding_renorm", kind="scatter")
 def embedding_renorm(table, indices, *_, out):
     rows = indices.numel() * table.shape[1]
-    return Work(4 * rows, read=rows * table.element_size() + _bytes(indices), written=rows * table.element_size())
+    size = rows * table.element_size()
+    return Work(4 * rows, read=size + distinct_bytes(indices), written=size)
 
 
 @register_cost("aten::max_unpool2d", "aten::max_unpool3d", kind="scatter")

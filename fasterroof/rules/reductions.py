@@ -9,8 +9,8 @@ __all__ = ['MEAN', 'VARIANCE', 'NORMALISE', 'AFFINE', 'SOFTMAX', 'batch_norm_no_
            'group_norm_backward', 'weight_norm', 'weight_norm_backward', 'rms_norm', 'rms_norm_backward',
            'avg_pool2d_backward', 'avg_pool3d_backward', 'max_pool_backward', 'adaptive_pool',
            'adaptive_avg_pool2d_backward', 'adaptive_avg_pool3d_backward', 'softmax', 'softmax_backward',
-           'log_softmax_backward', 'sort', 'topk', 'compared', 'unique', 'searchsorted', 'bucketize', 'binned',
-           'nll_loss', 'nll_loss_backward', 'ctc_loss', 'ctc_loss_backward']
+           'log_softmax_backward', 'sort', 'topk', 'compared', 'unique', 'searchsorted', 'bucketize', 'bincount',
+           'binned', 'nll_loss', 'nll_loss_backward', 'ctc_loss', 'ctc_loss_backward']
 
 # %% ../../nbs/analysis/rules/reductions.ipynb #f2470749
 from math import prod
@@ -142,18 +142,25 @@ register_cost("aten::max_pool3d_with_indices", "aten::avg_pool3d", "aten::mkldnn
               "aten::quantized_max_pool3d", kind="pool")(_pool3d)
 
 
+def _spread(flops: int, grad, *more) -> Work:
+    "Of the input of the forward, only its shape matters."
+    return Work(flops, read=sum(t.numel() * t.element_size() for t in (grad, *more)))
+
+
 @register_cost("aten::avg_pool2d_backward", kind="pool")
-def avg_pool2d_backward(grad, x, kernel, *_, out, **__): return _window(kernel, 2) * grad.numel()
+def avg_pool2d_backward(grad, x, kernel, *_, out, **__): return _spread(_window(kernel, 2) * grad.numel(), grad)
 
 
 @register_cost("aten::avg_pool3d_backward", kind="pool")
-def avg_pool3d_backward(grad, x, kernel, *_, out, **__): return _window(kernel, 3) * grad.numel()
+def avg_pool3d_backward(grad, x, kernel, *_, out, **__): return _spread(_window(kernel, 3) * grad.numel(), grad)
 
 
 @register_cost(*(f"aten::{name}_backward" for name in (
     "max_pool2d_with_indices max_pool3d_with_indices mkldnn_max_pool2d mkldnn_max_pool3d max_pool2d "
     "adaptive_max_pool2d adaptive_max_pool3d fractional_max_pool2d fractional_max_pool3d").split()), kind="pool")
-def max_pool_backward(grad, *_, out, **__): return grad.numel()
+def max_pool_backward(grad, x, *more, out, **__):
+    places = [t for t in more if isinstance(t, torch.Tensor) and not t.is_floating_point()]
+    return _spread(grad.numel(), grad, *places) if places else grad.numel()
 
 
 def _windows(n: int, o: int) -> int:
@@ -171,11 +178,11 @@ def adaptive_pool(x, size, *_, out):
 
 
 @register_cost("aten::_adaptive_avg_pool2d_backward", "aten::mkldnn_adaptive_avg_pool2d_backward", kind="pool")
-def adaptive_avg_pool2d_backward(grad, x, *_, out): return adaptive_pool(x, grad.shape[-2:], out=grad)
+def adaptive_avg_pool2d_backward(grad, x, *_, out): return _spread(adaptive_pool(x, grad.shape[-2:], out=grad), grad)
 
 
 @register_cost("aten::_adaptive_avg_pool3d_backward", kind="pool")
-def adaptive_avg_pool3d_backward(grad, x, *_, out): return adaptive_pool(x, grad.shape[-3:], out=grad)
+def adaptive_avg_pool3d_backward(grad, x, *_, out): return _spread(adaptive_pool(x, grad.shape[-3:], out=grad), grad)
 
 # %% ../../nbs/analysis/rules/reductions.ipynb #86859fd8
 @register_cost("aten::_softmax", "aten::_safe_softmax", "aten::_masked_softmax", "aten::_sparse_softmax",
@@ -195,16 +202,21 @@ def log_softmax_backward(grad, y, *_, out, **__):
     return Work(4 * y.numel(), transcendentals=y.numel())  # g − eʸ·Σ g
 
 
+def _if_floating(t: torch.Tensor) -> int: return t.numel() if _floating(t) else 0
+
+
 def _reduction(flops: int, transcendentals: int = 0):
     def reduction(x, *_, out, **__):
         n = (x.numel() if x.layout is torch.strided else x._nnz()) if _floating(x) else 0
-        return Work(flops * n, transcendentals=transcendentals * n)
+        parts = 2 if x.is_complex() else 1
+        return Work(flops * parts * n, transcendentals=transcendentals * n)
     return reduction
 
 
 for _kind, _flops, _transcendentals, _names in (
     ("reduction", 1, 0, "mean sum amax amin max min argmax argmin prod nansum nanmean aminmax _aminmax all any "
                         "count_nonzero equal median nanmedian kthvalue trace _is_all_true _is_any_true hash_tensor "
+                        "_sparse_sum_backward "
                         "_sparse_sum _sparse_csr_sum _sparse_csr_prod segment_reduce _segment_reduce_backward"),
     ("reduction", 2, 0, "linalg_vector_norm norm native_norm linalg__powsum renorm linalg_matrix_norm histc"),
     ("reduction", 4, 0, "var std var_mean std_mean"),
@@ -250,7 +262,11 @@ def searchsorted(edges, values, *_, out, **__):
 def bucketize(values, edges, *_, out, **__): return out.numel() * _log2(edges.numel() + 1) if _floating(edges) else 0
 
 
-@register_cost("aten::bincount", "aten::histogram", "aten::_histogramdd_from_bin_cts",
+@register_cost("aten::bincount", kind="sort")
+def bincount(x, weights=None, *_, out, **__): return 0 if weights is None else _if_floating(weights)
+
+
+@register_cost("aten::histogram", "aten::_histogramdd_from_bin_cts",
                "aten::_histogramdd_from_bin_tensors", "aten::_histogramdd_bin_edges", kind="sort")
 def binned(x, *_, out, **__): return 2 * x.numel() if _floating(x) else 0
 
