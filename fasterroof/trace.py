@@ -16,6 +16,7 @@ from unittest import mock
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from .calls import check_call, is_jax, jax_leaves, model_errors, model_name, original, program_notes
 from .env import preserved, tensors_restorer
@@ -89,6 +90,23 @@ def _mapped(fn: Callable, x: object) -> object:
 
 
 @contextmanager
+def _steps_told(recorder: Recorder) -> Iterator[None]:
+    "Inside, what any optimizer's step dispatches is of that phase, and the optimizer's own."
+    before: list = []
+
+    def enter(optimizer, *_):
+        before.append((recorder.phase, recorder.scope.top))
+        recorder.phase, recorder.scope.top = "optimizer", Owner("", type(optimizer).__name__, False, 0)
+
+    def leave(*_): recorder.phase, recorder.scope.top = before.pop()
+
+    hooks = register_optimizer_step_pre_hook(enter), register_optimizer_step_post_hook(leave)
+    try: yield
+    finally:
+        for hook in hooks: hook.remove()
+
+
+@contextmanager
 def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> Iterator[Guard | None]:
     "Afterwards everything that the program can reach, and all settings, are what they were."
     held = reachable(program, args, kwargs, optimizer)
@@ -129,6 +147,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             raise NeedsValues("a sparse argument")
         if fake: args, kwargs = _mapped(fake.from_tensor, (args, kwargs))
         stack.enter_context(scope)
+        stack.enter_context(_steps_told(recorder))
         with recorder, FusedAttention() if target else nullcontext(): out = program(*args, **kwargs)
         if backward:
             starts = _differentiable(out)
@@ -157,7 +176,6 @@ def _step(optimizer: torch.optim.Optimizer, recorder: Recorder) -> None:
         with mute: optimizer.step()  # makes the state
         counters = {id(s["step"]) for s in optimizer.state.values() if isinstance(s.get("step"), torch.Tensor)}
         recorder.items = lambda t: _STEPS if id(t) in counters else _OTHER if valueless else None
-        recorder.phase, recorder.scope.top = "optimizer", Owner("", type(optimizer).__name__, False, 0)
         with recorder: optimizer.step()
     except TypeError as e:
         if "closure" not in str(e): raise

@@ -12,6 +12,8 @@ __all__ = ['LONGEST', 'FLEX', 'attention_work', 'plain_attention', 'flash_forwar
 # %% ../../nbs/analysis/rules/attention.ipynb #9f77c4d2
 from math import prod
 
+import torch
+
 from ..ops import Work, register_cost
 from .reductions import AFFINE, MEAN, NORMALISE, SOFTMAX, VARIANCE
 
@@ -210,8 +212,9 @@ def cudnn_rnn_backward(x, weights, stride, *more, out):
 @register_cost("aten::quantized_lstm", "aten::quantized_gru", kind="recurrent")
 def quantised_rnn(x, *more, out, **__):
     "Dynamically quantised: the matrices are packed in objects, two in each."
-    cells = next(a for a in more if isinstance(a, list) and a and hasattr(a[0], "__getstate__"))
-    matrices = [packed.unpack()[0] for cell in cells for packed in cell.__getstate__()[0][4]]
+    cells = next(a for a in more if isinstance(a, list) and a and isinstance(a[0], torch.ScriptObject))
+    unpack = torch.ops.quantized.linear_unpack
+    matrices = [unpack(packed)[0] for cell in cells for packed in cell.__getstate__()[0][4]]
     gates = 4 if len(out) > 2 else 3
     hidden = sum(m.shape[0] for m in matrices) // gates // 2
     return _recurrent(x.numel() // x.shape[-1], matrices, 2 if gates == 4 else 3, hidden)._replace(
