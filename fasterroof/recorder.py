@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import rules  # noqa: F401  (registers the cost rules)
 from .errors import InputError
-from .ops import cost, depends_on_values, has_rule, op_name, tensors_in, written
+from .ops import cost, depends_on_values, has_rule, known_costs, op_name, tensors_in, written
 from .scope import Owner, Scope
 from .state import Guard
 from .work import Cost, Op
@@ -150,12 +150,13 @@ class Recorder(TorchDispatchMode):
         self,
         scope: Scope,                 # says which module is running
         call: Callable | None = None,  # runs an operator: `call(func, args, kwargs)`; None: plainly
-        memo: dict | None = None,     # costs by signature, shared between recordings
+        memo: dict | None = None,     # costs by signature, shared between recordings; None: the process's
         fake: FakeTensorMode | None = None,  # real tensors met on the way (parameters, constants) become its fake ones
         guard: Guard | None = None,   # told what is about to be written to
     ):
         super().__init__()
-        self.scope, self.call, self.memo, self.fake = scope, call, {} if memo is None else memo, fake
+        self.scope, self.call, self.fake = scope, call, fake
+        self.memo = known_costs() if memo is None else memo
         self.guard = guard
         self.phase = "forward"  # of what runs outside autograd's nodes
         self.shapes_by = None   # the fake mode that is on when the recording starts
