@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['call_arguments', 'model_name', 'describe', 'check_call', 'model_errors', 'original', 'is_compiled', 'is_scripted',
-           'program_notes', 'is_jax', 'jax_leaves']
+           'program_notes', 'is_jax', 'speaks_jax']
 
 # %% ../nbs/analysis/calls.ipynb #31319501
 import inspect
@@ -18,6 +18,7 @@ from torch.nn.parameter import is_lazy
 from .errors import FasterroofError, InputError, ModelError, one_line
 from .ops import tensors_in
 from .scope import Scope
+from .state import reachable
 
 # %% ../nbs/analysis/calls.ipynb #ec96842b
 def call_arguments(
@@ -133,9 +134,21 @@ def is_jax(
     return isinstance(x, (jax.Array, jax.ShapeDtypeStruct)) or (callable(x) and type(x).__name__ == "PjitFunction")
 
 
-def jax_leaves(
-    x: object,  # nested containers, also those that are registered with JAX
-) -> Iterator:
-    "Their leaves."
-    jax = sys.modules.get("jax")
-    if jax is not None and hasattr(jax, "tree_util"): yield from jax.tree_util.tree_leaves(x)
+def speaks_jax(
+    model: object,  # a callable
+    given: object,  # its arguments
+) -> bool:
+    "Whether a call is JAX's: by its arguments, or by what the callable holds, closes over or names."
+    if "jax" not in sys.modules or isinstance(model, torch.nn.Module): return False
+    if any(True for _ in tensors_in(given)): return False
+    if any(map(is_jax, sys.modules["jax"].tree_util.tree_leaves(given))): return True
+    return any(is_jax(x) or _names_jax(x) for x in reachable(model))
+
+
+def _names_jax(x: object) -> bool:
+    "Whether it is a function of JAX's own, or one that names one of JAX's modules."
+    code = getattr(x, "__code__", None)
+    if code is None: return False
+    if (getattr(x, "__module__", None) or "").partition(".")[0] == "jax": return True
+    named = (x.__globals__.get(name) for name in code.co_names)
+    return any(getattr(m, "__name__", "").partition(".")[0] == "jax" for m in named if inspect.ismodule(m))

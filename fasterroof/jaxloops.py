@@ -159,7 +159,7 @@ def _closed_form(op: str, start: int, stop: int, step: int, dtype) -> int | None
     return trips if trips is not None and limits.min <= start + trips * step <= limits.max else None
 
 
-_LIMIT = 100_000  # equations that are evaluated before a loop is called unknown
+_LIMIT = 20_000  # equations that are evaluated before a loop is called unknown
 
 
 def loop_trips(

@@ -9,6 +9,7 @@ __all__ = ['trace_jax']
 import inspect
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from .jaxloops import (
     body_of, CALLS, evaluate, fresh, is_jaxpr, literal, loop_trips, number, opened, Source, Value)
 from .jaxrules import JaxWork, bytes_of, format_of, is_view, jax_rule, size_of
 from .units import mode_name
-from .work import CONTRACTIONS, FREE, Op, Trace
+from .work import CONTRACTIONS, FREE, RANGED, Op, Trace
 
 # %% ../nbs/analysis/jaxpr.ipynb #af0b598d
 _REMAT = ("rematted_computation", "checkpoint", "remat", "remat2")
@@ -56,6 +57,9 @@ _GRID = "pallas_call: its body for each step of its grid, its inputs read and it
 _PER_DEVICE = "{}: FLOPs and bytes are those of one device of {}, external bytes those of whole arrays"
 
 
+def _nothing_yet() -> dict: return dict.fromkeys(RANGED, 0)
+
+
 class _Walk:
     "Operations of a jaxpr, in order."
 
@@ -65,7 +69,7 @@ class _Walk:
         self.notes: dict[str, None] = {}
         self.loops: list[str] = []    # those whose trips cannot be told
         self.unknown: list[str] = []  # and nobody said
-        self.fewer = {"flops": 0, "bytes": 0}
+        self.fewer, self.more = _nothing_yet(), _nothing_yet()
         self.constants: dict[int, Value] = {}
 
     def constant(self, x: object) -> Value:
@@ -123,7 +127,7 @@ class _Walk:
         kind, t = (work.kind or rule.kind) if rule else "unknown", place.times
         if place.on_chip and not work.flops and rule is not None: return  # loads and stores of a kernel
         if t == 0: return
-        read = self._read(values, work, t) if kind not in FREE and not place.on_chip else 0
+        read = self._read(values, work, t, kind == "scatter") if kind not in FREE and not place.on_chip else 0
         if work.read is not None: read = work.read
         written = sum(map(bytes_of, eqn.outvars)) if work.written is None else work.written
         if kind in FREE or place.on_chip: read = written = 0
@@ -159,13 +163,14 @@ class _Walk:
             return None
 
     @staticmethod
-    def _read(values, work: JaxWork, times: int) -> int:
+    def _read(values, work: JaxWork, times: int, updates: bool) -> int:
         "Bytes read: each distinct source once."
         seen, total = set(), 0
         for i, v in enumerate(values):
             if id(v.source) in seen: continue
             seen.add(id(v.source))
             part = work.first if i == 0 else None
+            if i == 0 and updates: v.source.read(v.source.bytes, True)  # the rest of an input is copied
             n = v.source.bytes if part is None else part
             v.source.read(n * times, part is None)
             total += n
@@ -219,17 +224,24 @@ class _Walk:
         "Of several branches the one with the most FLOPs is listed, and how much less the others are."
         branches, index = eqn.params["branches"], values[0].known
         if index is not None: branches = [branches[min(max(int(index), 0), len(branches) - 1)]]
-        before, ways = (self.ops, self.fewer), []
+        before, ways = (self.ops, self.fewer, self.more, self.unknown), []
         for branch in branches:
-            self.ops, self.fewer = [], {"flops": 0, "bytes": 0}
+            self.ops, self.fewer, self.more, self.unknown = [], _nothing_yet(), _nothing_yet(), []
             self.walk(branch, values[1:], place)
-            sums = {"flops": sum(op.flops or 0 for op in self.ops), "bytes": sum(op.bytes for op in self.ops)}
-            ways.append((sums["flops"], sums["bytes"], len(ways), self.ops, self.fewer))
-        self.ops, self.fewer = before
-        most = max(ways, key=lambda w: w[:2])
-        self.ops += most[3]
-        for at, key in enumerate(("flops", "bytes")):
-            self.fewer[key] += max(0, most[at] - min(way[at] - way[4][key] for way in ways))
+            sums = {key: sum(getattr(op, key) or 0 for op in self.ops) for key in RANGED}
+            ways.append((sums, self.ops, self.fewer, self.more, self.unknown))
+        self.ops, self.fewer, self.more, self.unknown = before
+        listed = max(ways, key=lambda way: (way[0]["flops"] + way[3]["flops"], way[0]["bytes"]))
+        sums, ops, *_ = listed
+        self.ops += ops
+        for way in ways:
+            where = "" if way is listed else " (in a branch that is not listed)"
+            self.unknown += [loop + where for loop in way[4]]
+            if way is not listed:  # what has no rule is named, wherever it stands
+                self.ops += [replace(op, bytes_read=0, bytes_written=0, footprint=0) for op in way[1] if not op.counted]
+        for key in RANGED:
+            self.fewer[key] += sums[key] - min(way[0][key] - way[2][key] for way in ways)
+            self.more[key] += max(way[0][key] + way[3][key] for way in ways) - sums[key]
         return [fresh(o) for o in eqn.outvars]
 
     def _custom_linear_solve(self, eqn, values, place) -> list[Value]:
@@ -301,7 +313,13 @@ def _params(eqn) -> list:
 def _mode(eqn) -> str:
     formats = [f for f in map(format_of, (*eqn.invars, *eqn.outvars)) if f and f != "float0"]
     floating = [f for f in formats if f.startswith(("float", "bfloat", "complex"))]
-    return mode_name((floating or formats or ["none"])[0])
+    mode, asked = mode_name((floating or formats or ["none"])[0]), str(eqn.params.get("precision")).upper()
+    if mode != "fp32": return mode
+    # a product of fp32 may be asked to round its inputs
+    return next((short for short, names in _PRECISIONS.items() if any(n in asked for n in names)), mode)
+
+
+_PRECISIONS = {"tf32": ("TF32", "TENSORFLOAT32"), "bf16": ("BF16", "BFLOAT16"), "fp16": ("F16_F16",)}
 
 # %% ../nbs/analysis/jaxpr.ipynb #1fb0b47b
 def _is_array(x: object) -> bool:
@@ -330,8 +348,24 @@ _VALUES_NEEDED = ("ConcretizationTypeError", "TracerArrayConversionError", "Trac
                   "NonConcreteBooleanIndexError")
 
 
+def _contractions_in(jaxpr) -> int:
+    "Products and convolutions written in a jaxpr and those that it carries."
+    inner = (_contractions_in(x) for eqn in opened(jaxpr).eqns for x in _params(eqn) if is_jaxpr(x))
+    return sum(e.primitive.name in ("dot_general", "conv_general_dilated") for e in opened(jaxpr).eqns) + sum(inner)
+
+
+def _live(closed):
+    "The jaxpr without what no output depends on, as a compiler leaves it out (effects stay), and a note."
+    from jax.interpreters import partial_eval
+
+    live, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.out_avals), instantiate=True)
+    dropped = _contractions_in(closed) - _contractions_in(live)
+    note = f"{dropped} products whose results nobody uses were left out, as XLA leaves them out" if dropped else ""
+    return closed.replace(jaxpr=live), note
+
+
 def _stage(fn, args: tuple, kwargs: dict, name: str):
-    "The jaxpr of a call."
+    "The jaxpr of a call, and a note on it."
     import jax
 
     given = ()
@@ -347,7 +381,7 @@ def _stage(fn, args: tuple, kwargs: dict, name: str):
             f, a, k = jax.tree_util.tree_unflatten(tree, [next(rest) if _is_array(x) else x for x in leaves])
             return [x for x in jax.tree_util.tree_leaves(f(*a, **k)) if _is_array(x)]
 
-        with jax.disable_jit(False): return jax.make_jaxpr(flat)(*given)
+        with jax.disable_jit(False): return _live(jax.make_jaxpr(flat)(*given))
     except (FasterroofError, KeyboardInterrupt): raise
     except (Exception, SystemExit) as e:  # (whatever the function raises)
         shapes = ", ".join(f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in given) or "no arrays"
@@ -373,8 +407,9 @@ def trace_jax(
     Raises `InputError` if the arguments do not fit, `ModelError` if the function raises."""
     _check_trips(trips)
     _check(fn, args, kwargs, name)
-    closed = _stage(fn, args, kwargs, name)
+    closed, note = _stage(fn, args, kwargs, name)
     walk = _Walk(trips)
+    if note: walk.notes[note] = None
     inputs = [fresh(v) for v in closed.jaxpr.invars]
     outs = walk.walk(closed, inputs, _Place())
     wrong = [n for n in trips if n not in walk.loops] if isinstance(trips, Mapping) else []
@@ -390,5 +425,5 @@ def trace_jax(
             written += bytes_of(atom)
     sources = {id(v.source): v.source for v in (*inputs, *walk.constants.values())}
     external = written + sum(s.touched for s in sources.values())
-    fewer = {key: n for key, n in walk.fewer.items() if n > 0}
-    return Trace(walk.ops, name, tuple(walk.notes), external, tuple(walk.unknown), fewer)
+    fewer, more = ({key: n for key, n in d.items() if n > 0} for d in (walk.fewer, walk.more))
+    return Trace(walk.ops, name, tuple(walk.notes), external, tuple(walk.unknown), fewer, more)

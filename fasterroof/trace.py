@@ -18,7 +18,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from .calls import check_call, is_jax, jax_leaves, model_errors, model_name, original, program_notes
+from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax
 from .env import preserved, tensors_restorer
 from .errors import InputError, ModelError, UncountedWarning, one_line
 from .fused import NOTE as FUSED_NOTE
@@ -205,7 +205,7 @@ def _without_values(error: ModelError) -> str:
 def trace(
     model: Callable,               # a module or another callable
     *args: object,                 # its positional arguments
-    framework: str | None = None,  # "torch" or "jax"; None: JAX if an argument is a JAX array or the function jitted
+    framework: str | None = None,  # "torch" or "jax"; None: told by the arguments and the function
     real: bool = False,            # True: run on the real tensors; False: on fake ones, unless the program needs values
     backward: bool = False,        # True: the backward too, as a phase of its own; gradients are switched on for it
     optimizer: object = None,      # an optimizer, or a function that makes one (`torch.optim.AdamW`): its step too
@@ -225,7 +225,7 @@ def trace(
         if not isinstance(flag, bool):
             raise InputError(f"{name} must be True or False, not a {type(flag).__name__}; an argument of the model's "
                              "own of that name can be bound with functools.partial.")
-    if framework == "jax" or (framework is None and any(map(is_jax, (model, *jax_leaves((args, kwargs)))))):
+    if framework == "jax" or (framework is None and speaks_jax(model, (args, kwargs))):
         if real or backward or optimizer is not None or target:
             raise InputError("real, backward, optimizer and target are for torch; for JAX, trace jax.grad(f).")
         from fasterroof.jaxpr import trace_jax
@@ -250,4 +250,5 @@ def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target
         ops, more = _run(program, args, kwargs, True, backward, optimizer, None)  # a mistake is made again, and raised
         more = [f"{_without_values(e)}, so it was run on the real tensors", *more]
         if target: more.append(f"target={target!r} counts on fake tensors only: attention was counted as it ran here")
+    if not ops: more = ["it dispatched no torch operation (framework='jax' traces a JAX function)", *more]
     return Trace(ops, model_name(program), (*notes, *more))
