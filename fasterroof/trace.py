@@ -218,7 +218,7 @@ def trace(
     Raises `InputError` if the arguments do not fit, `ModelError` if the model raises."""
     if framework not in (None, "torch", "jax"):
         raise InputError(f"framework must be 'torch' or 'jax', not {framework!r}.")
-    if target not in (None, "cuda") if target is None or isinstance(target, str) else True:
+    if not (target is None or (isinstance(target, str) and target == "cuda")):
         raise InputError(f"target must be 'cuda' or None, not {one_line(repr(target), 60)}; an argument of the model's "
                          "own of that name can be bound with functools.partial.")
     for name, flag in (("real", real), ("backward", backward)):
