@@ -228,6 +228,8 @@ def trace(
     if framework == "jax" or (framework is None and speaks_jax(model, (args, kwargs))):
         if real or backward or optimizer is not None or target:
             raise InputError("real, backward, optimizer and target are for torch; for JAX, trace jax.grad(f).")
+        try: import jax  # noqa: F401
+        except ImportError: raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.") from None
         from fasterroof.jaxpr import trace_jax
 
         done = trace_jax(model, args, kwargs, name=model_name(model), trips=trips)
