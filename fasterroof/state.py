@@ -40,7 +40,7 @@ def _inside(x: object) -> Iterable:
     if isinstance(x, FunctionType): return _of_function(x)
     if isinstance(x, MethodType): return x.__self__, x.__func__
     if isinstance(x, functools.partial): return x.func, x.args, x.keywords
-    if isinstance(x, torch.nn.Module): return [v for k, v in x.__dict__.items() if k not in _HOOKS]
+    if isinstance(x, torch.nn.Module): return [v for k, v in x.__dict__.items() if k not in _HOOKS or v]
     return () if isinstance(x, torch.Tensor) else getattr(x, "__dict__", {}).values()
 
 
