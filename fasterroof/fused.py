@@ -20,11 +20,13 @@ _MASKABLE = (*_HALF, torch.float32)
 _attention = F.scaled_dot_product_attention
 
 
+def _fits(query, value) -> bool:
+    "Whether a CUDA device has a fused kernel for this."
+    return query.dim() == 4 and max(query.shape[-1], value.shape[-1]) <= 256 and query.dtype in _MASKABLE
+
+
 def _fused(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-    "The operator that a CUDA device would run; the original where none fits."
-    fits = query.dim() == 4 and query.shape[-1] <= 256 and value.shape[-1] <= 256 and query.dtype in _MASKABLE
-    if not fits:
-        return _attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+    "The operator that a CUDA device would run."
     aten = torch.ops.aten
     if attn_mask is None and query.dtype in _HALF:
         return aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, scale=scale)[0]
@@ -42,12 +44,27 @@ def _fused(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, sc
 class FusedAttention(TorchFunctionMode):
     "While entered, `scaled_dot_product_attention` is the operator that a CUDA device would run."
 
+    def __init__(self):
+        super().__init__()
+        self.fused, self.unfit = 0, 0  # calls of attention: put in place of, and left as they were
+
+    @property
+    def notes(self) -> list[str]:
+        "What was assumed, and what was not."
+        unfit = [f"{self.unfit} calls of attention fit no fused kernel and were counted as torch takes them apart here"]
+        return [NOTE] * (self.fused > 0 or not self.unfit) + unfit * (self.unfit > 0)
+
+    def _attend(self, query, key, value, *args, **kwargs):
+        fits = _fits(query, value)
+        self.fused += fits; self.unfit += not fits
+        if fits: return _fused(query, key, value, *args, **kwargs)
+        with torch._C.DisableTorchFunction(): return _attention(query, key, value, *args, **kwargs)  # not caught again
+
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        if func is _attention: return _fused(*args, **kwargs or {})
-        return func(*args, **kwargs or {})
+        return (self._attend if func is _attention else func)(*args, **kwargs or {})
 
     def __enter__(self):
-        self._patch = mock.patch.object(F, "scaled_dot_product_attention", _fused)
+        self._patch = mock.patch.object(F, "scaled_dot_product_attention", self._attend)
         self._patch.start()
         return super().__enter__()
 

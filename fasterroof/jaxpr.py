@@ -6,21 +6,20 @@
 __all__ = ['trace_jax']
 
 # %% ../nbs/analysis/jaxpr.ipynb #243e46af
-import inspect
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from .errors import FasterroofError, InputError, ModelError, UncountedWarning, one_line
+from .errors import InputError, UncountedWarning, one_line
 from . import jaxkernels  # noqa: F401  (registers its rules)
 from .jaxloops import (
-    body_of, CALLS, evaluate, fresh, is_jaxpr, literal, loop_trips, number, opened, Source, Value)
+    body_of, CALLS, carried, evaluate, fresh, is_jaxpr, literal, loop_trips, number, opened, Source, Value)
 from .jaxrules import JaxWork, bytes_of, format_of, is_view, jax_rule, size_of
+from .jaxstage import check_arguments, stage
 from .units import mode_name
 from .work import CONTRACTIONS, FREE, RANGED, Op, Trace
 
@@ -101,7 +100,7 @@ class _Walk:
         around = place._replace(stack=place.stack + tuple(getattr(eqn.source_info.name_stack, "stack", ())))
         structure = getattr(self, f"_{name}", None) if name in _STRUCTURES else None
         if rule is None and structure is not None: return structure(eqn, values, around)
-        if rule is None and (name in CALLS or any(map(is_jaxpr, _params(eqn)))):
+        if rule is None and (name in CALLS or any(map(is_jaxpr, carried(eqn)))):
             found = self._higher_order(eqn, values, around)
             if found is not None: return found
         if rule is not None and rule.own and is_view(eqn): rule = rule._replace(kind="view", fn=lambda _: 0)
@@ -180,7 +179,7 @@ class _Walk:
 
     def _higher_order(self, eqn, values, place) -> list[Value] | None:
         name, body = eqn.primitive.name, body_of(eqn)
-        if body is None: body = next((x for x in _params(eqn) if is_jaxpr(x)), None)
+        if body is None: body = next((x for x in carried(eqn) if is_jaxpr(x)), None)
         if body is None: return None
         if name not in CALLS: self.notes[f"{name} was counted as one run of its body"] = None
         outs = self.walk(body, values, place)
@@ -303,13 +302,6 @@ class _Given(NamedTuple):
 _STRUCTURES = ("scan", "while", "cond", "custom_linear_solve", "shard_map", "xla_pmap", "pallas_call")
 
 
-def _params(eqn) -> list:
-    "Parameters, and what is in those that are tuples."
-    found = []
-    for x in eqn.params.values(): found += x if isinstance(x, (tuple, list)) else [x]
-    return found
-
-
 def _mode(eqn) -> str:
     formats = [f for f in map(format_of, (*eqn.invars, *eqn.outvars)) if f and f != "float0"]
     floating = [f for f in formats if f.startswith(("float", "bfloat", "complex"))]
@@ -322,76 +314,11 @@ def _mode(eqn) -> str:
 _PRECISIONS = {"tf32": ("TF32", "TENSORFLOAT32"), "bf16": ("BF16", "BFLOAT16"), "fp16": ("F16_F16",)}
 
 # %% ../nbs/analysis/jaxpr.ipynb #1fb0b47b
-def _is_array(x: object) -> bool:
-    if isinstance(x, type) or not hasattr(x, "dtype") or not isinstance(getattr(x, "shape", None), tuple): return False
-    return not (isinstance(x.dtype, np.dtype) and x.dtype.kind in "OSUMm")  # objects, texts and dates are static
-
-
-def _check(fn: object, args: tuple, kwargs: dict, name: str) -> None:
-    if not callable(fn): raise InputError(f"A JAX function must be callable, which {type(fn).__name__} is not.")
-    try: signature = inspect.signature(fn)
-    except (TypeError, ValueError): return
-    try: signature.bind(*args, **kwargs)
-    except TypeError as e:
-        raise InputError(f"{name} takes {one_line(signature)}, which does not fit {len(args)} positional and "
-                         f"{len(kwargs)} keyword arguments: {one_line(e)}.") from None
-
-
 def _check_trips(trips: object) -> None:
     given = list(trips.values()) if isinstance(trips, Mapping) else [] if trips is None else [trips]
     for n in given:
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
             raise InputError(f"trips are whole numbers, 0 or more, not {one_line(repr(n), 60)}.")
-
-
-_VALUES_NEEDED = ("ConcretizationTypeError", "TracerArrayConversionError", "TracerIntegerConversionError",
-                  "NonConcreteBooleanIndexError")
-
-
-def _contractions_in(jaxpr) -> int:
-    "Products and convolutions written in a jaxpr and those that it carries."
-    inner = (_contractions_in(x) for eqn in opened(jaxpr).eqns for x in _params(eqn) if is_jaxpr(x))
-    return sum(e.primitive.name in ("dot_general", "conv_general_dilated") for e in opened(jaxpr).eqns) + sum(inner)
-
-
-def _live(closed):
-    "The jaxpr without what no output depends on, as a compiler leaves it out (effects stay), and a note."
-    from jax.interpreters import partial_eval
-
-    live, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.out_avals), instantiate=True)
-    dropped = _contractions_in(closed) - _contractions_in(live)
-    note = f"{dropped} products whose results nobody uses were left out, as XLA leaves them out" if dropped else ""
-    return closed.replace(jaxpr=live), note
-
-
-def _stage(fn, args: tuple, kwargs: dict, name: str):
-    "The jaxpr of a call, and a note on it."
-    import jax
-
-    given = ()
-    while isinstance(fn, partial): fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
-    try:
-        leaves, tree = jax.tree_util.tree_flatten((fn, args, kwargs))
-        given = [x for x in leaves if _is_array(x)]
-        if not all(isinstance(n, (int, np.integer)) for x in given for n in x.shape):
-            raise InputError(f"{name} is given symbolic shapes: work is counted for sizes that are numbers.")
-
-        def flat(*arrays):
-            rest = iter(arrays)
-            f, a, k = jax.tree_util.tree_unflatten(tree, [next(rest) if _is_array(x) else x for x in leaves])
-            return [x for x in jax.tree_util.tree_leaves(f(*a, **k)) if _is_array(x)]
-
-        with jax.disable_jit(False): return _live(jax.make_jaxpr(flat)(*given))
-    except (FasterroofError, KeyboardInterrupt): raise
-    except (Exception, SystemExit) as e:  # (whatever the function raises)
-        shapes = ", ".join(f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in given) or "no arrays"
-        if isinstance(e, tuple(getattr(jax.errors, kind) for kind in _VALUES_NEEDED if hasattr(jax.errors, kind))):
-            raise ModelError(
-                f"{name}, given {one_line(shapes)}, branches on values ({type(e).__name__}), which are not known while "
-                "it is traced: use jax.lax.cond, or make the argument static (functools.partial with a Python value)."
-            ) from e
-        message = one_line(str(e).strip().partition("\n")[0]).rstrip(".")
-        raise ModelError(f"{name}, given {one_line(shapes)}, raised {type(e).__name__}: {message}.") from e
 
 
 def trace_jax(
@@ -406,8 +333,8 @@ def trace_jax(
 
     Raises `InputError` if the arguments do not fit, `ModelError` if the function raises."""
     _check_trips(trips)
-    _check(fn, args, kwargs, name)
-    closed, note = _stage(fn, args, kwargs, name)
+    check_arguments(fn, args, kwargs, name)
+    closed, note = stage(fn, args, kwargs, name)
     walk = _Walk(trips)
     if note: walk.notes[note] = None
     inputs = [fresh(v) for v in closed.jaxpr.invars]

@@ -173,7 +173,7 @@ def op_name(
     op: object,  # an operator, one of its overloads, or a higher-order operator
 ) -> str:
     "The operator's qualified name: \"aten::add\"."
-    op = getattr(op, "_opoverload", op)  # what `torch.library.custom_op` gives
+    op = getattr(op, "_opoverload", op)  # what torch's decorator of custom operators gives
     packet = getattr(op, "overloadpacket", op)
     return getattr(packet, "_qualified_op_name", None) or f"{packet.namespace}::{packet.__name__}"
 

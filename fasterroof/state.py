@@ -19,7 +19,6 @@ import torch
 # %% ../nbs/analysis/state.ipynb #93d2a27e
 _LIBRARIES = tuple({sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")})
 _HELD = (list, dict, set, deque)  # containers whose items can change
-_MOST = 500_000                   # objects that are looked at
 
 
 def _of_function(fn: FunctionType) -> Iterator:
@@ -53,7 +52,7 @@ def reachable(
 ) -> list:
     "Everything that can be reached from `roots` and might change, each once."
     found, seen, todo = [], set(), list(roots)
-    while todo and len(seen) < _MOST:
+    while todo:
         x = todo.pop()
         if type(x) in _PLAIN or id(x) in seen or inspect.ismodule(x) or isinstance(x, type): continue
         seen.add(id(x))

@@ -21,7 +21,6 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax
 from .env import preserved, tensors_restorer
 from .errors import InputError, ModelError, UncountedWarning, one_line
-from .fused import NOTE as FUSED_NOTE
 from .fused import FusedAttention
 from .ops import tensors_in
 from .recorder import NeedsValues, Recorder
@@ -148,7 +147,8 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
         if fake: args, kwargs = _mapped(fake.from_tensor, (args, kwargs))
         stack.enter_context(scope)
         stack.enter_context(_steps_told(recorder))
-        with recorder, FusedAttention() if target else nullcontext(): out = program(*args, **kwargs)
+        fused = FusedAttention() if target else None
+        with recorder, fused or nullcontext(): out = program(*args, **kwargs)
         if backward:
             starts = _differentiable(out)
             if not starts:
@@ -160,7 +160,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
     ops = recorder.ops()
     if meta and not target and any(op.kind == "softmax" for op in ops):
         notes.append("on meta, attention was counted as it decomposes there; target='cuda' counts a fused kernel")
-    if target: notes.append(FUSED_NOTE)
+    if fused: notes += fused.notes
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
 
 # %% ../nbs/analysis/trace.ipynb #340850dd

@@ -9,7 +9,7 @@ __all__ = ['UNKNOWN_GROUP', 'collective', 'all_reduce', 'reduce_scatter', 'all_g
 # %% ../../nbs/analysis/rules/comm.ipynb #fa625919
 import torch
 
-from ..ops import Work, register_cost, tensors_in
+from ..ops import Work, distinct_bytes, register_cost, tensors_in
 
 # %% ../../nbs/analysis/rules/comm.ipynb #d3d75eb9
 def _group_size(group: object) -> int:
@@ -19,7 +19,7 @@ def _group_size(group: object) -> int:
 
         if isinstance(group, str): group = dist.distributed_c10d._resolve_process_group(group)
         size = getattr(group, "size", None)
-        return size() if callable(size) else dist.get_world_size()
+        return size() if callable(size) else 0
     except Exception: return 0  # no such group here
 
 
@@ -36,7 +36,7 @@ def collective(
     size = group if isinstance(group, int) else _group_size(group)
     elements = sum(t.numel() for t in tensors if t.is_floating_point() or t.is_complex())
     return Work(elements * (size - 1) // size if reduces and size else 0,
-                payload=sum(t.numel() * t.element_size() for t in tensors), group_size=size,
+                payload=sum(map(distinct_bytes, tensors)), group_size=size,
                 note="" if size else UNKNOWN_GROUP)
 
 
@@ -78,7 +78,7 @@ def _c10d(sent: int, reduces: bool = False):
     def c10d(*args, out, **kwargs):
         objects = (a for a in (*args, *kwargs.values()) if isinstance(a, torch.ScriptObject))
         group = next((o for o in objects if hasattr(o, "size")), None)
-        read, written = (sum(t.numel() * t.element_size() for t in tensors_in(args[i])) for i in (sent, 0))
+        read, written = (sum(map(distinct_bytes, tensors_in(args[i]))) for i in (sent, 0))
         return collective(args[sent], group, reduces)._replace(
             read=read, written=written, footprint=read + (written if sent else 0))
     return c10d
@@ -95,7 +95,7 @@ for _sent, _reduces, _names in (
 
 @register_cost("c10d::recv_", "c10d::recv_any_source_", kind="comm")
 def receive(tensors, *_, out, **__):
-    written = sum(t.numel() * t.element_size() for t in tensors_in(tensors))
+    written = sum(map(distinct_bytes, tensors_in(tensors)))
     return Work(0, read=0, written=written, footprint=written, group_size=2)
 
 

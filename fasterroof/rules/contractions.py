@@ -17,7 +17,7 @@ from math import prod
 import numpy as np
 import torch
 
-from ..ops import Work, complex_factor, register_cost
+from ..ops import Work, complex_factor, distinct_bytes, register_cost
 
 # %% ../../nbs/analysis/rules/contractions.ipynb #0fd0ee32
 _SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)
@@ -199,7 +199,7 @@ def convolution_backward(grad, x, w, bias, stride, padding, dilation, transposed
     parts, bias_flops = sum(map(bool, mask[:2])), grad.numel() * bool(mask[2])
     read = (grad, *((w,) if mask[0] else ()), *((x,) if mask[1] else ()))
     return Work(parts * flops + bias_flops, executed=parts * executed + bias_flops, contraction=parts * flops,
-                read=sum(t.numel() * t.element_size() for t in read))
+                read=sum(map(distinct_bytes, read)))
 
 # %% ../../nbs/analysis/rules/contractions.ipynb #a4c6c264
 @register_cost(*(f"aten::{name}" for name in (

@@ -6,7 +6,7 @@
 __all__ = ['glu', 'glu_backward', 'fused_sgd', 'unscale', 'fake_quantize']
 
 # %% ../../nbs/analysis/rules/elementwise.ipynb #1606ec3d
-from ..ops import Work, register_cost, tensors_in
+from ..ops import Work, distinct_bytes, register_cost, tensors_in
 
 # %% ../../nbs/analysis/rules/elementwise.ipynb #ec399ef2
 _ELEMENTWISE: dict[str, tuple[int, int]] = {}  # name -> FLOPs and transcendentals an element
@@ -45,7 +45,7 @@ _table(9, 3, "mish_backward")
 # %% ../../nbs/analysis/rules/elementwise.ipynb #119a0e02
 def _per_element(name: str, args: tuple, kwargs: dict) -> tuple[int, int]:
     "FLOPs and transcendentals an element of the elementwise operator `name`."
-    if name == "gelu" and "tanh" in args: return 9, 1
+    if name == "gelu" and kwargs.get("approximate") == "tanh": return 9, 1
     if name in ("add", "sub") and kwargs.get("alpha", 1) != 1: return 2, 0
     if name == "pow" and len(args) > 1 and isinstance(args[1], (int, float)) and float(args[1]).is_integer():
         return max(1, abs(int(args[1])).bit_length() + abs(int(args[1])).bit_count() - 2), 0  # by repeated squaring
@@ -57,9 +57,10 @@ def _complexity(name: str) -> int: return 6 if name in ("mul", "div", "addcmul",
 
 def _elementwise(name: str):
     def elementwise(*args, out, **kwargs):
-        inputs, n = list(tensors_in((args, kwargs))), sum(t.numel() for t in tensors_in(out))
-        if not any(t.is_floating_point() or t.is_complex() for t in (*inputs, *tensors_in(out))): return 0
-        flops, transcendentals = _per_element(name, (*args, *kwargs.values()), kwargs)
+        inputs, outputs = list(tensors_in((args, kwargs))), list(tensors_in(out))
+        if not any(t.is_floating_point() or t.is_complex() for t in (*inputs, *outputs)): return 0
+        n = max(t.numel() for t in outputs)  # a second output is kept for the backward, or comes with the first
+        flops, transcendentals = _per_element(name, args, kwargs)
         factor = _complexity(name) if any(t.is_complex() for t in inputs) else 1
         return Work(flops * factor * n, transcendentals=transcendentals * n)
     return elementwise
@@ -70,8 +71,8 @@ for _name in (*_ELEMENTWISE, "mul", "div", "add", "sub", "rsub"):
 # elementwise, though torch's tag does not say so
 for _name in ("gcd lcm glu_jvp glu_backward_jvp _standard_gamma_grad _dirichlet_grad rad2deg deg2rad "
               "floor_divide copysign frexp nan_to_num heaviside complex fmod remainder "
-              "_add_relu "
-              "_conj_physical special_chebyshev_polynomial_t special_hermite_polynomial_h abs eq ne lt le gt ge "
+              "_add_relu _conj_physical special_chebyshev_polynomial_t special_hermite_polynomial_h "
+              "abs eq ne lt le gt ge "
               "rrelu_with_noise rrelu_with_noise_functional").split():
     register_cost(f"aten::{_name}", kind="elementwise")(_elementwise(_name))
 
@@ -119,7 +120,7 @@ def _fused(flops: int, transcendentals: int):
 
 def _updated(params, args, kwargs) -> Work:
     "Gradients are read; parameters and state are read and written. (The schema lets a gradient scale be undone too.)"
-    def held(x): return sum(t.numel() * t.element_size() for t in tensors_in(x))
+    def held(x): return sum(map(distinct_bytes, tensors_in(x)))
     read = held((params, args))
     unscaled = kwargs.get("grad_scale") is not None
     return Work(0, read=read, written=read - (0 if unscaled else held(args[0])), footprint=read)

@@ -7,7 +7,7 @@ __all__ = ['pad_backward', 'quantise', 'dequantise', 'quantised_elementwise', 'n
            'multinomial', 'embedding', 'index', 'masked_index', 'gather', 'take', 'embedding_bag', 'rowwise_embedding',
            'quantised_embedding', 'scatter_work', 'index_put', 'masked_index_put', 'put', 'masked_scatter',
            'masked_scatter_backward', 'embedding_backward', 'embedding_bag_backward', 'bag_weights_backward',
-           'embedding_renorm', 'max_unpool', 'added_gradient']
+           'embedding_renorm', 'max_unpool']
 
 # %% ../../nbs/analysis/rules/movement.ipynb #5275bd8b
 from math import prod
@@ -282,6 +282,3 @@ def embedding_renorm(table, indices, *_, out):
 @register_cost("aten::max_unpool2d", "aten::max_unpool3d", kind="scatter")
 def max_unpool(x, *_, out): return 0
 
-
-@register_cost(*_aten("index_select_backward gather_backward cumprod_backward"), kind="scatter")
-def added_gradient(grad, *_, out, **__): return grad.numel()

@@ -17,7 +17,7 @@ from math import prod
 
 import torch
 
-from ..ops import Work, register_cost, tensors_in
+from ..ops import Work, distinct_bytes, register_cost, tensors_in
 
 # %% ../../nbs/analysis/rules/reductions.ipynb #6507b65a
 MEAN, VARIANCE, NORMALISE, AFFINE = 1, 3, 2, 2  # FLOP an element
@@ -144,7 +144,7 @@ register_cost("aten::max_pool3d_with_indices", "aten::avg_pool3d", "aten::mkldnn
 
 def _spread(flops: int, grad, *more) -> Work:
     "Of the input of the forward, only its shape matters."
-    return Work(flops, read=sum(t.numel() * t.element_size() for t in (grad, *more)))
+    return Work(flops, read=sum(map(distinct_bytes, (grad, *more))))
 
 
 @register_cost("aten::avg_pool2d_backward", kind="pool")
