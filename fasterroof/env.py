@@ -4,23 +4,22 @@
 
 # %% auto #0
 __all__ = ['fp32_mode', 'pin_fp32', 'tensors_restorer', 'preserved', 'devices_present', 'resolve_device', 'resolve_dtype',
-           'cpu_name', 'cpu_quota', 'cpus_allowed', 'environment', 'ForeignLoad', 'track']
+           'environment', 'track']
 
 # %% ../nbs/analysis/env.ipynb #c82f960f
 import datetime
-import os
 import platform
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import numpy as np
 import torch
 
 from .errors import DeviceError
+from .host import cpu_name, cpu_quota, cpus_allowed
 
 # %% ../nbs/analysis/env.ipynb #f0fac073
 def _fp32_knobs() -> list[tuple]:
@@ -171,31 +170,6 @@ def resolve_dtype(
     return dtype if isinstance(dtype, torch.dtype) else getattr(torch, dtype)
 
 # %% ../nbs/analysis/env.ipynb #e3e04c87
-def _first_line(path: str, starts: str = "") -> str | None:
-    try: lines = Path(path).read_text().splitlines()
-    except OSError: return None
-    return next((line for line in lines if line.startswith(starts)), None)
-
-
-def cpu_name() -> str:
-    "The processor as it calls itself."
-    line = _first_line("/proc/cpuinfo", "model name")
-    return line.partition(":")[2].strip() if line else platform.processor() or platform.machine()
-
-
-def cpu_quota() -> float | None:
-    "CPUs that a container's quota (cgroup v2 or v1) allows; None where there is none."
-    v2 = _first_line("/sys/fs/cgroup/cpu.max")
-    if v2: quota, period = v2.split()
-    else: quota, period = (_first_line(f"/sys/fs/cgroup/cpu/cpu.cfs_{x}_us") for x in ("quota", "period"))
-    return int(quota) / int(period) if quota and period and quota not in ("max", "-1") else None
-
-
-def cpus_allowed() -> int:
-    "CPUs that this process may be scheduled on."
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _version(package: str) -> str | None:
     try: return version(package)
     except PackageNotFoundError: return None
@@ -221,30 +195,6 @@ def environment(
         record["gpu"] = {"name": p.name, "memory_bytes": p.total_memory, "capability": f"{p.major}.{p.minor}",
                          "multiprocessors": p.multi_processor_count, "cuda": torch.version.cuda}
     return record
-
-# %% ../nbs/analysis/env.ipynb #93d529b1
-class ForeignLoad:
-    "From its making on, the share of the processors' time that went to others."
-
-    def __init__(self): self.start = self._now()
-
-    @staticmethod
-    def _now() -> tuple[float, float, float] | None:
-        "Seconds since boot: available on all processors, busy on them; and used by this process."
-        line = _first_line("/proc/stat", "cpu ")
-        if line is None: return None
-        ticks = os.sysconf("SC_CLK_TCK")  # a second
-        user, nice, system, idle, iowait, irq, softirq, steal = (int(x) / ticks for x in line.split()[1:9])
-        busy = user + nice + system + irq + softirq + steal
-        own = os.times()
-        return busy + idle + iowait, busy, own.user + own.system
-
-    def share(self) -> float | None:
-        "0 to 1; None where the system does not tell, or for less than a twentieth of a second."
-        now = self._now()
-        if now is None or self.start is None: return None
-        total, busy, own = (b - a for a, b in zip(self.start, now, strict=True))
-        return max(0.0, busy - own) / total if total >= 0.05 else None
 
 # %% ../nbs/analysis/env.ipynb #63802712
 def track(
