@@ -264,7 +264,8 @@ def clock_chain(
     return Kernel(
         name="chain of additions", what="clock", unit="clock", per=32, pattern=_swing("d"), vector=8,
         ir=_text(machine, "", before="  %x = load i64, ptr %p",
-                 carried=f"  %a0 = phi i64 [%x, %entry], [{last}, %loop]", inside="\n".join(inside), after=f"  store i64 {last}, ptr %p"))
+                 carried=f"  %a0 = phi i64 [%x, %entry], [{last}, %loop]", inside="\n".join(inside),
+                 after=f"  store i64 {last}, ptr %p"))
 
 # %% ../nbs/analysis/kernels.ipynb #03ce0193
 _MIXES = {"read": (1, 1.0), "update": (1, 0.5), "write": (1, 0.0), "copy": (2, 0.5), "triad": (3, 2 / 3),
