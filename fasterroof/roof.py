@@ -197,7 +197,7 @@ class Roof:
         memory_s, level = self.memory_time(read, written, traffic if footprint is None else footprint)
         cold = traffic / self.peak_bandwidth, read / self.main.rate("read"), written / self.main.rate("write")
         contraction = flops if contraction is None else contraction
-        parts = [(work, self.find(mode, unit)) for work, unit in ((contraction, "matrix"), (flops - contraction, "vector"))]
+        parts = ((contraction, self.find(mode, "matrix")), (flops - contraction, self.find(mode, "vector")))
         times = [(work / c.flops_per_s if c else math.nan, c) for work, c in parts if work > 0]
         unknown = any(math.isnan(t) for t, _ in times)
         compute_s, by = max(times, key=lambda x: x[0], default=(0.0, None))
@@ -219,7 +219,7 @@ class Roof:
 
     @property
     def upper(self) -> "Roof":
-        "The same roof with every figure at the upper end of its interval: nothing that was counted right runs above it."
+        "The same roof, every figure at the upper end of its interval: nothing that was counted right runs above it."
         def top(interval, value): return max(interval[1], value) if interval else value
         ceilings = tuple(replace(c, flops_per_s=top(c.interval, c.flops_per_s)) for c in self.ceilings)
         levels = tuple(replace(
@@ -236,7 +236,7 @@ class Roof:
         time_s: float | None = None,  # s that it took; None: not measured
         idle_s: float = 0.0,          # s for which the device waited for it
     ) -> str:                         # "compute", "memory", "overhead" or "undefined"
-        """What keeps the work from being faster: the largest of arithmetic, traffic and launching; at a tie, arithmetic.
+        """What keeps the work from being faster: the largest of arithmetic (also at a tie), traffic and launching.
 
         Launching and waiting are it, too, where they explain more than half of the time that was measured."""
         if math.isnan(floor.time_s) or math.isnan(floor.compute_s): return "undefined"
