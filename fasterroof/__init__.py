@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     from .jaxrules import register_jax_cost as register_jax_cost
     from .join import RooflinePoint as RooflinePoint
     from .ops import Work as Work, register_cost as register_cost
-    from .peaks import (
-        HardwarePeaks as HardwarePeaks,
-        clear_peaks_cache as clear_peaks_cache,
-        measure_peaks as measure_peaks,
-    )
-    from .roof import Ceiling as Ceiling, Level as Level, Roof as Roof
+    from .peaks import clear_peaks_cache as clear_peaks_cache, measure_peaks as measure_peaks
+    from .record import HardwarePeaks as HardwarePeaks
+    from .roof import Ceiling as Ceiling, Level as Level, Mix as Mix, Roof as Roof
     from .roofline import RooflineAnalyzer as RooflineAnalyzer
     from .run import Run as Run
     from .timeline import Span as Span
@@ -46,8 +43,9 @@ _ROOMS = {
     "jaxrules": "register_jax_cost",
     "join": "RooflinePoint",
     "ops": "Work register_cost",
-    "peaks": "HardwarePeaks clear_peaks_cache measure_peaks",
-    "roof": "Ceiling Level Roof",
+    "peaks": "clear_peaks_cache measure_peaks",
+    "record": "HardwarePeaks",
+    "roof": "Ceiling Level Mix Roof",
     "roofline": "RooflineAnalyzer",
     "run": "Run",
     "timeline": "Span",

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['fp32_mode', 'pin_fp32', 'tensors_restorer', 'preserved', 'devices_present', 'resolve_device', 'resolve_dtype',
-           'environment', 'track']
+           'environment', 'track', 'progress']
 
 # %% ../nbs/analysis/env.ipynb #c82f960f
 import datetime
@@ -48,17 +48,17 @@ def fp32_mode(
 
 
 def pin_fp32(
-    allow_tf32: bool = False,  # True: TF32 wherever the device has it
+    mode: str = "fp32",  # "fp32": as IEEE says; "tf32" or "medium" (by way of bf16): where the device has it
 ) -> None:
-    "Have fp32 multiplied as IEEE fp32, or as TF32. Use inside `preserved`, which puts the former setting back."
+    "Have fp32 multiplied in one compute mode. Use inside `preserved`, which puts the former setting back."
+    gpu, cpu = {"fp32": ("ieee", "ieee"), "tf32": ("tf32", "ieee"), "medium": ("ieee", "bf16")}[mode]
     if hasattr(torch.backends, "fp32_precision"):
         b = torch.backends
-        for holder in (b.cuda.matmul, b.cudnn.conv, b.cudnn.rnn):
-            holder.fp32_precision = "tf32" if allow_tf32 else "ieee"
-        for holder in (b.mkldnn.matmul, b.mkldnn.conv, b.mkldnn.rnn): holder.fp32_precision = "ieee"
+        for holder in (b.cuda.matmul, b.cudnn.conv, b.cudnn.rnn): holder.fp32_precision = gpu
+        for holder in (b.mkldnn.matmul, b.mkldnn.conv, b.mkldnn.rnn): holder.fp32_precision = cpu
     else:
-        torch.set_float32_matmul_precision("high" if allow_tf32 else "highest")
-        torch.backends.cudnn.allow_tf32 = allow_tf32
+        torch.set_float32_matmul_precision({"fp32": "highest", "tf32": "high", "medium": "medium"}[mode])
+        torch.backends.cudnn.allow_tf32 = mode == "tf32"
 
 # %% ../nbs/analysis/env.ipynb #d9d2b344
 def _settings() -> Iterator[tuple]:
@@ -207,3 +207,16 @@ def track(
     from rich.progress import track as bar
 
     return iter(bar(items, what, console=Console(stderr=True), transient=True))
+
+# %% ../nbs/analysis/env.ipynb #64f880eb
+@contextmanager
+def progress(
+    what: str,  # what takes long
+) -> Iterator[Callable[[str], None]]:
+    "A function to tell what is being done now; it is shown on stderr if that is a terminal."
+    if not sys.stderr.isatty():
+        yield lambda stage: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what) as status: yield lambda stage: status.update(f"{what}: {stage}")

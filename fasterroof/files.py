@@ -10,7 +10,7 @@ import json
 import os
 import types
 import typing
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -62,6 +62,7 @@ def _fit(value: object, hint: object, where: str) -> object:
     elif hint in (int, float):
         number = isinstance(value, (int, float) if hint is float else int) and not isinstance(value, bool)
         if number and -(2**63) < value < 2**63: return hint(value)  # leaves out infinity and what no machine counts to
+    elif is_dataclass(hint): return value if isinstance(value, hint) else from_plain(hint, value, where)
     elif isinstance(hint, type) and isinstance(value, hint): return value
     raise RunFileError(f"{where} must be {getattr(hint, '__name__', hint)}, not {one_line(repr(value), 60)}.")
 

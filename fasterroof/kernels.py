@@ -25,9 +25,10 @@ define internal i64 @now() {
   ret i64 %sum
 }
 
-define void @drive(i64 %slices, i64 %repeats, i64 %chunks, i64 %stride, i64 %n, ptr %data, ptr %stamps) {
+define i64 @drive(i64 %most, i64 %ns, i64 %repeats, i64 %chunks, i64 %stride, i64 %n, ptr %data, ptr %stamps) {
 entry:
   %t0 = call i64 @now()
+  %until = add i64 %t0, %ns
   store i64 %t0, ptr %stamps
   br label %slice
 slice:
@@ -47,10 +48,12 @@ after:
   %t = call i64 @now()
   %q = getelementptr i64, ptr %stamps, i64 %s1
   store i64 %t, ptr %q
-  %rest = icmp ult i64 %s1, %slices
-  br i1 %rest, label %slice, label %done
+  %early = icmp slt i64 %t, %until
+  %room = icmp ult i64 %s1, %most
+  %on = and i1 %early, %room
+  br i1 %on, label %slice, label %done
 done:
-  ret void
+  ret i64 %s1
 }
 """
 _LOOP = """
@@ -92,6 +95,7 @@ class Kernel:
     pattern: bytes          # what the data are filled with, over and over
     vector: int             # bytes of a vector
     accumulator: str = ""   # format that products are summed in
+    mix: str = ""           # of memory kernels: its name without the width
     reads: float = 0.0      # of memory kernels: share of the counted bytes that is read
     parts: int = 1          # arrays that a memory kernel's data are divided into
     lanes: int = 0          # of arithmetic kernels: FLOP of one instruction
@@ -310,7 +314,7 @@ def _moved(machine: Machine, mix: str, bits: int) -> Kernel:
     if parts == 3: declare = f"declare {floats} @llvm.fmuladd.v{lanes}f32({floats}, {floats}, {floats})\n"
     if past: declare += "!0 = !{i32 1}\n"
     return Kernel(
-        name=f"{mix} {bits}-bit", what="memory", unit="memory", reads=reads, parts=parts, vector=size,
+        name=f"{mix} {bits}-bit", what="memory", unit="memory", mix=mix, reads=reads, parts=parts, vector=size,
         per=size * (2 if mix == "update" else 1), wide=bits == 512,
         pattern=struct.pack("<1024f", *(0.5 + (i % 97) / 100 for i in range(1024))),
         ir=_text(machine, declare, before="\n".join(before), carried="\n".join(carried), inside="\n".join(inside),

@@ -78,7 +78,7 @@ class _Worker:
             module.verify()
             engine = llvm.create_mcjit_compiler(module, machine)
             engine.finalize_object()
-            kind = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5, ctypes.c_void_p, ctypes.c_void_p)
+            kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 6, ctypes.c_void_p, ctypes.c_void_p)
             self.functions[ir, wide] = kind(engine.get_function_address("drive")), engine
         return self.functions[ir, wide][0]
 
@@ -101,27 +101,28 @@ class _Worker:
         # A chunk is what each thread walks over before it takes the next.
         data = self.addresses(max(stride * chunks, 1 << 16), base64.b64decode(r["pattern"]), len(cpus))
 
-        def timed(slices: int, repeats: int, cpus: list[int]) -> list[list[int]]:
-            stamps = [(ctypes.c_int64 * (slices + 1))() for _ in cpus]
+        def timed(ns: int, repeats: int, cpus: list[int]) -> list[list[int]]:
+            most = ns // 10_000 + 8
+            stamps, done = [(ctypes.c_int64 * (most + 1))() for _ in cpus], [0] * len(cpus)
             together = threading.Barrier(len(cpus))
 
             def go(i: int) -> None:
                 if hasattr(os, "sched_setaffinity"): os.sched_setaffinity(0, {cpus[i]})  # of this thread only
                 together.wait()
-                drive(slices, repeats, chunks, stride, n, data[i], ctypes.addressof(stamps[i]))
+                done[i] = drive(most, ns, repeats, chunks, stride, n, data[i], ctypes.addressof(stamps[i]))
 
             threads = [threading.Thread(target=go, args=(i,)) for i in range(len(cpus))]
             for t in threads: t.start()
             for t in threads: t.join()
-            return [[t - s[0] for t in s] + [s[0]] for s in map(list, stamps)]
+            return [[t - s[0] for t in s[:n + 1]] + [s[0]] for s, n in zip(stamps, done, strict=True)]
 
-        repeats, took = 1, 1
-        for _ in range(2):  # the first time a clock may still be rising, and caches are cold
-            pilot = timed(8, repeats, cpus[:1])[0]
+        repeats = 1
+        for _ in range(2 if chunks == 1 else 0):  # the first time a clock may still be rising, and caches are cold
+            pilot = timed(500_000, repeats, cpus[:1])[0]
             took = max(1, min(b - a for a, b in zip(pilot[:-2], pilot[1:-1], strict=True)))
-            if chunks == 1: repeats = max(1, round(repeats * r["slice_s"] * 1e9 / took))
-        slices = int(max(r["seconds"] / (r["slice_s"] if chunks == 1 else took * 1e-9), chunks, 8))
-        return {"repeats": repeats, "stamps": timed(slices, repeats, cpus), "cpu_s": sum(os.times()[:2])}
+            repeats = max(1, round(repeats * r["slice_s"] * 1e9 / took))
+        stamps = timed(int(r["seconds"] * 1e9), repeats, cpus)
+        return {"repeats": repeats, "stamps": stamps, "cpu_s": sum(os.times()[:2])}
 
 
 def serve() -> None:
@@ -200,7 +201,7 @@ class Prober:
         kernel: Kernel,           # what runs
         cpus: Sequence[int],      # a thread on each
         nbytes: int = 0,          # working set of a memory kernel over all threads, B
-        seconds: float = 0.05,    # s, how long it runs at least
+        seconds: float = 0.05,    # s, how long it runs
     ) -> Slices:
         "Run a kernel; raises `ProbeError` where it cannot be."
         n, chunks, stride, units = 512, 1, 0, 512
