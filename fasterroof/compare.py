@@ -103,7 +103,9 @@ class Diff:
         for what, unit in (("peak_flops", "FLOP/s"), ("peak_bandwidth", "B/s")):
             x, y = (getattr(run.roof, what) for run in (self.before, self.after))
             if not 0.9 < x / y < 1.1: said.append(f"{what} of the roof: {si(x, unit)} → {si(y, unit)}")
-        said += [f"before: {note}" for note in self.before.notes] + [f"after: {note}" for note in self.after.notes]
+        for which, run in (("before", self.before), ("after", self.after)):
+            said += [f"{which}: unstable, {one_line(change)}" for change in run.unstable]
+            said += [f"{which}: {note}" for note in run.notes]
         return tuple(said)
 
     def _cells(self) -> list[list[tuple]]:

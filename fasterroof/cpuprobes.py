@@ -62,7 +62,8 @@ class CPUProbe:
         beside = "" if cpus == self.cpus else f", {len(cpus)} threads"
         return Reading(
             name=kernel.name + beside, what=what, unit=kernel.unit, samples=tuple(map(float, rates)),
-            mix=kernel.mix, reads=kernel.reads, accumulator=kernel.accumulator, nbytes=nbytes, limit=limit, by_framework=False)
+            mix=kernel.mix, reads=kernel.reads, accumulator=kernel.accumulator, nbytes=nbytes, limit=limit,
+            by_framework=False)
 
 # %% ../nbs/analysis/cpuprobes.ipynb #6f3a9c9e
 def measure_clock(

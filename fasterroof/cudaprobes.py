@@ -176,8 +176,9 @@ def _pass_rates(device: torch.device, what: str, nbytes: int, why: dict, **timin
     try:
         for s in memory_kernels(device, nbytes):
             samples, how = _rates(lambda s=s: s.run, s.moved, **timing)
-            found.append(Reading(name=f"{s.name} {nbytes / 1e6:.4g} MB{how}", what=what, unit="memory", mix=_MIX[s.name],
-                                 samples=samples, reads=s.reads, nbytes=nbytes, by_framework=False))
+            found.append(Reading(
+                name=f"{s.name} {nbytes / 1e6:.4g} MB{how}", what=what, unit="memory", mix=_MIX[s.name],
+                samples=samples, reads=s.reads, nbytes=nbytes, by_framework=False))
     except RuntimeError as e: why[f"{what}, {nbytes / 1e6:.4g} MB"] = _short(e)
     return found
 

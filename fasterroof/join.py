@@ -15,7 +15,7 @@ import numpy as np
 
 from .clock import median_interval
 from .errors import InputError, one_line
-from .roof import Roof
+from .roof import Floor, Roof
 from .units import MISSING, si
 
 if TYPE_CHECKING:
@@ -38,16 +38,21 @@ class RooflinePoint:
     interval: tuple[float, float] | None  # s, 95 % interval of that median; None under six steps
     samples: tuple[float, ...]      # s, one a step
     share: float                    # of the time of all points together, 0 to 1
-    floor_s: float | None           # s, the least time its work can take under the roof; None: not known
+    floor_s: float | None           # s, the least time its work can take under the roof, hot; None: not known
     bound: str                      # "memory", "compute", "overhead" or "undefined"
     level: str                      # memory level that its largest operation was judged by; "" where it moves nothing
     mode: str                       # compute mode of its largest operation
     shapes: str                     # inputs → outputs of its first operation that works
     uncounted: tuple[str, ...] = ()  # operations without a rule
     measured: bool = True           # False: an estimate, nothing was run
+    cold_floor_s: float | None = None  # s, the same with all bytes from main memory
+    limit_s: float | None = None    # s, the same under the upper ends of the roof's intervals: nothing takes less
+    lower_bound: bool = False       # judged by a ceiling that is only a lower bound: `floor_s` may be less
+    idle_s: float | None = None     # s a run for which the device waited for it; None: not known (CPU)
 
     def __post_init__(self):
-        figures = [self.calls, self.flops, self.executed_flops, self.bytes_moved, self.time_s, self.share, self.floor_s]
+        figures = [self.calls, self.flops, self.executed_flops, self.bytes_moved, self.time_s, self.share, self.floor_s,
+                   self.cold_floor_s, self.limit_s, self.idle_s]
         figures += [*(self.interval or ()), *self.samples]
         if not all(x is None or (math.isfinite(x) and x >= 0) for x in figures):
             raise InputError(f"A point's figures are finite and not negative; those of {one_line(self.name)} are not.")
@@ -64,16 +69,32 @@ class RooflinePoint:
 
     @property
     def utilization_pct(self) -> float | None:  # %
-        "Floor over time: 100 would be as fast as the roof allows. Never clamped; None for an estimate."
-        return 100 * self.floor_s / self.time_s if self.floor_s is not None and self.time_s and self.measured else None
+        """Floor over time: 100 would be as fast as the roof allows. Never clamped; None for an estimate.
+
+        Under a ceiling that is only a lower bound it is an upper bound, and None from 100 on: it says nothing there."""
+        if self.floor_s is None or not self.time_s or not self.measured: return None
+        pct = 100 * self.floor_s / self.time_s
+        return None if self.lower_bound and pct >= 100 else pct
+
+    @property
+    def cold_utilization_pct(self) -> float | None:  # %
+        "The same against the cold floor, all bytes from main memory: above 100 where caches held some of them."
+        known = self.cold_floor_s is not None and self.time_s and self.measured and not self.lower_bound
+        return 100 * self.cold_floor_s / self.time_s if known else None
+
+    @property
+    def impossible(self) -> bool:
+        "Whether it was faster than the upper ends of the roof's intervals allow: something is counted wrong."
+        timed = self.measured and self.time_s is not None and self.limit_s is not None
+        return bool(timed and not self.lower_bound and self.time_s < self.limit_s)
 
     def as_dict(self) -> dict:
         "All fields and derived figures, as plain values in SI units (`achieved_gflops` in GFLOP/s)."
-        derived = ("arithmetic_intensity", "achieved_gflops", "utilization_pct")
+        derived = ("arithmetic_intensity", "achieved_gflops", "utilization_pct", "cold_utilization_pct", "impossible")
         return asdict(self) | {name: getattr(self, name) for name in derived}
 
     def __repr__(self):
-        pct = MISSING if self.utilization_pct is None else f"{self.utilization_pct:.1f}%"
+        pct = MISSING if self.utilization_pct is None else f"{'≤ ' * self.lower_bound}{self.utilization_pct:.1f}%"
         return (f"RooflinePoint({one_line(self.name)}, {one_line(self.type)}: {si(self.flops, 'FLOP')}, "
                 f"{si(self.bytes_moved, 'B')}, {si(self.time_s, 's')}, {self.bound}, {pct} of the roof)")
 
@@ -89,14 +110,24 @@ class Join:
 def _dims(shapes: tuple) -> str: return ", ".join("×".join(map(str, s)) or "scalar" for s in shapes)
 
 
-def _point(key: tuple, ops: "list[Op]", roof: Roof) -> dict:
-    "Everything about a point but its time."
+def _floor(roof: Roof, op: "Op") -> Floor:
+    executed = op.executed_flops or 0
+    # What a kernel skips (padding taps, masked positions) it skips in the contraction and around it alike.
+    contraction = (op.contraction_flops or 0) * executed / op.flops if op.flops else 0
+    return roof.floor(executed, op.bytes_read, op.bytes_written, mode=op.mode, footprint=op.footprint,
+                      contraction=contraction)
+
+
+def _point(
+    key: tuple, ops: "list[Op]", roof: Roof, upper: Roof, times: Sequence[float] = (), idle: Sequence[float] = (),
+) -> dict:
+    "Everything about a point but its time; `times` and `idle` are each operation's, in s, where measured."
     name, phase = key
     uncounted = tuple(dict.fromkeys(op.name for op in ops if not op.counted))
-    floors = [roof.floor(op.executed_flops or 0, op.bytes, op.mode, op.footprint) for op in ops]
+    floors = [_floor(roof, op) for op in ops]
     weights: dict[str, float] = {}
-    for f, op in zip(floors, ops, strict=True):
-        bound = roof.bound(f, op.times)
+    for i, (f, op) in enumerate(zip(floors, ops, strict=True)):
+        bound = roof.bound(f, op.times, times[i] if len(times) else None, idle[i] if len(idle) else 0.0)
         least = 0.0 if bound == "undefined" else max(f.time_s, roof.launch_s * op.times)
         weights[bound] = weights.get(bound, 0.0) + least
     undefined = bool(uncounted) or "undefined" in weights
@@ -111,6 +142,10 @@ def _point(key: tuple, ops: "list[Op]", roof: Roof) -> dict:
         executed_flops=None if uncounted else sum(op.executed_flops for op in ops),
         bytes_moved=sum(op.bytes for op in ops),
         floor_s=None if undefined else sum(f.time_s for f in floors),
+        cold_floor_s=None if undefined else sum(f.cold_s for f in floors),
+        limit_s=None if undefined else sum(_floor(upper, op).time_s for op in ops),
+        lower_bound=not undefined and any(f.lower_bound for f in floors),
+        idle_s=sum(idle) if len(idle) else None,
         bound="undefined" if undefined else max(weights, key=weights.get),
         level=floors[main].level, mode=ops[main].mode, uncounted=uncounted,
         shapes=f"{_dims(first.shapes[0])} → {_dims(first.shapes[1])}")
@@ -132,10 +167,30 @@ def _shared(parts: list[dict], **more: object) -> tuple[RooflinePoint, ...]:
     return tuple(RooflinePoint(**p, **more, share=(p["time_s"] or 0.0) / total if total else 0.0) for p in parts)
 
 
+def _waits(steps: "Sequence[Sequence[Span]]", count: int, plain_s: float | None) -> np.ndarray | None:
+    "Seconds a run for which the device waited for each operation; None where nothing ran on a device of its own."
+    if not any(span.device != "cpu" for spans in steps for span in spans): return None
+    waits, busy = np.zeros((count, len(steps))), []
+    for s, spans in enumerate(steps):
+        until, ran = None, 0.0
+        for span in sorted(spans, key=lambda x: x.start):
+            if until is not None and span.start > until:
+                for i in span.ops: waits[i, s] += (span.start - until) / len(span.ops)
+            ran += max(0.0, span.end - max(span.start, until if until is not None else span.start))
+            until = max(span.end, until if until is not None else span.end)
+        busy.append(ran)
+    waited = np.median(waits, axis=1)
+    # Watching makes the host slower, and the device wait longer, than in a plain run.
+    total = float(np.median(waits.sum(axis=0)))
+    if plain_s is not None and total: waited *= min(1.0, max(0.0, plain_s - float(np.median(busy))) / total)
+    return waited
+
+
 def join(
     ops: "Sequence[Op]",               # the program's operations, in order
     steps: "Sequence[Sequence[Span]]",  # the spans of each run of it
     roof: Roof,                        # judges each operation by its mode and working set
+    plain_s: float | None = None,      # s, a run with nothing attached: how much a device really waits; None: not known
 ) -> Join:
     "Where each part of the program stands under the roof."
     if not steps: raise InputError("There is nothing to join: no step was timed.")
@@ -153,10 +208,12 @@ def join(
                                      "a fused region needs a name of its own.")
                 times[i, s] += span.duration / len(span.ops)
                 timed.add(i)
-    parts = []
+    parts, upper = [], roof.upper
+    medians, idle = np.median(times, axis=1), _waits(steps, len(ops), plain_s)
     for key, where in _grouped(ops).items():
         samples = times[where].sum(axis=0)
-        parts.append(_point(key, [ops[i] for i in where], roof) | dict(
+        waited = () if idle is None else idle[where]
+        parts.append(_point(key, [ops[i] for i in where], roof, upper, medians[where], waited) | dict(
             time_s=float(np.median(samples)), interval=median_interval(samples), samples=tuple(map(float, samples))))
     worked = [op for i, op in enumerate(ops) if i not in timed and (op.bytes or op.flops or not op.counted)]
     untimed = tuple(dict.fromkeys(op.name for op in worked))  # a view has nothing to find a time for
@@ -168,5 +225,6 @@ def estimate(
     roof: Roof,           # judges each operation by its mode and working set
 ) -> tuple[RooflinePoint, ...]:
     "The points with their floors for times, `measured=False`."
-    parts = [_point(key, [ops[i] for i in where], roof) for key, where in _grouped(ops).items()]
+    upper = roof.upper
+    parts = [_point(key, [ops[i] for i in where], roof, upper) for key, where in _grouped(ops).items()]
     return _shared([p | dict(time_s=p["floor_s"], interval=None, samples=()) for p in parts], measured=False)

@@ -35,6 +35,9 @@ def _utilization(p: RooflinePoint) -> float | None:
     return None if p.utilization_pct is None else p.utilization_pct / 100
 
 
+def _least(p: RooflinePoint) -> str: return "≤ " if p.lower_bound and p.utilization_pct is not None else ""
+
+
 def _rate(p: RooflinePoint) -> str: return MISSING if p.achieved_gflops is None else si(p.achieved_gflops * 1e9)
 
 
@@ -48,7 +51,7 @@ _COLUMNS = (  # heading, cell, sort key
     ("FLOP/B", lambda p: _plain(p.arithmetic_intensity), lambda p: p.arithmetic_intensity),
     ("FLOP/s", _rate, lambda p: p.achieved_gflops),
     ("bound", lambda p: p.bound, None),
-    ("% roof", lambda p: percent(_utilization(p)), lambda p: p.utilization_pct),
+    ("% roof", lambda p: _least(p) + percent(_utilization(p)), lambda p: p.utilization_pct),
 )
 
 

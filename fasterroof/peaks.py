@@ -65,6 +65,11 @@ def _cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
     tell("torch's kernels")
     few = probe is not None and steps is None  # they stand beside
     _framework(device, modes, size, 2 if few else warmup, 8 if few else steps or 20, found)
+    # Without a matrix unit, and instructions like it, a contraction runs on the vectors.
+    apart = {r.what for r in found.readings if r.unit == "matrix" and not r.by_framework} | {*found.unproven}
+    if probe is not None:
+        found.readings = [replace(r, unit="vector") if r.unit == "matrix" and r.what not in apart else r
+                          for r in found.readings]
     hot = throttled()
     foreign = load.share(used_s)
     found.conditions |= {
@@ -89,11 +94,13 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
             kept = sustained_rate(probe, r.name, r.what)
             found.readings[i] = replace(r, sustained=kept)
             if kept and kept < 0.8 * max(r.samples):
-                found.notes.append(f"A quota of {probe.quota:g} CPUs cuts in: {r.name} reaches "
-                                   f"{si(max(r.samples), 'FLOP/s')} for milliseconds and keeps up {si(kept, 'FLOP/s')}.")
+                burst, kept = (si(x, "FLOP/s") for x in (max(r.samples), kept))
+                found.notes.append(f"A quota of {probe.quota:g} CPUs cuts in: {r.name} reaches {burst} "
+                                   f"for milliseconds and keeps up {kept}.")
     found.unproven = {m: u for m, u in unproven_modes(probe, found.readings).items() if m in modes}
     for mode, unit in found.unproven.items():
-        found.notes.append(f"{unit} is present and no kernel of ours reached it: the ceiling of {mode} is a lower bound.")
+        found.notes.append(f"{unit} is present and no kernel of ours reached it: "
+                           f"the ceiling of {mode} is a lower bound.")
     tell("levels of memory")
     swept = sweep(probe, nbytes)
     sizes = level_sizes(probe, swept)
@@ -262,7 +269,9 @@ def peaks_for(
                      cache, strict=False)
 
 
-def _measured(device, modes, dtype, matmul_size, bandwidth_mb, warmup, steps, allow_tf32, cache, strict) -> HardwarePeaks:
+def _measured(
+    device, modes, dtype, matmul_size, bandwidth_mb, warmup, steps, allow_tf32, cache, strict,
+) -> HardwarePeaks:
     device = resolve_device(device)
     modes = _asked_modes(modes, dtype, allow_tf32, device)
     for name, value, least in (("warmup", warmup, 0), ("steps", steps, 1), ("matmul_size", matmul_size, 1)):

@@ -44,13 +44,14 @@ def hover(
     interval = f" [{si(p.interval[0], 's')}, {si(p.interval[1], 's')}]" if p.interval else ""
     skipped = f", {si(p.executed_flops, 'FLOP')} executed" if p.executed_flops != p.flops else ""
     place = f"{text(p.level or 'no traffic')}, {text(p.mode)}"
-    utilization = MISSING if p.utilization_pct is None else f"{p.utilization_pct:.1f} % of the roof ({place})"
+    pct = "" if p.utilization_pct is None else f"{'≤ ' * p.lower_bound}{p.utilization_pct:.1f} % of the roof"
+    cold = f", cold {si(p.cold_floor_s, 's')}" if p.cold_floor_s is not None and p.cold_floor_s != p.floor_s else ""
     rows = [
         f"<b>{text(p.name)}</b>  {text(p.type)}",
         text(p.shapes),
         f"{si(p.flops, 'FLOP')}{skipped}, {si(p.bytes_moved, 'B')}: {si(p.arithmetic_intensity, 'FLOP/B')}",
         f"{si(p.time_s, 's')}{interval}, {100 * p.share:.1f} % of the time, {p.calls}×",
-        f"floor {si(p.floor_s, 's')}: {utilization}",
+        f"floor {si(p.floor_s, 's')} ({place}){cold}: {pct or MISSING}",
         f"bound: {p.bound}",
     ]
     return "<br>".join(rows)
@@ -70,16 +71,43 @@ def left_out(
     return f"Not drawn: {', '.join(filter(None, said))}." if hidden else ""
 
 # %% ../nbs/analysis/plot.ipynb #b68e65e9
+def _band(label: str, x: list, y: list) -> dict:
+    "The area between the ends of an interval: faint, and named when pointed at."
+    return dict(type="scatter", mode="lines", fill="toself", name=label, hoverinfo="name", showlegend=False,
+                x=x, y=y, line=dict(width=0), fillcolor="rgba(122,133,148,0.18)")
+
+
+def _slopes(roof: Roof) -> dict[float, tuple[str, tuple[float, float] | None]]:
+    "Bandwidth → (names, interval); levels that are equally fast share a line."
+    found: dict[float, tuple[str, tuple[float, float] | None]] = {}
+    for x in (*roof.caches, roof.main):
+        rate = roof.peak_bandwidth if x is roof.main else x.bandwidth
+        found[rate] = (f"{found[rate][0]}, {x.name}", found[rate][1]) if rate in found else (x.name, x.interval)
+    return found
+
+
+def _flats(roof: Roof) -> dict[float, tuple[str, tuple[float, float] | None, bool]]:
+    "FLOP/s → (names, interval, whether it is only a lower bound); ceilings within a thousandth share a line."
+    found: dict[float, tuple[str, tuple[float, float] | None, bool]] = {}
+    units = {(c.mode, c.unit) for c in roof.ceilings}
+    for c in roof.ceilings:
+        several = {u for m, u in units if m == c.mode} > {c.unit}
+        name = f"{c.mode} {c.unit}" if several and c.unit != "any" else c.mode
+        same = next((rate for rate in found if abs(rate / c.flops_per_s - 1) < 1e-3), c.flops_per_s)
+        names = f"{found[same][0]}, {name}" if same in found else name
+        found[same] = (names, *found[same][1:]) if same in found else (names, c.interval, c.lower_bound)
+    if not any(abs(rate / roof.peak_flops - 1) < 1e-3 for rate in found):
+        found[roof.peak_flops] = (roof.mode or "peak", None, False)
+    return found
+
+
 def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
-    "Lines of every level and ceiling between two intensities."
-    slopes: dict[float, str] = {}  # levels that are equally fast share a line
-    for name, rate in [(level.name, level.bandwidth) for level in roof.levels] + [(roof.memory, roof.peak_bandwidth)]:
-        slopes[rate] = f"{slopes[rate]}, {name}" if rate in slopes else name
-    flats = [(c.mode, c.flops_per_s) for c in roof.ceilings] + [(roof.mode or "peak", roof.peak_flops)]
-    top, fastest = max(rate for _, rate in flats), max(slopes)
+    "Lines of every level and ceiling between two intensities, their intervals as bands behind them."
+    slopes, flats = _slopes(roof), _flats(roof)
+    top, fastest = max(flats), max(slopes)
     line = dict(color=GREY, width=1.5)
-    traces = []
-    for i, (rate, name) in enumerate(sorted(slopes.items())):
+    bands, traces = [], []
+    for i, (rate, (name, interval)) in enumerate(sorted(slopes.items())):
         label = f"{text(name)} {si(rate, 'B/s')}"
         end = top / rate
         at = low * (end / low) ** (0.3 + 0.12 * i)  # where the label stands, above and left of the rising line
@@ -87,18 +115,26 @@ def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
             type="scatter", mode="lines+text", name=label, hoverinfo="name", showlegend=False,
             x=[low, at, end], y=[low * rate, at * rate, top], text=["", label, ""], textposition="top left",
             line=line | {"dash": "solid" if rate == roof.peak_bandwidth else "dot"}))
-    for name, rate in flats:
-        label = f"{text(name)} {si(rate, 'FLOP/s')}"
+        if interval:
+            a, b = interval
+            between = f"{text(name)} {si(a, 'B/s')} to {si(b, 'B/s')}"
+            bands.append(_band(between, [low, top / b, top / a, low], [low * b, top, top, low * a]))
+    for rate, (name, interval, least) in flats.items():
+        label = f"{text(name)} {'≥ ' * least}{si(rate, 'FLOP/s')}"
         traces.append(dict(
             type="scatter", mode="lines+text", name=label, hoverinfo="name", showlegend=False,
             x=[rate / fastest, high], y=[rate, rate], text=["", label], textposition="top left",
             line=line | {"dash": "solid" if rate == roof.peak_flops else "dash"}))
+        if interval:
+            a, b = interval
+            between = f"{text(name)} {si(a, 'FLOP/s')} to {si(b, 'FLOP/s')}"
+            bands.append(_band(between, [rate / fastest, high, high, rate / fastest], [b, b, a, a]))
     label = f"ridge {si(roof.ridge_point, 'FLOP/B')}"
     traces.append(dict(
         type="scatter", mode="markers+text", name=label, hoverinfo="name", showlegend=False,
         x=[roof.ridge_point], y=[roof.peak_flops], text=[label], textposition="bottom right",
         marker=dict(symbol="diamond", size=9, color=GREY)))
-    return traces
+    return [*bands, *traces]
 
 
 def _decade(x: float, step: int) -> float:

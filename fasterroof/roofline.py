@@ -19,12 +19,15 @@ from torch.utils._pytree import tree_map_only
 
 from .calls import call_arguments, check_call, describe, is_compiled, model_errors, model_name
 from .clock import Timing, no_gc, synchronizer, time_once
-from .env import ForeignLoad, environment, preserved, resolve_device, tensors_restorer, track
-from .errors import InputError, UncountedWarning
+from .env import environment, preserved, resolve_device, tensors_restorer, track
+from .errors import InputError, UncountedWarning, one_line
+from .guard import Guard, widened
+from .host import ForeignLoad, cpu_name
 from .join import RooflinePoint, estimate, join
 from .ops import tensors_in
 from .page import slowest
-from .peaks import HardwarePeaks, better, clear_peaks_cache, measure_modes
+from .peaks import keep_better, peaks_for
+from .record import HardwarePeaks, better
 from .recorder import Recorder
 from .roof import Roof
 from .run import Run
@@ -50,6 +53,16 @@ def _modes(ops: list[Op]) -> list[str]:
     for op in ops:
         if op.flops: work[op.mode] += op.flops + 1e6 * op.contraction_flops
     return [mode for mode, _ in work.most_common()]
+
+
+def _foreign_peaks(peaks: Roof | None) -> list[str]:
+    "What whoever reads figures under peaks that were measured elsewhere needs to know."
+    if not isinstance(peaks, HardwarePeaks) or peaks.source != "measured" or peaks.device != "cpu": return []
+    said, there, here = [], one_line(peaks.conditions.get("cpu", cpu_name())), cpu_name()
+    if there != here: said.append(f"The peaks were measured on another processor: {there}, not {here}.")
+    if peaks.threads not in (0, torch.get_num_threads()):
+        said.append(f"The peaks were measured with {peaks.threads} threads, torch uses {torch.get_num_threads()} now.")
+    return said
 
 
 class _Watch:
@@ -172,31 +185,36 @@ class RooflineAnalyzer:
             first, _ = watch.watched()  # counts, and is the first to meet an error
             counted = first.ops()
             if not counted: raise InputError(f"{self.name} dispatched no torch operation: there is nothing to profile.")
-            load, modes = ForeignLoad(), _modes(counted) or ["fp32"]
-            roof = self.peaks or measure_modes(modes, device)
+            modes = _modes(counted) or ["fp32"]
+            measured = self.peaks or peaks_for(modes, device)
+            guard = stack.enter_context(Guard(device))
             for _ in track(range(warmup), "Warming up"): watch.plain()
+            before, load, helped = guard.look(), ForeignLoad(), guard.used_s
             take = _cuda_steps if device.type == "cuda" else _cpu_steps
             with no_gc(): recorders, spans, plain, watched, more = take(watch, steps)
-            foreign = load.share()
+            foreign = load.share(guard.used_s - helped)
+            after = guard.look()
             record = environment(device) | {"foreign_cpu_share": foreign}
         usual, note = _most_common(recorders)
-        ops = recorders[usual[0]].ops()
-        joined = join(ops, [spans[i] for i in usual], roof)
-        probed_again = self.peaks is None and any((p.utilization_pct or 0) > 100 for p in joined.points)
-        if probed_again:  # once: what is above the better roof too, is reported
-            clear_peaks_cache()
-            roof = better(roof, measure_modes(modes, device))
-            joined = join(ops, [spans[i] for i in usual], roof)
+        ops, timed, plain = recorders[usual[0]].ops(), [spans[i] for i in usual], Timing(tuple(plain))
+        roof = widened(measured, before, after)
+        joined = join(ops, timed, roof, plain.median)
+        notes = [*_foreign_peaks(self.peaks), *more.get("notes", ())] + [note] * bool(note)
+        if any(p.impossible for p in joined.points) and measured.source == "measured":  # once
+            again = better(measured, peaks_for(modes, device, cache=False))
+            keep_better(measured, again)
+            roof = widened(again, before, after)
+            joined = join(ops, timed, roof, plain.median)
+            notes.append("Points were faster than the roof as first probed allows: it was probed again; "
+                         "the better figures count.")
         self._warn(ops, roof)
-        notes = [*more.get("notes", ())] + [note] * bool(note)
-        if probed_again:
-            notes.append("Points stood above the roof as first probed: it was probed again; the better figures count.")
         if foreign is not None and foreign > 0.1:
             notes.append(f"Other programs used {100 * foreign:.0f} % of the processors meanwhile: "
                          "times are disturbed, and so may be the ceilings.")
         self._run = Run(
             model=self.name, sample=describe(self.args, self.kwargs), device=str(device),
-            points=joined.points, roof=roof, plain=Timing(tuple(plain)), watched=Timing(tuple(watched)),
+            points=joined.points, roof=roof, plain=plain, watched=Timing(tuple(watched)),
+            guard={"before": before, "after": after},
             time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
             environment=record, idle_s=more.get("idle_s"), notes=tuple(notes))
         return self.results

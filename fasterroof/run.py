@@ -12,6 +12,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .ceilings import changes
 from .clock import Timing
 from .errors import InputError, RunFileError, one_line
 from .files import from_plain, read_json, write_whole
@@ -42,9 +43,18 @@ class Run:
     idle_s: float | None = None              # s, median time a step between kernels; None: not measured (CPU)
     notes: tuple[str, ...] = ()              # sentences that whoever reads the figures needs
     environment: dict = field(default_factory=dict)  # versions, processor, threads, settings
+    guard: dict = field(default_factory=dict)  # "before", "after": what the machine did, what → FLOP/s or B/s
 
     def __post_init__(self):
         if not self.plain.median > 0: raise InputError("A run takes time: its plain samples cannot be zero.")
+        for look in self.guard.values():
+            if not (isinstance(look, dict) and all(isinstance(x, float) and 0 < x < math.inf for x in look.values())):
+                raise InputError("A look of the guard is a rate above zero for each thing that was looked at.")
+
+    @property
+    def unstable(self) -> tuple[str, ...]:
+        "What changed in the machine meanwhile, in words; empty where it held still, or where nobody looked."
+        return changes(self.guard.get("before", {}), self.guard.get("after", {}))
 
     @property
     def time_s(self) -> float:  # s
@@ -88,8 +98,12 @@ class Run:
 
     @property
     def utilization_pct(self) -> float | None:  # %
-        "The points' floors over the plain run's median: the whole run against the roof, operation by operation."
-        return None if self.floor_s is None else 100 * self.floor_s / self.plain.median
+        """The points' floors over the plain run's median: the whole run against the roof, operation by operation.
+
+        None from 100 on where a ceiling that judged it is only a lower bound."""
+        if self.floor_s is None: return None
+        pct = 100 * self.floor_s / self.plain.median
+        return None if pct >= 100 and any(p.lower_bound for p in self.points) else pct
 
     @property
     def headline(self) -> dict[str, str]:
@@ -98,9 +112,12 @@ class Run:
         time = si(self.plain.median, "s") + (f" [{si(interval[0], 's')}, {si(interval[1], 's')}]" if interval else "")
         work = f"{si(self.flops, 'FLOP')}, {si(self.bytes_moved, 'B')}"
         if self.undefined: work += f" (without {len(self.undefined)} undefined)"
-        lines = {
+        least = "≤ " * any(p.lower_bound for p in self.points)
+        lines = {"unstable": "the machine changed meanwhile: " + ", ".join(map(one_line, self.unstable))}
+        lines = {} if not self.unstable else lines
+        lines |= {
             "a run takes": time,
-            "of the roof": MISSING if self.utilization_pct is None else f"{self.utilization_pct:.0f} %",
+            "of the roof": MISSING if self.utilization_pct is None else f"{least}{self.utilization_pct:.0f} %",
             "work": work,
             "its points add up to": f"{si(self.time_s, 's')} ({100 * self.covered:.1f} % of it)",
             "difference": si(self.difference_s, "s"),
@@ -113,13 +130,24 @@ class Run:
     def remarks(self) -> tuple[str, ...]:
         "Notes, and what matched nothing."
         more = []
+        if self.unstable:
+            more.append(f"Unstable: the machine changed during this run: {', '.join(map(one_line, self.unstable))}. "
+                        "Its roof held for a part of it only.")
         if self.undefined:
             names = ", ".join(one_line(n, 60) for n in self.undefined)
             more.append(f"Undefined, without a cost rule or a ceiling: {names}.")
-        above = [p.name for p in self.points if p.utilization_pct is not None and p.utilization_pct > 100]
-        if above:
-            names = ", ".join(one_line(n, 60) for n in above)
-            more.append(f"Above the roof, so the roof is too low or the count too high: {names}.")
+        def names(points): return ", ".join(one_line(p.name, 60) for p in points)
+        wrong = [p for p in self.points if p.impossible]
+        if wrong:
+            more.append(f"Counting error: faster than the upper end of the roof allows: {names(wrong)}.")
+        above = [p for p in self.points if (p.utilization_pct or 0) > 100 and not p.impossible]
+        if above: more.append(f"Above 100 %, within the roof's interval: {names(above)}.")
+        low = [p for p in self.points if p.lower_bound]
+        beyond = [p for p in low if p.measured and p.utilization_pct is None and p.floor_s is not None and p.time_s]
+        if low:
+            more.append(f"{len(low)} of {len(self.points)} points are judged by a ceiling that is only a lower bound: "
+                        "their share of the roof (≤) may be less.")
+        if beyond: more.append(f"Faster than such a lower bound: {names(beyond)}.")
         if self.work_without_time:
             names = ", ".join(map(one_line, self.work_without_time))
             more.append(f"Counted, but no time was found for: {names}.")
@@ -139,7 +167,9 @@ class Run:
             del row["samples"]
         frame = pd.DataFrame(rows)
         number = ["flops", "executed_flops", "floor_s", "arithmetic_intensity", "achieved_gflops", "utilization_pct"]
-        return frame.astype({c: float for c in number}) if rows else frame
+        frame = frame.astype({c: float for c in number}) if rows else frame
+        frame.attrs["unstable"] = list(self.unstable)
+        return frame
 
     def plot(
         self,
@@ -148,11 +178,13 @@ class Run:
         "The roofline figure."
         from fasterroof.plot import figure
 
-        return figure(self.points, self.roof, title or f"{self.model} under {self.roof.name}")
+        title = title or f"{self.model} under {self.roof.name}"
+        unstable = " (unstable: the machine changed meanwhile)" if self.unstable else ""
+        return figure(self.points, self.roof, title + unstable)
 
     def as_dict(self) -> dict:
         "Plain values in SI units, ready for JSON."
-        from fasterroof.peaks import roof_to_dict
+        from fasterroof.record import roof_to_dict
 
         d = {"format": FORMAT, "version": VERSION} | {f: getattr(self, f) for f in self.__dataclass_fields__}
         return d | {"points": [p.as_dict() for p in self.points], "roof": roof_to_dict(self.roof),
@@ -175,7 +207,7 @@ class Run:
         path: str | os.PathLike,  # a file that `save` wrote
     ) -> "Run":
         "Read a run; raises `RunFileError` if the file is none, or of a newer version."
-        from fasterroof.peaks import roof_from_dict
+        from fasterroof.record import roof_from_dict
 
         d = read_json(path)
         if not isinstance(d, dict) or d.get("format") != FORMAT:
@@ -211,7 +243,7 @@ class Run:
     ) -> None:
         "Write a page that stands alone: headline, plot, table, and what it was measured with."
         from fasterroof import page
-        from fasterroof.peaks import roof_to_dict
+        from fasterroof.record import roof_to_dict
 
         cpu, when = self.environment.get("cpu", {}).get("name", ""), self.environment.get("time", "")
         subtitle = f"{self.sample} on {self.device}, {cpu}, {when}"
