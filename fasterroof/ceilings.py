@@ -135,7 +135,11 @@ def capacities(
         if rate < 1.1 * following: continue  # not told apart from the next
         edge = math.sqrt(rate * following)
         within = [s for s in sizes if at_least[s] >= edge]
-        if within and (not found or within[-1] > found[-1][1]): found.append((name, within[-1]))
+        if not within or (found and within[-1] <= found[-1][1]): continue
+        held = within[-1]
+        beyond = next((s for s in sizes if s > held), held)  # it ends between the two
+        told = next((size for cache, size in named if cache == name), held)
+        found.append((name, told if held <= told <= beyond else held))
     return found
 
 # %% ../nbs/analysis/ceilings.ipynb #68b13ef5

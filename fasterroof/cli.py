@@ -50,6 +50,8 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--dtype", metavar="FORMAT",
                    help="number format of the model and its inputs: fp32, bf16, fp16, fp64")
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
+    s.add_argument("--peaks", metavar="FILE",
+                   help="ceilings that peaks --json wrote, instead of measuring them now")
     s.add_argument("--warmup", type=int, default=5, metavar="N", help="runs before anything is measured (default: 5)")
     s.add_argument("--steps", type=int, default=20, metavar="N", help="runs that are measured (default: 20)")
     s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of the table; 0 for all (default: 10)")
@@ -57,12 +59,15 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--json", metavar="FILE", help="write the run; - for stdout, instead of the table")
     s.add_argument("--csv", metavar="FILE", help="write the points; - for stdout, instead of the table")
 
-    s = command("peaks", "measure this machine's ceilings", "fasterroof peaks --dtype bf16")
+    s = command("peaks", "measure this machine's ceilings", "fasterroof peaks --mode fp32 --mode bf16 --json here.json")
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
-    s.add_argument("--dtype", default="fp32", metavar="FORMAT",
-                   help="number format: fp32, bf16, fp16, fp64 (default: fp32)")
+    s.add_argument("--mode", action="append", metavar="MODE",
+                   help="compute mode: fp64, fp32, tf32, medium, bf16, fp16, fp8_e4m3, fp8_e5m2, int8; again for each "
+                        "further one (default: fp32 and bf16)")
+    s.add_argument("--dtype", dest="mode", action="append", metavar="FORMAT", help="the same by number format")
+    s.add_argument("--mixes", action="store_true", help="show every mix of reading and writing, not only the best")
     s.add_argument("--json", nargs="?", const="-", metavar="FILE",
-                   help="write them as JSON (default: to stdout, instead of the table)")
+                   help="write them as JSON, for profile --peaks (default: to stdout, instead of the table)")
 
     s = command("diff", "compare two saved runs", "fasterroof diff before.json after.json --html diff.html")
     s.add_argument("before", metavar="A.json", help="a run that profile --json wrote")
@@ -121,13 +126,15 @@ def _profile(args) -> None:
         from fasterroof import page
         from fasterroof.env import resolve_device
         from fasterroof.files import write_whole
+        from fasterroof.record import HardwarePeaks
         from fasterroof.roofline import RooflineAnalyzer
         from fasterroof.targets import load_target
 
         device = resolve_device(args.device)
+        peaks = HardwarePeaks.load(args.peaks) if args.peaks else None
         with contextlib.redirect_stdout(sys.stderr):  # what the model prints is no result
             model, sample = load_target(args.model, tuple(args.shape), args.batch, args.dtype)
-    analyzer = RooflineAnalyzer(model, sample, name=args.model)
+    analyzer = RooflineAnalyzer(model, sample, peaks, name=args.model)
     with contextlib.redirect_stdout(sys.stderr):
         analyzer.profile(device, warmup=args.warmup, steps=args.steps)
     run = analyzer.run
@@ -158,40 +165,39 @@ def _profile(args) -> None:
 def _roof_line(roof) -> str:
     from fasterroof.units import si
 
-    rates = [f"{roof.mode or 'peak'} {si(roof.peak_flops, 'FLOP/s')}"]
-    rates += [f"{c.mode} {si(c.flops_per_s, 'FLOP/s')}" for c in roof.ceilings]
-    rates += [f"{level.name} {si(level.bandwidth, 'B/s')}" for level in roof.levels]
+    modes = dict.fromkeys([roof.mode, *(c.mode for c in roof.ceilings)])
+    rates = [f"{mode or 'peak'} {si(roof.ceiling(mode), 'FLOP/s')}" for mode in modes]
+    rates += [f"{level.name} {si(level.bandwidth, 'B/s')}" for level in roof.caches]
     rates += [f"{roof.memory} {si(roof.peak_bandwidth, 'B/s')}"]
-    return f"roof: {', '.join(rates)}\nridge point: {si(roof.ridge_point, 'FLOP/B')}"
+    least = " (a lower bound)" if roof.lower_bound else ""
+    return f"roof: {', '.join(rates)}{least}\nridge point: {si(roof.ridge_point, 'FLOP/B')}"
 
 
 def _peaks(args) -> None:
     _writable(args.json)
     with _status("Loading torch"):
-        from rich import box
         from rich.console import Console
-        from rich.table import Table
 
-        from fasterroof.files import write_whole
+        from fasterroof import page
         from fasterroof.peaks import measure_peaks
         from fasterroof.units import si
-    peaks = measure_peaks(args.device, dtype=args.dtype)
-    text = json.dumps(peaks.as_dict(), indent=1)
-    if args.json == "-": return print(text)
+    peaks = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"])
+    if args.json == "-": return print(json.dumps(peaks.as_dict(), indent=1))
     if args.json:
-        write_whole(args.json, text + "\n")
+        peaks.save(args.json)
         _say(f"Wrote {args.json}")
     console = Console()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("of", "kernel", "reached", "best"):
-        table.add_column(heading, justify="right" if heading == "reached" else "left")
-    best = {p.what: max(q.rate for q in peaks.probed if q.what == p.what) for p in peaks.probed}
-    for p in peaks.probed: table.add_row(p.what, p.name, si(p.rate, p.unit), "←" if p.rate == best[p.what] else "")
-    console.print(table)
-    console.print(_roof_line(peaks), markup=False, highlight=False)
-    console.print(f"launch {si(peaks.launch_s, 's')}, {peaks.threads} threads, device {peaks.device}; "
-                  "the best of torch's own kernels: a lower bound of the machine's ceilings",
-                  markup=False, highlight=False)
+    console.print(page.plain_table(*peaks.cells(args.mixes), console.width))
+    console.print()
+    told = peaks.conditions
+    figures = {
+        "ridge point": f"{si(peaks.ridge_point, 'FLOP/B')} ({peaks.mode}, {peaks.memory})",
+        "launch": si(peaks.launch_s, "s"),
+        "device": f"{peaks.device}, {told.get('cpu') or ''} {peaks.threads} threads".replace(",  ", ", "),
+    }
+    if told.get("clock_hz"): figures["clock"] = si(told["clock_hz"], "Hz")
+    _figures(console, figures)
+    _notes(console, peaks.notes)
 
 
 def _diff(args) -> None:

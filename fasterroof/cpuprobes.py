@@ -7,7 +7,7 @@ __all__ = ['CPUProbe', 'measure_clock', 'computed_in', 'modes_here', 'compute_re
            'sweep', 'level_sizes', 'memory_readings']
 
 # %% ../nbs/analysis/cpuprobes.ipynb #52e0c2f4
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -71,9 +71,13 @@ def measure_clock(
     seconds: float = 0.01,  # s
 ) -> float | None:          # cycles/s; None where it could not be run
     "The clock of one core at its best, from a chain of single cycles."
-    reading = probe.reading(clock_chain(probe.machine), "clock", probe.cpus[:1], seconds=seconds)
-    if reading: probe.clock_hz = max(probe.clock_hz, *reading.samples)
-    return max(reading.samples) if reading else None
+    try: slices = probe.prober.run(clock_chain(probe.machine), probe.cpus[:1], seconds=seconds)
+    except ProbeError as e:
+        probe.refused.append(f"The clock could not be measured: {one_line(e)}.")
+        return None
+    hz = slices.work / min(b - a for s in slices.stamps for a, b in pairwise(s))  # the fastest slice of a tenth of a ms
+    probe.clock_hz = max(probe.clock_hz, hz)
+    return hz
 
 # %% ../nbs/analysis/cpuprobes.ipynb #ea5c229c
 def computed_in(
@@ -154,19 +158,18 @@ def sustained_rate(
 def sweep(
     probe: CPUProbe,        # open
     largest: int,           # working set over all threads, B
-    seconds: float = 0.006,  # s, of each size and kernel
-    tell: Callable[[int], None] = lambda done: None,  # told of each size
+    seconds: float = 0.004,  # s, of each size, kernel and round
+    rounds: int = 2,        # times that every size is tried; the better counts
 ) -> dict[str, dict[int, float]]:  # mix → working set, B → bytes/s
     "The best rates of reading and of updating in place, by the size of the working set."
     sizes, size = [], 8192 * len(probe.cpus)
     while size < largest: sizes.append(size); size *= 2
     kernels = {k.name.split()[0]: k for k in mixes(probe.machine, ("read", "update"))}  # the narrowest of each
     found: dict[str, dict[int, float]] = {name: {} for name in kernels}
-    for i, size in enumerate(reversed([*sizes, largest])):  # the largest first: its memory serves the others
+    for size in [*reversed([*sizes, largest])] * rounds:  # the largest first: its memory serves the others
         for name, kernel in kernels.items():
             reading = probe.reading(kernel, "sweep", probe.cpus, size, seconds)
-            if reading: found[name][size] = max(reading.samples)
-        tell(i)
+            if reading: found[name][size] = max(found[name].get(size, 0.0), *reading.samples)
     return {name: rates for name, rates in found.items() if rates}
 
 

@@ -50,6 +50,10 @@ def probed(
 FORMAT, VERSION = "fasterroof.peaks", 1
 
 
+def _binary(nbytes: float) -> str:
+    return f"{nbytes / 2**20:.3g} MiB" if nbytes >= 2**20 else f"{nbytes / 2**10:.3g} KiB"
+
+
 @dataclass(frozen=True)
 class HardwarePeaks(Roof):
     "A measured roof: `peak_flops` in FLOP/s, `peak_bandwidth` in B/s, `ridge_point` in FLOP/B, and their conditions."
@@ -101,7 +105,7 @@ class HardwarePeaks(Roof):
         return peaks
 
     def rows(self) -> list[dict]:
-        "A row for each ceiling, level and mix: rate in FLOP/s or B/s, its interval, capacity in B, ridge in FLOP/B."
+        "A row for each ceiling and mix: rate in FLOP/s or B/s, its interval, capacity in B, ridge in FLOP/B."
         found = []
         for c in self.ceilings or (Ceiling(self.mode, self.peak_flops, unit="any"),):
             found.append({"what": c.mode, "of": c.unit, "rate": c.flops_per_s, "unit": "FLOP/s", "interval": c.interval,
@@ -109,10 +113,11 @@ class HardwarePeaks(Roof):
                           "lower_bound": c.lower_bound, "sustained": c.sustained})
         for x in (*self.caches, self.main):
             room = None if x.name == self.memory else x.capacity
-            for m in (Mix("best", x.bandwidth, 0.5, x.by, x.interval), *sorted(x.mixes, key=lambda m: -m.bandwidth)):
+            tried = sorted(x.mixes, key=lambda m: -m.bandwidth) or [Mix("best", x.bandwidth, 0.5, x.by, x.interval)]
+            for m in tried:
                 found.append({"what": x.name, "of": m.name, "rate": m.bandwidth, "unit": "B/s", "interval": m.interval,
-                              "ridge": self.peak_flops / m.bandwidth if m.name == "best" else None, "capacity": room,
-                              "by": m.by, "lower_bound": x.lower_bound, "sustained": None})
+                              "ridge": self.peak_flops / m.bandwidth, "capacity": room, "by": m.by,
+                              "lower_bound": x.lower_bound, "sustained": None})
         return found
 
     def to_frame(self) -> "pd.DataFrame":
@@ -129,14 +134,16 @@ class HardwarePeaks(Roof):
         mixes: bool = True,  # False: only the best of each level
     ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
         "The rows as people read them."
-        headings = ["", "of", "ceiling", "95 %", "ridge", "holds", "by"]
-        texts = []
+        headings, texts, seen = ["", "of", "ceiling", "95 %", "ridge", "holds", "by"], [], set()
         for row in self.rows():
-            if not mixes and row["unit"] == "B/s" and row["of"] != "best": continue
+            first = row["what"] not in seen
+            seen.add(row["what"])
+            if not mixes and row["unit"] == "B/s" and not first: continue  # the best comes first
             between = "–".join(si(x, "") for x in row["interval"]) if row["interval"] else MISSING
+            ridge = si(row["ridge"], "FLOP/B") if first or row["unit"] == "FLOP/s" else ""
             texts.append([row["what"], row["of"], ("≥ " if row["lower_bound"] else "") + si(row["rate"], row["unit"]),
-                          between, si(row["ridge"], "FLOP/B") if row["ridge"] else "",
-                          f"{row['capacity'] / 2**20:.3g} MiB" if row["capacity"] else "", row["by"]])
+                          between, ridge, _binary(row["capacity"]) if row["capacity"] and first else "",
+                          row["by"].removeprefix(row["of"]).strip() or row["by"]])
         return headings, texts
 
     def _repr_html_(self) -> str:
