@@ -128,7 +128,7 @@ def capacities(
     for i, (name, size) in enumerate(named or [("cache", sizes[-1])]):
         before = named[i - 1][1] if i and named else 0
         inside = [s for s in sizes if 1.5 * before < s <= size] or [min(sizes, key=lambda s: abs(s - size))]
-        plateaus.append((name, max(at_least[s] for s in inside)))
+        plateaus.append((name, float(np.quantile([at_least[s] for s in inside], 0.75))))  # its ends may be others'
     found: list[tuple[str, int]] = []
     for i, (name, rate) in enumerate(plateaus):
         following = plateaus[i + 1][1] if i + 1 < len(plateaus) else main

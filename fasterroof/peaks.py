@@ -18,8 +18,8 @@ from . import probes
 from .ceilings import Found, ceilings, level, ordered
 from .clock import no_gc, synchronizer
 from fasterroof.cpuprobes import (
-    CPUProbe, compute_readings, level_sizes, measure_clock, memory_readings, modes_here, sustained_rate, sweep,
-    unproven_modes,
+    CPUProbe, compute_readings, level_sizes, measure_clock, memory_readings, modes_here, second_look, sustained_rate,
+    sweep, unproven_modes,
 )
 from .env import pin_fp32, preserved, progress, resolve_device, resolve_dtype
 from .errors import DeviceError, InputError, one_line
@@ -104,13 +104,15 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
     tell("levels of memory")
     swept = sweep(probe, nbytes)
     sizes = level_sizes(probe, swept)
-    inner = 0
-    for name, size in [*sizes, ("DRAM", memory_total() or nbytes)]:
-        tell(f"bandwidth, {name}")
-        found.levels.append((name, size))
-        tried = nbytes if name == "DRAM" else max(size // 2, inner * 5 // 4)  # within this level, beyond the one before
-        found.readings += memory_readings(probe, name, [tried], seconds or (0.008 if name == "DRAM" else 0.004))
-        inner = size
+    tell("bandwidth")
+    found.levels = [*sizes, ("DRAM", memory_total() or nbytes)]
+    inner = dict(zip([name for name, _ in sizes], [0, *(size for _, size in sizes)], strict=False))
+    # Within each level, and beyond the one before.
+    tried = {name: max(size // 2, inner[name] * 5 // 4) for name, size in sizes} | {"DRAM": nbytes}
+    length = {name: seconds or (0.008 if name == "DRAM" else 0.004) for name in tried}
+    found.readings = second_look(probe, found.readings, seconds or 0.03)
+    found.readings += memory_readings(probe, tried, length)
+    found.readings = second_look(probe, found.readings, seconds or 0.03)
     after = measure_clock(probe)
     found.notes += probe.refused
     found.conditions |= {"clock_hz": clock, "clock_after_hz": after, "cpus": probe.cpus}

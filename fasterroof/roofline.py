@@ -187,7 +187,7 @@ class RooflineAnalyzer:
             if not counted: raise InputError(f"{self.name} dispatched no torch operation: there is nothing to profile.")
             modes = _modes(counted) or ["fp32"]
             measured = self.peaks or peaks_for(modes, device)
-            guard = stack.enter_context(Guard(device))
+            guard = stack.enter_context(Guard(device, roof=measured))
             for _ in track(range(warmup), "Warming up"): watch.plain()
             before, load, helped = guard.look(), ForeignLoad(), guard.used_s
             take = _cuda_steps if device.type == "cuda" else _cpu_steps
