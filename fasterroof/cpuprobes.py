@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from .ceilings import Reading, capacities, instruction_limit, windows
+from .ceilings import Reading, capacities, cycle_limit, instruction_limit, windows
 from .errors import one_line
 from .host import caches, cpu_quota, cpu_set, placements
 from .kernels import INTEGERS, Kernel, arithmetic, clock_chain, matrix_units, mixes
@@ -59,6 +59,9 @@ class CPUProbe:
             # Theory: the next possible number of instructions a cycle, on every core, as the fastest slice shows.
             best = slices.work / min(b - a for s in slices.stamps for a, b in pairwise(s))
             limit = len(cpus) * instruction_limit(best, self.clock_hz, kernel.lanes)
+        elif what in ("L1", "L2") and self.clock_hz:  # caches that a core has to itself, or reaches by a way of its own
+            best = slices.work / min(b - a for s in slices.stamps for a, b in pairwise(s))
+            limit = len(cpus) * cycle_limit(best, self.clock_hz)
         beside = "" if cpus == self.cpus else f", {len(cpus)} threads"
         return Reading(
             name=kernel.name + beside, what=what, unit=kernel.unit, samples=tuple(map(float, rates)),

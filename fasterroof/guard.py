@@ -42,6 +42,7 @@ class Guard:
         if self.device.type == "cpu" and find_spec("llvmlite"):
             try: self.probe = CPUProbe(self.stack.enter_context(Prober()), torch.get_num_threads())
             except ProbeError: pass
+            if self.probe: self._ours(1e-3)  # memory is taken and kernels are compiled: each look is as long as the next
         return self
 
     def __exit__(self, *exc) -> None: self.stack.close()
@@ -56,18 +57,19 @@ class Guard:
         found = self._ours() if self.probe else self._framework()
         return {what: rate for what, rate in found.items() if rate > 0}
 
-    def _ours(self) -> dict[str, float]:
+    def _ours(self, scale: float = 1.0) -> dict[str, float]:
         fma = next(arithmetic(self.probe.machine, "fp32"))
         moved = {k.mix: k for k in mixes(self.probe.machine, ("read", "update"))}
         def best(kernel, nbytes, seconds):
-            try: slices = self.probe.prober.run(kernel, self.probe.cpus, nbytes, seconds)
+            try: slices = self.probe.prober.run(kernel, self.probe.cpus, nbytes, scale * seconds)
             except ProbeError: return 0.0
             return float(max(windows(slices.work, slices.stamps), default=0.0))
-        found = {"arithmetic": best(fma, 0, 0.02),
-                 f"updating {self.memory}": best(moved["update"], self.nbytes, 0.03),
-                 f"reading {self.memory}": best(moved["read"], self.nbytes, 0.03)}
+        found = {"arithmetic": best(fma, 0, 0.03),
+                 f"updating {self.memory}": best(moved["update"], self.nbytes, 0.06),
+                 f"reading {self.memory}": best(moved["read"], self.nbytes, 0.05)}
         # The peaks tried the same kernels over half of it.
-        if self.cache: found[f"updating {self.cache.name}"] = best(moved["update"], int(self.cache.capacity) // 2, 0.02)
+        if self.cache:
+            found[f"updating {self.cache.name}"] = best(moved["update"], int(self.cache.capacity) // 2, 0.04)
         return found
 
     def _framework(self) -> dict[str, float]:
