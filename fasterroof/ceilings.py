@@ -82,6 +82,9 @@ def best_of(
     return Best(top, low, top + level / (1 - level) * gap)
 
 # %% ../nbs/analysis/ceilings.ipynb #d64391d4
+_CLOCK = 1.005  # the clock itself is known to half a per cent
+
+
 def instruction_limit(
     rate: float,          # FLOP/s of one thread at its best
     clock_hz: float,      # cycles/s of one thread at its best
@@ -90,7 +93,7 @@ def instruction_limit(
     "The rate at the next possible number of instructions a cycle; three per cent above one are still that one."
     a_cycle = rate / clock_hz / flops
     possible = (1 / 16, 1 / 8, 0.25, 0.5, *range(1, 17))
-    return clock_hz * flops * next((n for n in possible if a_cycle <= 1.03 * n), a_cycle)
+    return _CLOCK * clock_hz * flops * next((n for n in possible if a_cycle <= 1.03 * n), a_cycle)
 
 # %% ../nbs/analysis/ceilings.ipynb #1bca1af2
 def cycle_limit(
@@ -98,7 +101,7 @@ def cycle_limit(
     clock_hz: float,   # cycles/s of one thread at its best
 ) -> float:            # bytes/s
     "The rate at the next multiple of 16 bytes a cycle; three per cent above one are still that one."
-    return clock_hz * 16 * max(1, math.ceil(rate / clock_hz / 16 / 1.03))
+    return _CLOCK * clock_hz * 16 * max(1, math.ceil(rate / clock_hz / 16 / 1.03))
 
 # %% ../nbs/analysis/ceilings.ipynb #132f8838
 def ceilings(

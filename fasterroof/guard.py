@@ -42,7 +42,7 @@ class Guard:
         if self.device.type == "cpu" and find_spec("llvmlite"):
             try: self.probe = CPUProbe(self.stack.enter_context(Prober()), torch.get_num_threads())
             except ProbeError: pass
-            if self.probe: self._ours(1e-3)  # memory is taken and kernels are compiled: each look is as long as the next
+            if self.probe: self._ours(1e-3)  # takes the memory, compiles the kernels: looks are equally long
         return self
 
     def __exit__(self, *exc) -> None: self.stack.close()

@@ -103,7 +103,7 @@ class Kernel:
 
 
 def _text(machine: Machine, declare: str, **loop: object) -> str:
-    clock = {"Darwin": "6"}.get(machine.system, "1")  # CLOCK_MONOTONIC
+    clock = {"Darwin": "8"}.get(machine.system, "1")  # CLOCK_UPTIME_RAW, since macOS's CLOCK_MONOTONIC has whole µs
     return _FRAME.replace("CLOCK", clock) + declare + _LOOP.format(**{"step": 1, "end": "%n"} | loop)
 
 # %% ../nbs/analysis/kernels.ipynb #dd43de8a
@@ -134,14 +134,18 @@ _FLOATS = {"fp64": ("double", 64, "d", "f64"), "fp32": ("float", 32, "f", "f32")
 def _fma(machine: Machine, mode: str, bits: int, count: int) -> Kernel:
     kind, size, fmt, suffix = _FLOATS[mode]
     lanes = bits // size
-    scalable = bits == machine.sve_bits > 0
+    scalable = bits == machine.sve_bits > 128
     vector = f"<vscale x {128 // size} x {kind}>" if scalable else f"<{lanes} x {kind}>"
     name = f"llvm.fmuladd.{f'nxv{128 // size}' if scalable else f'v{lanes}'}{suffix}"
+    # AArch64's instruction overwrites its summand, x86-64's any operand: elsewhere it would need moves beside it.
+    # On x86-64 without fused instructions a product of x and y alone would be computed once, before the loop.
+    given = ("%x", "%y", "%a{i}") if machine.arch == "aarch64" else ("%a{i}", "%x", "%y")
+    operands = ", ".join(f"{vector} {g}" for g in given)
     return Kernel(
         name=f"FMA {bits}-bit × {count}", what=mode, unit="vector", accumulator=mode, pattern=_swing(fmt),
         vector=bits // 8, per=2 * lanes * count, lanes=2 * lanes, wide=bits == 512,
         ir=_chains(
-            machine, vector, vector, f"%b{{i}} = call {vector} @{name}({vector} %a{{i}}, {vector} %x, {vector} %y)",
+            machine, vector, vector, f"%b{{i}} = call {vector} @{name}({operands})",
             f"declare {vector} @{name}({vector}, {vector}, {vector})\n", count))
 
 # %% ../nbs/analysis/kernels.ipynb #442de439
@@ -159,6 +163,7 @@ _DOTS = (  # feature, mode, name, intrinsic, bits, type of the operands, FLOP of
 def _dots(machine: Machine, mode: str, counts: tuple[int, ...]) -> Iterator[Kernel]:
     for feature, of, name, intrinsic, widths, kind, per_lane in _DOTS:
         if of != mode or feature not in machine.features: continue
+        if feature == "avxvnni" and "avx512vnni" in machine.features: continue  # the same instruction again
         if ("x86" in intrinsic) != (machine.arch == "x86_64"): continue
         for bits in widths:
             lanes, summed = bits // 32, "float" if mode == "bf16" else "i32"
@@ -194,7 +199,9 @@ def _amx(machine: Machine, mode: str) -> Iterator[Kernel]:
     before += [f"  call void @{amx}tilezero(i8 {t})" for t in range(4)]
     before += [f"  call void @{amx}tileloadd64(i8 {t}, ptr %p, i64 64)" for t in range(4, 8)]
     inside = [f"  call void @{amx}{instruction}(i8 {c}, i8 {a}, i8 {b})" for c, a, b in pairs]
-    after = [f"  call void @{amx}tilestored64(i8 {t}, ptr %p, i64 64)" for t in range(4)]
+    # The results go behind the operands, which every pass reads again.
+    after = ["  %results = getelementptr i8, ptr %p, i64 1024"]
+    after += [f"  call void @{amx}tilestored64(i8 {t}, ptr %results, i64 64)" for t in range(4)]
     after.append(f"  call void @{amx}tilerelease()")
     yield Kernel(
         name=f"AMX {instruction}", what=mode, unit="matrix", accumulator=accumulator, vector=64,
@@ -208,7 +215,8 @@ INTEGERS = {"int8": 8, "uint8": 8, "bool": 8, "int16": 16, "int32": 32, "int64":
 
 def _adds(machine: Machine, mode: str, bits: int, count: int) -> Kernel:
     size = INTEGERS[mode]
-    vector = f"<{bits // size} x i{size}>"
+    scalable = bits == machine.sve_bits > 128
+    vector = f"<vscale x {128 // size} x i{size}>" if scalable else f"<{bits // size} x i{size}>"
     turn = f"%t{{i}} = add {vector} %a{{i}}, %x\n  %b{{i}} = xor {vector} %t{{i}}, %y"
     return Kernel(
         name=f"add and xor {bits}-bit × {count}", what=mode, unit="vector", accumulator=mode, pattern=_swing("f"),
@@ -247,13 +255,15 @@ def arithmetic(
 
     A format that is only stored (bf16, and fp16 in most processors) is computed in fp32."""
     native = {"fp64", "fp32"} | ({"fp16"} if machine.features & {"avx512fp16", "fullfp16"} else set())
+    # Two operands and the accumulators fill the registers: 32, or 16 of AVX.
+    few = machine.arch == "x86_64" and "avx512f" not in machine.features
     for bits in vector_bits(machine):
-        # Two operands and the accumulators fill the registers: 32, or 16 of AVX.
-        few = machine.arch == "x86_64" and "avx512f" not in machine.features
         for count in ((10, 14) if few else (12, 24)):
             if mode in native: yield _fma(machine, mode, bits, count)
-            if mode in INTEGERS and bits != machine.sve_bits: yield _adds(machine, mode, bits, count)
-    yield from _dots(machine, mode, (12, 24))
+            # 256 bits of whole numbers came with AVX2 only.
+            whole = 128 if few and "avx2" not in machine.features else bits
+            if mode in INTEGERS: yield _adds(machine, mode, whole, count)
+    yield from _dots(machine, mode, (10, 14) if few else (12, 24))
     yield from _amx(machine, mode)
 
 # %% ../nbs/analysis/kernels.ipynb #5d19cee7
