@@ -55,9 +55,9 @@ _COLUMNS = (  # heading, cell, sort key
 )
 
 
-LEGEND = ("% roof: the least time that the work could take under this roof, each operation on its own, "
-          "over the time it took. FLOP: two a multiply-accumulate; bytes: each operand read once, "
-          "each result written once.")
+LEGEND = ("% roof: the least time that the work could take under this roof, each operation on its own and its "
+          "working set as near as it fits, over the time it took. ≤: under a ceiling that is only a lower bound. "
+          "FLOP: two a multiply-accumulate; bytes: each operand read once, each result written once.")
 
 
 def slowest(

@@ -129,6 +129,14 @@ class HardwarePeaks(Roof):
         number = ("rate", "low", "high", "ridge", "capacity", "sustained")
         return pd.DataFrame(rows).astype(dict.fromkeys(number, float))
 
+    def tried(self) -> "pd.DataFrame":
+        "A row a kernel that tried: what, name, the best of its samples, its interval, in SI units."
+        import pandas as pd
+
+        def row(p): return {k: v for k, v in asdict(p).items() if k != "interval"} | dict(
+            zip(("low", "high"), p.interval or (None, None), strict=True))
+        return pd.DataFrame(map(row, self.probed))
+
     def cells(
         self,
         mixes: bool = True,  # False: only the best of each level

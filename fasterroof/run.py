@@ -113,8 +113,7 @@ class Run:
         work = f"{si(self.flops, 'FLOP')}, {si(self.bytes_moved, 'B')}"
         if self.undefined: work += f" (without {len(self.undefined)} undefined)"
         least = "≤ " * any(p.lower_bound for p in self.points)
-        lines = {"unstable": "the machine changed meanwhile: " + ", ".join(map(one_line, self.unstable))}
-        lines = {} if not self.unstable else lines
+        lines = {"unstable": "the machine changed meanwhile"} if self.unstable else {}
         lines |= {
             "a run takes": time,
             "of the roof": MISSING if self.utilization_pct is None else f"{least}{self.utilization_pct:.0f} %",
