@@ -282,8 +282,9 @@ def clock_chain(
                  after=f"  store i64 {last}, ptr %p"))
 
 # %% ../nbs/analysis/kernels.ipynb #03ce0193
+# mix → arrays, share that is read
 _MIXES = {"read": (1, 1.0), "update": (1, 0.5), "write": (1, 0.0), "copy": (2, 0.5), "triad": (3, 2 / 3),
-          "write past caches": (1, 0.0), "copy past caches": (2, 0.5)}  # arrays, share that is read
+          "write past caches": (1, 0.0), "write zeros past caches": (1, 0.0), "copy past caches": (2, 0.5)}
 _UNROLL = 8
 
 
@@ -302,7 +303,7 @@ def _moved(machine: Machine, mix: str, bits: int) -> Kernel:
     for u in range(_UNROLL):
         inside.append(f"  %j{u} = add i64 %i, {u}")
         inside += [f"  %q{part}.{u} = getelementptr {ints}, ptr %s{part}, i64 %j{u}" for part in range(parts)]
-        to, value = f"%q0.{u}", f"{ints} %x"
+        to, value = f"%q0.{u}", f"{ints} zeroinitializer" if "zeros" in mix else f"{ints} %x"
         if mix in ("read", "update"):
             inside.append(f"  %l{u} = load {ints}, ptr {to}{align}")
             inside.append(f"  %b{u} = " + (f"or {ints} %a{u}, %l{u}" if mix == "read" else f"xor {ints} %l{u}, {sign}"))
@@ -319,7 +320,8 @@ def _moved(machine: Machine, mix: str, bits: int) -> Kernel:
         else: carried.append(f"  %a{u} = phi {ints} [zeroinitializer, %entry], [%b{u}, %loop]")
     if mix == "read":
         after = ["  %r0 = or " + f"{ints} %b0, %b0"]
-        after += [f"  %r{u} = xor {ints} %r{u - 1}, %b{u}" for u in range(1, _UNROLL)]
+        # Not a sum that could come to nothing: what is stored here, another kernel writes, and zeros are special.
+        after += [f"  %r{u} = or {ints} %r{u - 1}, %b{u}" for u in range(1, _UNROLL)]
         after += [f"  %end = getelementptr {ints}, ptr %p, i64 %n", f"  store {ints} %r{_UNROLL - 1}, ptr %end{align}"]
     if parts == 3: declare = f"declare {floats} @llvm.fmuladd.v{lanes}f32({floats}, {floats}, {floats})\n"
     if past: declare += "!0 = !{i32 1}\n"

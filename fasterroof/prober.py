@@ -34,7 +34,9 @@ class _Buffer:
     "Memory filled with a pattern, aligned to large pages."
 
     def __init__(self, nbytes: int, pattern: bytes):
-        self.map = mmap.mmap(-1, nbytes + 2 * _ALIGN)
+        # Private memory: what Python maps by default is shared, which gets no large pages.
+        private = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+        self.map = mmap.mmap(-1, nbytes + 2 * _ALIGN, **private)
         try: self.map.madvise(_HUGE)
         except (OSError, ValueError, AttributeError): pass  # a kernel without large pages, or another system
         start = ctypes.addressof(ctypes.c_char.from_buffer(self.map))

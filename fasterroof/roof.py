@@ -45,7 +45,7 @@ class Level:
     "One level of memory."
     name: str                   # "L2", "L3", …
     capacity: float             # bytes that fit
-    bandwidth: float            # bytes/s of the best mix, reads and writes both counted
+    bandwidth: float            # bytes/s of the best mix that moves data, reads and writes both counted
     by: str = ""                # what reached it, such as "update 512-bit"
     mixes: tuple[Mix, ...] = ()  # all that were tried
     interval: Interval = None   # bytes/s
@@ -56,7 +56,7 @@ class Level:
         direction: str = "both",  # "read", "write" or "both"
     ) -> float:                   # bytes/s
         "The fastest that bytes can go in one direction; `bandwidth` where no mix tells."
-        if direction == "both": return self.bandwidth
+        if direction == "both": return max([self.bandwidth, *(m.bandwidth for m in self.mixes)])
         share = {m: m.reads if direction == "read" else 1 - m.reads for m in self.mixes}
         return max((m.bandwidth * s for m, s in share.items() if s > 0), default=self.bandwidth)
 
@@ -195,7 +195,8 @@ class Roof:
         Contractions are judged by the highest ceiling of their mode, other arithmetic by that of vectors."""
         traffic = read + written
         memory_s, level = self.memory_time(read, written, traffic if footprint is None else footprint)
-        cold = traffic / self.peak_bandwidth, read / self.main.rate("read"), written / self.main.rate("write")
+        rates = [self.main.rate(way) for way in ("both", "read", "write")]
+        cold = [amount / rate for amount, rate in zip((traffic, read, written), rates, strict=True)]
         contraction = flops if contraction is None else contraction
         parts = ((contraction, self.find(mode, "matrix")), (flops - contraction, self.find(mode, "vector")))
         times = [(work / c.flops_per_s if c else math.nan, c) for work, c in parts if work > 0]
