@@ -136,14 +136,15 @@ def second_look(
     seconds: float = 0.03,     # s, of each kernel
 ) -> list[Reading]:
     "The same readings; those that stayed below theory were tried once more."
+    kernels = {(mode, k.name): k for mode in {"fp32", "bf16", *(r.what for r in readings)}
+               for k in arithmetic(probe.machine, mode)}
     looked = []
     for r in readings:
-        kernels = {k.name: k for k in (*arithmetic(probe.machine, r.what), *arithmetic(probe.machine, "fp32"),
-                                       *arithmetic(probe.machine, "bf16"))}
         name, _, threads = r.name.partition(", ")
-        short = r.unit != "memory" and r.limit is not None and max(r.samples) < 0.97 * r.limit
+        kernel = next((kernels[mode, name] for mode in (r.what, "fp32", "bf16") if (mode, name) in kernels), None)
         cpus = next((c for c in probe.placements if threads == f"{len(c)} threads"), probe.cpus)
-        again = probe.reading(kernels[name], r.what, cpus, seconds=seconds) if short and name in kernels else None
+        short = r.limit is not None and max(r.samples) < 0.97 * r.limit
+        again = probe.reading(kernel, r.what, cpus, seconds=seconds) if short and kernel else None
         looked.append(_together(r, again) if again else r)
     return looked
 
@@ -221,4 +222,14 @@ def memory_readings(
             for kernel in mixes(probe.machine):
                 r = probe.reading(kernel, name, probe.cpus, size, seconds[name])
                 if r: found[name, r.name] = _together(found[name, r.name], r) if (name, r.name) in found else r
+    # The best of each level again, where theory says that there is more, up to three times: every round may have met
+    # a disturbance, and this one too.
+    def short(r): return r.limit is None or max(r.samples) < 0.97 * r.limit
+    for again in range(3):
+        for name, size in levels.items():
+            best = sorted((r for (level, _), r in found.items() if level == name), key=lambda r: -max(r.samples))[:3]
+            names = {r.name for r in best if short(r) and (r.limit is not None or not again)}
+            for kernel in (k for k in mixes(probe.machine) if k.name in names):
+                r = probe.reading(kernel, name, probe.cpus, size, 2 * seconds[name])
+                if r: found[name, r.name] = _together(found[name, r.name], r)
     return list(found.values())
