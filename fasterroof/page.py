@@ -51,6 +51,7 @@ _COLUMNS = (  # heading, cell, sort key
     ("FLOP/B", lambda p: _plain(p.arithmetic_intensity), lambda p: p.arithmetic_intensity),
     ("FLOP/s", _rate, lambda p: p.achieved_gflops),
     ("bound", lambda p: p.bound, None),
+    ("level", lambda p: one_line(p.level), None),
     ("% roof", lambda p: _least(p) + percent(_utilization(p)), lambda p: p.utilization_pct),
 )
 
@@ -125,7 +126,7 @@ def table(
     width: int = 80,       # characters, of the terminal
 ) -> "Table":
     "The slowest points of a run, for a terminal."
-    shown = [(heading, cell) for heading, cell, _ in _COLUMNS if heading not in ("FLOP", "bytes")]
+    shown = [(heading, cell) for heading, cell, _ in _COLUMNS if heading not in ("FLOP", "bytes", "level")]
     # The type column names the operation of a point that is no module: its layer need not repeat it.
     rows = [[cell(p).removesuffix(f".{one_line(p.type)}") if heading == "layer" else cell(p) for heading, cell in shown]
             for p in slowest(run.points, top)]

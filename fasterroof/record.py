@@ -151,7 +151,8 @@ class HardwarePeaks(Roof):
             ridge = si(row["ridge"], "FLOP/B") if first or row["unit"] == "FLOP/s" else ""
             texts.append([row["what"], row["of"], ("≥ " if row["lower_bound"] else "") + si(row["rate"], row["unit"]),
                           between, ridge, _binary(row["capacity"]) if row["capacity"] and first else "",
-                          row["by"].removeprefix(row["of"]).strip() or row["by"]])
+                          (row["by"].removeprefix(row["of"]).strip() or row["by"])
+                          + (f", sustained {si(row['sustained'], row['unit'])}" if row["sustained"] else "")])
         return headings, texts
 
     def _repr_html_(self) -> str:

@@ -261,11 +261,13 @@ class RooflineAnalyzer:
         import pandas as pd
 
         def scaled(x, scale): return None if x is None else x / scale
-        return pd.DataFrame([{
+        frame = pd.DataFrame([{
             "name": p.name, "type": p.type, "calls": p.calls, "time_ms": p.time_s * 1e3, "share_pct": 100 * p.share,
             "mflop": scaled(p.flops, 1e6), "mb": p.bytes_moved / 1e6, "flop_per_byte": p.arithmetic_intensity,
             "gflop_per_s": p.achieved_gflops, "bound": p.bound, "level": p.level, "utilization_pct": p.utilization_pct,
         } for p in slowest(self.run.points, top)])
+        frame.attrs["unstable"] = list(self.run.unstable)
+        return frame
 
     def plot(
         self,
