@@ -113,6 +113,8 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
     found.readings = second_look(probe, found.readings, seconds or 0.03)
     found.readings += memory_readings(probe, tried, length)
     found.readings = second_look(probe, found.readings, seconds or 0.03)
+    if not any(r.unit == "memory" for r in found.readings):
+        raise ProbeError(probe.refused[0] if probe.refused else "no kernel ran for long enough")
     after = measure_clock(probe)
     found.notes += probe.refused
     found.conditions |= {"clock_hz": clock, "clock_after_hz": after, "cpus": probe.cpus}
@@ -196,8 +198,8 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
     arithmetic = ceilings(found.readings, found.unproven)
     place = {mode: i for i, mode in enumerate(modes)}
     arithmetic = sorted((c for c in arithmetic if c.mode in place), key=lambda c: (place[c.mode], c.unit))
-    levels = ordered([level(name, size, [r for r in found.readings if r.unit == "memory" and r.what == name])
-                      for name, size in found.levels])
+    moved = {name: [r for r in found.readings if r.unit == "memory" and r.what == name] for name, _ in found.levels}
+    levels = ordered([level(name, size, moved[name]) for name, size in found.levels if moved[name]])
     lead = [c for c in arithmetic if c.mode == modes[0]]
     main, fp32 = levels[-1], modes[0] in ("tf32", "medium")
     return HardwarePeaks(

@@ -217,8 +217,12 @@ class Prober:
         process.wait()
         process.stdin.close(); process.stdout.close()
 
-    def _answer(self) -> dict:
-        line = self.process.stdout.readline()
+    def _answer(self, within_s: float = 60.0) -> dict:
+        watch = threading.Timer(within_s, self.process.kill)  # a process that hangs is one that died
+        watch.daemon = True
+        watch.start()
+        try: line = self.process.stdout.readline()
+        finally: watch.cancel()
         if not line:
             code = self.process.wait()
             why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
@@ -253,7 +257,7 @@ class Prober:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError: pass  # it has died: reading says of what
-        said = self._answer()
+        said = self._answer(60.0 + 10 * seconds)
         if "error" in said: raise ProbeError(one_line(said["error"]))
         self.cpu_s = said["cpu_s"]
         starts = [s.pop() for s in said["stamps"]]
