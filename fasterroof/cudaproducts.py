@@ -129,7 +129,8 @@ def build(
         return lambda: torch.addmm(bias, a, b)
     if op.startswith("_scaled_mm"):
         one = torch.ones((), dtype=torch.float32, device=device)
-        return lambda: torch._scaled_mm(a, b, one, one, out_dtype=result, use_fast_accum=op.endswith("fast"))
+        how = dict(scale_a=one, scale_b=one, out_dtype=result, use_fast_accum=op.endswith("fast"))
+        return lambda: torch._scaled_mm(a, b, **how)
     multiply = getattr(torch, op)  # mm, bmm, _int_mm
     return lambda: multiply(a, b)
 

@@ -128,10 +128,10 @@ class Run:
     @property
     def remarks(self) -> tuple[str, ...]:
         "Notes, and what matched nothing."
-        more = []
+        more, first = [], ()
         if self.unstable:
-            more.append(f"Unstable: the machine changed during this run: {', '.join(map(one_line, self.unstable))}. "
-                        "Its roof held for a part of it only.")
+            first = (f"Unstable: the machine changed during this run: {', '.join(map(one_line, self.unstable))}. "
+                     "Its roof held for a part of it only.",)
         if self.undefined:
             names = ", ".join(one_line(n, 60) for n in self.undefined)
             more.append(f"Undefined, without a cost rule or a ceiling: {names}.")
@@ -153,7 +153,7 @@ class Run:
         if any(self.time_without_work):
             most = si(max(self.time_without_work), "s")
             more.append(f"Time that belongs to no counted operation: {most} a step.")
-        return (*self.notes, *more)
+        return (*first, *self.notes, *more)
 
     def to_frame(self) -> "pd.DataFrame":
         "A pandas frame, a row a point, in plain SI units; what is not known is NaN."
