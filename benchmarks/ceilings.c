@@ -131,7 +131,7 @@ static const struct kernel {
 #endif
 #endif
     {0, "read", read_all, 1, 1}, {0, "update", update, 1, 2}, {0, "write", write_all, 1, 1}, {0, "copy", copy, 2, 1},
-    {0, "triad", triad, 3, 1}, {0, "write past caches", write_past, 1, 1}, {0, "copy past caches", copy_past, 2, 1},
+    {0, "triad", triad, 3, 1}, {0, "streaming write", write_past, 1, 1}, {0, "streaming copy", copy_past, 2, 1},
 };
 
 struct job {  // of a thread

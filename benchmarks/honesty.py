@@ -38,7 +38,7 @@ with Prober() as prober:
     kernels = [(f"{mode} {k.name}", k, 0) for mode in ("fp32", "bf16", "int8")
                for k in [next(arithmetic(probe.machine, mode), None)] if k]
     kernels += [(f"{name} update", mixed["update"], size // 2) for name, size in cache_sizes(device)]
-    kernels += [(f"DRAM {mix}", mixed[mix], memory_size(device)) for mix in ("read", "update", "write past caches")]
+    kernels += [(f"DRAM {mix}", mixed[mix], memory_size(device)) for mix in ("read", "update", "streaming write")]
     for _ in range(args.probes):
         for name, kernel, nbytes in kernels:
             reading = probe.reading(kernel, name.split()[0], probe.cpus, nbytes, seconds=0.015)

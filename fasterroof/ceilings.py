@@ -31,7 +31,7 @@ class Reading:
     nbytes: int = 0              # of memory kernels: working set, B
     limit: float | None = None   # what theory allows, where known, in the samples' unit
     sustained: float | None = None  # rate kept up for long, where it was looked at
-    by_framework: bool = True    # the framework's own kernel; False: one of ours
+    lower_bound: bool = True     # the framework's own kernel; False: made to reach the ceiling
 
 # %% ../nbs/analysis/ceilings.ipynb #a05b7649
 @dataclass
@@ -43,6 +43,7 @@ class Found:
     unproven: dict[str, str] = field(default_factory=dict)  # mode → what could go beyond its ceiling
     missing: dict[str, str] = field(default_factory=dict)  # mode → why nothing could be measured in it
     have: list[str] = field(default_factory=list)     # modes that the device is known to have
+    bursts: bool = False                              # whether the framework can go beyond for a moment (a quota)
     notes: list[str] = field(default_factory=list)    # sentences that whoever reads the figures needs
     conditions: dict = field(default_factory=dict)    # plain values: clocks, CPUs, what disturbed
 
@@ -60,6 +61,9 @@ def windows(
     return np.diff(done) / np.diff(edges)
 
 # %% ../nbs/analysis/ceilings.ipynb #373c7a70
+_MOST = 0.25  # of the best sample, for the distance of an upper end without theory
+
+
 class Best(NamedTuple):
     "A best-of estimate with its interval, all in the samples' unit."
     value: float
@@ -79,7 +83,7 @@ def best_of(
     low = float(x[np.sort(draws)[int((1 - level) / 2 * len(draws))]])
     if limit is not None: return Best(top, low, max(top, limit))
     gap = top - float(x[-2]) if n > 1 else 0.0
-    return Best(top, low, top + level / (1 - level) * gap)
+    return Best(top, low, top + min(level / (1 - level) * gap, _MOST * top))
 
 # %% ../nbs/analysis/ceilings.ipynb #d64391d4
 _CLOCK = 1.005  # the clock itself is known to half a per cent
@@ -117,7 +121,7 @@ def ceilings(
     for (mode, unit), tried in groups.items():
         (best, reading) = max(tried, key=lambda t: t[0].value)
         # What our kernels prove is a ceiling; where only the framework's own tried, it is a lower bound.
-        ours = any(not r.by_framework for _, r in tried)
+        ours = any(not r.lower_bound for _, r in tried)
         # The kernel that won may be a disturbed one's peer: theory of any of them bounds all.
         high = max((b.high for b, r in tried if r.limit is not None), default=best.high)
         found.append(Ceiling(
@@ -166,9 +170,8 @@ def level(
     made = tuple(Mix(m, b.value, r.reads, r.name, (b.low, b.high)) for m, (b, r) in mixes.items())
     moving = [m for m in made if "zeros" not in m.name] or made  # a short way for zeros moves nothing else
     top = max(moving, key=lambda m: m.bandwidth)
-    high = max(m.interval[1] for m in moving)
-    return Level(name, capacity, top.bandwidth, top.by, made, (top.interval[0], high),
-                 lower_bound=all(r.by_framework for r in readings))
+    return Level(name, capacity, top.bandwidth, top.by, made, top.interval,
+                 lower_bound=all(r.lower_bound for r in readings))
 
 # %% ../nbs/analysis/ceilings.ipynb #f553a5fd
 def ordered(

@@ -62,8 +62,8 @@ def parser() -> argparse.ArgumentParser:
     s = command("peaks", "measure this machine's ceilings", "fasterroof peaks --mode fp32 --mode bf16 --json here.json")
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
     s.add_argument("--mode", action="append", metavar="MODE",
-                   help="compute mode: fp64, fp32, tf32, medium, bf16, fp16, fp8_e4m3, fp8_e5m2, int8; again for each "
-                        "further one (default: fp32 and bf16)")
+                   help="compute mode: fp64, fp32, tf32, medium (fp32 by way of bf16), bf16, fp16, fp8_e4m3, fp8_e5m2, "
+                        "int8 and other whole numbers; again for each further one (default: fp32 and bf16)")
     s.add_argument("--dtype", dest="mode", action="append", metavar="FORMAT", help="the same by number format")
     s.add_argument("--mixes", action="store_true", help="show every mix of reading and writing, not only the best")
     s.add_argument("--json", nargs="?", const="-", metavar="FILE",

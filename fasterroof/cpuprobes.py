@@ -14,7 +14,7 @@ from itertools import pairwise
 from .ceilings import Reading, capacities, cycle_limit, instruction_limit, windows
 from .errors import one_line
 from .host import caches, cpu_quota, cpu_set, placements
-from .kernels import INTEGERS, Kernel, arithmetic, clock_chain, matrix_units, mixes
+from .kernels import INTEGERS, Kernel, Machine, arithmetic, clock_chain, matrix_units, mixes
 from .prober import ProbeError, Prober
 
 # %% ../nbs/analysis/cpuprobes.ipynb #d369f6d7
@@ -66,7 +66,7 @@ class CPUProbe:
         return Reading(
             name=kernel.name + beside, what=what, unit=kernel.unit, samples=tuple(map(float, rates)),
             mix=kernel.mix, reads=kernel.reads, accumulator=kernel.accumulator, nbytes=nbytes, limit=limit,
-            by_framework=False)
+            lower_bound=False)
 
 # %% ../nbs/analysis/cpuprobes.ipynb #6f3a9c9e
 def measure_clock(
@@ -84,16 +84,16 @@ def measure_clock(
 
 # %% ../nbs/analysis/cpuprobes.ipynb #ea5c229c
 def computed_in(
-    machine,    # of a prober
-    mode: str,  # compute mode
+    machine: Machine,  # of a prober
+    mode: str,         # compute mode
 ) -> str | None:  # a mode that this machine has kernels for; None: it has none at all
     "The mode whose instructions compute this one where it has none of its own."
-    if any(k.unit == "vector" for k in arithmetic(machine, mode)): return mode
+    if any("FMA" in k.name or k.unit == "vector" for k in arithmetic(machine, mode)): return mode
     return "fp32" if mode in ("bf16", "fp16", "medium") else None
 
 
 def modes_here(
-    machine,  # of a prober
+    machine: Machine,  # of a prober
 ) -> list[str]:
     "Modes whose ceilings can be looked for."
     known = ("fp64", "fp32", "medium", "bf16", "fp16", *INTEGERS)
@@ -116,8 +116,9 @@ def compute_readings(
         # "medium" multiplies fp32 by way of bf16; what else it does is fp32.
         own = "bf16" if mode == "medium" else mode
         vector = computed_in(probe.machine, "fp32" if mode == "medium" else mode)
-        kernels = [k for k in arithmetic(probe.machine, own) if k.unit == "matrix"]
-        kernels += [k for k in arithmetic(probe.machine, vector) if k.unit == "vector"] if vector else []
+        kernels = list(arithmetic(probe.machine, own))
+        # Where a format has no arithmetic of its own, that of fp32 does it.
+        if vector and vector != own: kernels += arithmetic(probe.machine, vector)
         for unit in ("matrix", "vector"):
             looked = [(r, k, cpus) for cpus in probe.placements for k in kernels if k.unit == unit
                       if (r := probe.reading(k, mode, cpus, seconds=seconds / 3))]
@@ -128,6 +129,17 @@ def compute_readings(
                     if longer: r = _together(r, longer)
                     if r.limit is None or max(r.samples) > 0.97 * r.limit: break
                 yield r
+                # What multiplies and adds at once is vector arithmetic, too.
+                if unit == "matrix" and r.name.startswith("FMA"): yield replace(r, unit="vector")
+
+
+def _kernel_of(probe: CPUProbe, reading: Reading) -> tuple[Kernel | None, list[int]]:
+    "The kernel that gave a reading of arithmetic, and the CPUs it ran on."
+    name, _, threads = reading.name.partition(", ")
+    # A mode that is computed in another has that one's kernels.
+    found = (k for mode in (reading.what, "fp32", "bf16") for k in arithmetic(probe.machine, mode) if k.name == name)
+    cpus = next((c for c in probe.placements if threads == f"{len(c)} threads"), probe.cpus)
+    return next(found, None), cpus
 
 
 def second_look(
@@ -136,15 +148,11 @@ def second_look(
     seconds: float = 0.03,     # s, of each kernel
 ) -> list[Reading]:
     "The same readings; those that stayed below theory were tried once more."
-    kernels = {(mode, k.name): k for mode in {"fp32", "bf16", *(r.what for r in readings)}
-               for k in arithmetic(probe.machine, mode)}
     looked = []
     for r in readings:
-        name, _, threads = r.name.partition(", ")
-        kernel = next((kernels[mode, name] for mode in (r.what, "fp32", "bf16") if (mode, name) in kernels), None)
-        cpus = next((c for c in probe.placements if threads == f"{len(c)} threads"), probe.cpus)
         short = r.limit is not None and max(r.samples) < 0.97 * r.limit
-        again = probe.reading(kernel, r.what, cpus, seconds=seconds) if short and kernel else None
+        kernel, cpus = _kernel_of(probe, r) if short else (None, [])
+        again = probe.reading(kernel, r.what, cpus, seconds=seconds) if kernel else None
         looked.append(_together(r, again) if again else r)
     return looked
 
@@ -154,7 +162,8 @@ def unproven_modes(
     readings: Iterable[Reading],  # that it made
 ) -> dict[str, str]:              # mode → what could go beyond its ceiling
     "Modes that a matrix unit of this machine runs, and none of our kernels reached."
-    reached = {r.what for r in readings if r.unit == "matrix" and not r.by_framework}
+    reached = {r.what for r in readings
+               if r.unit == "matrix" and not r.lower_bound and not r.name.startswith("FMA")}
     units = matrix_units(probe.machine)
     if "bf16" in units: units["medium"] = units["bf16"]
     # A kernel of vector registers proves nothing about tiles.
@@ -164,14 +173,13 @@ def unproven_modes(
 # %% ../nbs/analysis/cpuprobes.ipynb #061c3b79
 def sustained_rate(
     probe: CPUProbe,        # open
-    kernel_name: str,       # of `arithmetic`
-    mode: str,              # that it belongs to
+    reading: Reading,       # of arithmetic
     seconds: float = 0.3,   # s, more than a quota's period
-) -> float | None:          # FLOP/s
+) -> float | None:          # FLOP/s; None where it could not be run
     "What a kernel keeps up for long, from beginning to end."
-    kernel = next((k for k in arithmetic(probe.machine, mode) if k.name == kernel_name), None)
+    kernel, cpus = _kernel_of(probe, reading)
     if kernel is None: return None
-    try: slices = probe.prober.run(kernel, probe.cpus, seconds=seconds)
+    try: slices = probe.prober.run(kernel, cpus, seconds=seconds)
     except ProbeError: return None
     done = sum(len(s) - 1 for s in slices.stamps) * slices.work
     return done / (max(s[-1] for s in slices.stamps) - min(s[0] for s in slices.stamps))
@@ -186,7 +194,7 @@ def sweep(
     "The best rates of reading and of updating in place, by the size of the working set."
     sizes, size = [], 8192 * len(probe.cpus)
     while size < largest: sizes.append(size); size *= 2
-    kernels = {k.name.split()[0]: k for k in mixes(probe.machine, ("read", "update"))}  # the narrowest of each
+    kernels = {k.mix: k for k in mixes(probe.machine, ("read", "update"))}  # the narrowest of each
     found: dict[str, dict[int, float]] = {name: {} for name in kernels}
     for size in [*reversed([*sizes, largest])] * rounds:  # the largest first: its memory serves the others
         for name, kernel in kernels.items():
@@ -200,7 +208,7 @@ def level_sizes(
     swept: dict[str, dict[int, float]],    # from `sweep`
 ) -> list[tuple[str, int]]:                # (name, B), smallest first
     "What each cache holds: the most that any of the swept mixes shows."
-    named = caches(len(probe.cpus))
+    named = caches(probe.cpus)
     held: dict[str, int] = {}
     for rates in swept.values():
         for name, size in capacities(rates, named): held[name] = max(size, held.get(name, 0))

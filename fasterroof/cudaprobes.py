@@ -71,7 +71,7 @@ def matrix_readings(
                 else:
                     how = " by e4m3" * (mode == "fp8_e5m2") + how  # the format of the second operand
                     found[p] = Reading(name=p.name + how, what=mode, unit="matrix", samples=samples,
-                                       accumulator=accumulator(mode, p.op), by_framework=False)
+                                       accumulator=accumulator(mode, p.op), lower_bound=False)
                     best = max(best, *samples)
         if found and sustain_s > 0:
             p = max(found, key=lambda p: max(found[p].samples))
@@ -132,7 +132,7 @@ def vector_readings(
     except (RuntimeError, AssertionError, AttributeError) as e:  # no jiterator, no NVRTC, or code that it refuses
         why[name] = _short(e)
         return []
-    return [Reading(name=name + how, what=mode, unit="vector", samples=samples, accumulator=mode, by_framework=False)]
+    return [Reading(name=name + how, what=mode, unit="vector", samples=samples, accumulator=mode, lower_bound=False)]
 
 # %% ../nbs/analysis/cudaprobes.ipynb #513702eb
 _MIX = {"copy_": "copy", "sum": "read", "mul_": "update", "add": "triad", "fill_": "write"}
@@ -178,7 +178,7 @@ def _pass_rates(device: torch.device, what: str, nbytes: int, why: dict, **timin
             samples, how = _rates(lambda s=s: s.run, s.moved, **timing)
             found.append(Reading(
                 name=f"{s.name} {nbytes / 1e6:.4g} MB{how}", what=what, unit="memory", mix=_MIX[s.name],
-                samples=samples, reads=s.reads, nbytes=nbytes, by_framework=False))
+                samples=samples, reads=s.reads, nbytes=nbytes, lower_bound=False))
     except RuntimeError as e: why[f"{what}, {nbytes / 1e6:.4g} MB"] = _short(e)
     return found
 

@@ -96,7 +96,7 @@ def products(
 
 # %% ../nbs/analysis/cudaproducts.ipynb #9afdd7b2
 def normal(
-    shape: tuple[int, ...],
+    shape: tuple[int, ...],  # of the tensor
     dtype: torch.dtype,    # int8 too
     rng: torch.Generator,  # on the device where the numbers are to be
 ) -> torch.Tensor:

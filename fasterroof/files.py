@@ -49,6 +49,16 @@ def read_json(
     except (ValueError, RecursionError) as e: raise RunFileError(f"{one_line(path)} is not JSON: {one_line(e)}.") from e
 
 # %% ../nbs/analysis/files.ipynb #4666d8ea
+def _depth(value: object) -> int:
+    "How deep dicts and lists lie in each other, 51 at the most."
+    level, depth = [value], 0
+    while level and depth <= 50:
+        level = [x for v in level if isinstance(v, (dict, list))
+                 for x in (v.values() if isinstance(v, dict) else v)]
+        depth += 1
+    return depth
+
+
 def _fit(value: object, hint: object, where: str) -> object:
     "`value` as `hint` asks for it (lists become tuples, whole numbers floats), or an error."
     origin, args = typing.get_origin(hint), typing.get_args(hint)
@@ -63,7 +73,9 @@ def _fit(value: object, hint: object, where: str) -> object:
         number = isinstance(value, (int, float) if hint is float else int) and not isinstance(value, bool)
         if number and -(2**63) < value < 2**63: return hint(value)  # leaves out infinity and what no machine counts to
     elif is_dataclass(hint): return value if isinstance(value, hint) else from_plain(hint, value, where)
-    elif isinstance(hint, type) and isinstance(value, hint): return value
+    elif isinstance(hint, type) and isinstance(value, hint):
+        if _depth(value) > 50: raise RunFileError(f"{where} is nested too deeply.")
+        return value
     raise RunFileError(f"{where} must be {getattr(hint, '__name__', hint)}, not {one_line(repr(value), 60)}.")
 
 

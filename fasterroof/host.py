@@ -34,11 +34,13 @@ def cpu_name(
 def _groups(root: Path, controller: str) -> list[Path]:
     "Folders of the control groups that this process is in, the innermost first; version 2 has one tree for all."
     tree, inner = root / "sys/fs/cgroup", "/"
-    v1 = (tree / controller).is_dir()
+    # Version 1 mounts controllers alone or together: "cpu", "cpu,cpuacct".
+    mounted = [p for p in tree.glob(f"*{controller}*") if controller in p.name.split(",") and p.is_dir()]
+    v1 = bool(mounted)
     for line in (_read(root / "proc/self/cgroup") or "").splitlines():
         _, names, path = line.split(":", 2)
         if (controller in names.split(",")) if v1 else not names: inner = path
-    tree = tree / controller if v1 else tree
+    tree = mounted[0] if v1 else tree
     inner = tree / inner.strip("/")
     # Inside a container the path may be one of outside, which is not to be seen here: then its own root holds.
     return [p for p in (inner, *inner.parents) if p.is_relative_to(tree) and p.is_dir()]
@@ -81,7 +83,9 @@ def cores(
     allowed: list[int],      # CPU numbers, as from `cpu_set`
     root: str | Path = "/",  # where the file system begins
 ) -> list[list[int]]:
-    "The CPUs by core, the fastest cores first; a core of its own for each where the system does not tell."
+    """The CPUs by core, the fastest cores first, those that are equal taken from each last cache and socket in turn.
+
+    A core of its own for each CPU where the system does not tell."""
     folder = Path(root, "sys/devices/system/cpu")
     found: dict[str, list[int]] = {}
     for cpu in allowed:
@@ -90,7 +94,17 @@ def cores(
     def speed(cpus):
         told = [_read(folder / f"cpu{cpus[0]}" / fact) for fact in ("cpu_capacity", "cpufreq/cpuinfo_max_freq")]
         return tuple(int(x or 0) for x in told)
-    return sorted(found.values(), key=speed, reverse=True)  # stable: equal cores keep their order
+    def place(cpus):
+        last = sorted((folder / f"cpu{cpus[0]}/cache").glob("index*"))
+        shared = _read(last[-1] / "shared_cpu_list") if last else None
+        return _read(folder / f"cpu{cpus[0]}/topology/physical_package_id"), shared
+    seen: dict[tuple, int] = {}
+    turns = []
+    for cpus in found.values():
+        seen[place(cpus)] = seen.get(place(cpus), -1) + 1
+        turns.append((*(-x for x in speed(cpus)), seen[place(cpus)]))
+    # Spread, they have every socket's memory and every cache: so do a framework's threads, which nobody pins.
+    return [cpus for _, cpus in sorted(zip(turns, found.values(), strict=True), key=lambda x: x[0])]
 
 
 def placements(
@@ -110,7 +124,7 @@ def placements(
 
 # %% ../nbs/analysis/host.ipynb #777bea9c
 def caches(
-    cpus: int,               # in use: at most so many private caches can be filled
+    cpus: list[int],         # CPUs in use: caches that none of them is at do not count
     root: str | Path = "/",  # where the file system begins
 ) -> list[tuple[str, int]]:  # (name, bytes), smallest first
     "Data caches, summed over the CPUs in use; empty where the system does not tell."
@@ -119,9 +133,15 @@ def caches(
     for index in Path(root, "sys/devices/system/cpu").glob("cpu[0-9]*/cache/index*"):
         level, kind, size, shared = (_read(index / fact) or "" for fact in facts)
         if kind and kind != "Instruction" and size.endswith("K"):
-            found.setdefault(int(level), {})[shared] = int(size[:-1]) * 1024
-    if not found and platform.system() == "Darwin": return _mac_caches(cpus)
-    return [(f"L{level}", sum(sorted(found[level].values())[-cpus:])) for level in sorted(found)]
+            if _numbers(shared) & {*cpus}: found.setdefault(int(level), {})[shared] = int(size[:-1]) * 1024
+    if not found and platform.system() == "Darwin": return _mac_caches(len(cpus))
+    return [(f"L{level}", sum(found[level].values())) for level in sorted(found)]
+
+
+def _numbers(text: str) -> set[int]:
+    "The CPUs of a list like 0-3,8."
+    ends = [part.partition("-") for part in text.split(",") if part]
+    return {n for first, _, last in ends for n in range(int(first), int(last or first) + 1)}
 
 
 def _mac_caches(cpus: int) -> list[tuple[str, int]]:
@@ -153,7 +173,11 @@ def free_memory(
     for group in _groups(Path(root), "memory"):
         for limit, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
             limit, used = _read(group / limit), _read(group / used)
-            if limit and used and limit != "max": left.append(max(0, int(limit) - int(used)))
+            if not (limit and used) or limit == "max": continue
+            # Files that were read count as used, but give way at once.
+            stat = dict(line.split() for line in (_read(group / "memory.stat") or "").splitlines() if " " in line)
+            kept = int(stat.get("inactive_file") or stat.get("total_inactive_file") or 0)
+            left.append(max(0, int(limit) - int(used) + kept))
     return min(left, default=None)
 
 # %% ../nbs/analysis/host.ipynb #72c34c54
@@ -164,11 +188,13 @@ class ForeignLoad:
 
     @staticmethod
     def _now() -> tuple[float, float, float] | None:
-        "Seconds since boot: available on all processors, busy on them; and used by this process."
-        line = _first_line(Path("/proc/stat"), "cpu ")
-        if line is None: return None
+        "Seconds since boot: available on the CPUs of this process, busy on them; and used by this process."
+        lines = (line.split() for line in (_read(Path("/proc/stat")) or "").splitlines())
+        ours = {f"cpu{n}" for n in cpu_set()}
+        each = [[int(x) for x in cells[1:9]] for cells in lines if cells and cells[0] in ours]
+        if not each: return None
         ticks = os.sysconf("SC_CLK_TCK")  # a second
-        user, nice, system, idle, iowait, irq, softirq, steal = (int(x) / ticks for x in line.split()[1:9])
+        user, nice, system, idle, iowait, irq, softirq, steal = (sum(x) / ticks for x in zip(*each, strict=True))
         busy = user + nice + system + irq + softirq + steal
         own = os.times()
         return busy + idle + iowait, busy, own.user + own.system

@@ -114,8 +114,10 @@ def _swing(fmt: str) -> bytes:
     return struct.pack(f"<{len(values)}{fmt}", *values)
 
 
-def _chains(machine: Machine, vector: str, operand: str, turn: str, declare: str, count: int) -> str:
-    "`count` accumulators; `turn` makes %b{i} of %a{i} with the operands %x and %y."
+def _chains(
+    machine: Machine, vector: str, operand: str, turn: str, declare: str, count: int, other: str = "",
+) -> str:
+    "`count` accumulators; `turn` makes %b{i} of %a{i} with the operands %x and %y, `other` every second one if given."
     before = [f"  %p1 = getelementptr {operand}, ptr %p, i64 1",
               f"  %x = load {operand}, ptr %p", f"  %y = load {operand}, ptr %p1"]
     for i in range(count):
@@ -124,14 +126,14 @@ def _chains(machine: Machine, vector: str, operand: str, turn: str, declare: str
     return _text(
         machine, declare, before="\n".join(before),
         carried="\n".join(f"  %a{i} = phi {vector} [%z{i}, %entry], [%b{i}, %loop]" for i in lines),
-        inside="\n".join("  " + turn.format(i=i) for i in lines),
+        inside="\n".join("  " + (other if other and i % 2 else turn).format(i=i) for i in lines),
         after="\n".join(f"  store {vector} %b{i}, ptr %q{i}" for i in lines))
 
 
 _FLOATS = {"fp64": ("double", 64, "d", "f64"), "fp32": ("float", 32, "f", "f32"), "fp16": ("half", 16, "e", "f16")}
 
 
-def _fma(machine: Machine, mode: str, bits: int, count: int) -> Kernel:
+def _fma(machine: Machine, mode: str, bits: int, count: int, adding: bool = False) -> Kernel:
     kind, size, fmt, suffix = _FLOATS[mode]
     lanes = bits // size
     scalable = bits == machine.sve_bits > 128
@@ -142,11 +144,13 @@ def _fma(machine: Machine, mode: str, bits: int, count: int) -> Kernel:
     given = ("%x", "%y", "%a{i}") if machine.arch == "aarch64" else ("%a{i}", "%x", "%y")
     operands = ", ".join(f"{vector} {g}" for g in given)
     return Kernel(
-        name=f"FMA {bits}-bit × {count}", what=mode, unit="vector", accumulator=mode, pattern=_swing(fmt),
-        vector=bits // 8, per=2 * lanes * count, lanes=2 * lanes, wide=bits == 512,
+        name=f"FMA{' and add' * adding} {bits}-bit × {count}", what=mode, unit="vector" if adding else "matrix",
+        accumulator=mode, pattern=_swing(fmt), vector=bits // 8, wide=bits == 512,
+        per=(3 if adding else 4) * lanes * count // 2, lanes=3 * lanes if adding else 2 * lanes,
         ir=_chains(
             machine, vector, vector, f"%b{{i}} = call {vector} @{name}({operands})",
-            f"declare {vector} @{name}({vector}, {vector}, {vector})\n", count))
+            f"declare {vector} @{name}({vector}, {vector}, {vector})\n", count,
+            f"%b{{i}} = fadd {vector} %a{{i}}, %x" if adding else ""))
 
 # %% ../nbs/analysis/kernels.ipynb #442de439
 _DOTS = (  # feature, mode, name, intrinsic, bits, type of the operands, FLOP of an instruction
@@ -224,7 +228,9 @@ def _adds(machine: Machine, mode: str, bits: int, count: int) -> Kernel:
         ir=_chains(machine, vector, vector, turn, "", count))
 
 # %% ../nbs/analysis/kernels.ipynb #9e6bc4cb
-def vector_bits(machine: Machine) -> tuple[int, ...]:
+def vector_bits(
+    machine: Machine,  # what is there
+) -> tuple[int, ...]:
     "Widths of the vector registers, the widest first."
     if machine.arch == "x86_64":
         if "avx512f" in machine.features: return 512, 256
@@ -259,7 +265,7 @@ def arithmetic(
     few = machine.arch == "x86_64" and "avx512f" not in machine.features
     for bits in vector_bits(machine):
         for count in ((10, 14) if few else (12, 24)):
-            if mode in native: yield _fma(machine, mode, bits, count)
+            if mode in native: yield from (_fma(machine, mode, bits, count, adding) for adding in (False, True))
             # 256 bits of whole numbers came with AVX2 only.
             whole = 128 if few and "avx2" not in machine.features else bits
             if mode in INTEGERS: yield _adds(machine, mode, whole, count)
@@ -284,7 +290,7 @@ def clock_chain(
 # %% ../nbs/analysis/kernels.ipynb #03ce0193
 # mix → arrays, share that is read
 _MIXES = {"read": (1, 1.0), "update": (1, 0.5), "write": (1, 0.0), "copy": (2, 0.5), "triad": (3, 2 / 3),
-          "write past caches": (1, 0.0), "write zeros past caches": (1, 0.0), "copy past caches": (2, 0.5)}
+          "streaming write": (1, 0.0), "streaming zeros": (1, 0.0), "streaming copy": (2, 0.5)}
 _UNROLL = 8
 
 
@@ -296,7 +302,7 @@ def _moved(machine: Machine, mix: str, bits: int) -> Kernel:
     for part in range(parts):
         before += [f"  %m{part} = mul i64 %m, {part}", f"  %s{part} = getelementptr {ints}, ptr %p, i64 %m{part}"]
     align = f", align {size}"
-    past = ", !nontemporal !0" if "past" in mix else ""
+    past = ", !nontemporal !0" if "streaming" in mix else ""
     if mix != "read": before.append(f"  %x = load {ints}, ptr %p{align}")
     sign = "<" + ", ".join(["i32 -2147483648"] * lanes) + ">"  # flipping signs keeps every number as ordinary as it was
     half = "<" + ", ".join(["float 0.5"] * lanes) + ">"

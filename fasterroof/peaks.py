@@ -23,10 +23,12 @@ from fasterroof.cpuprobes import (
 )
 from .env import pin_fp32, preserved, progress, resolve_device, resolve_dtype
 from .errors import DeviceError, InputError, one_line
-from .host import ForeignLoad, cpu_name, cpu_quota, cpu_set, cpus_allowed, memory_total, throttled
+from fasterroof.host import (
+    ForeignLoad, caches, cpu_name, cpu_quota, cpu_set, cpus_allowed, memory_total, throttled,
+)
 from .record import HardwarePeaks, probed
 from .prober import ProbeError, Prober
-from .units import FORMATS, format_name, mode_name, si
+from .units import FORMATS, computed_as, format_name, mode_name, si
 
 # %% ../nbs/analysis/peaks.ipynb #7a467500
 def _framework(device, modes, size, warmup, steps, found: Found) -> None:
@@ -41,6 +43,13 @@ def _framework(device, modes, size, warmup, steps, found: Found) -> None:
                 readings, refused = probes.compute_readings(device, mode, sync, size, warmup, steps)
         found.readings += readings
         if not any(r.what == mode for r in found.readings): found.missing[mode] = refused
+
+
+def _refused(device, modes) -> dict[str, str]:
+    "Modes that torch cannot multiply and no kernel of ours can either, found out before anything takes long."
+    tried = Found()
+    _framework(device, [m for m in modes if m in ("tf32", "fp8_e4m3", "fp8_e5m2")], 32, 0, 1, tried)
+    return tried.missing
 
 
 def _cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
@@ -65,11 +74,6 @@ def _cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
     tell("torch's kernels")
     few = probe is not None and steps is None  # they stand beside
     _framework(device, modes, size, 2 if few else warmup, 8 if few else steps or 20, found)
-    # Without a matrix unit, and instructions like it, a contraction runs on the vectors.
-    apart = {r.what for r in found.readings if r.unit == "matrix" and not r.by_framework} | {*found.unproven}
-    if probe is not None:
-        found.readings = [replace(r, unit="vector") if r.unit == "matrix" and r.what not in apart else r
-                          for r in found.readings]
     hot = throttled()
     foreign = load.share(used_s)
     found.conditions |= {
@@ -91,7 +95,7 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
         found.readings += compute_readings(probe, [mode], seconds or 0.03)
     if probe.quota is not None:
         for i, r in enumerate(found.readings):
-            kept = sustained_rate(probe, r.name, r.what)
+            kept = sustained_rate(probe, r)
             found.readings[i] = replace(r, sustained=kept)
             if kept and kept < 0.8 * max(r.samples):
                 burst, kept = (si(x, "FLOP/s") for x in (max(r.samples), kept))
@@ -104,6 +108,10 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
     tell("levels of memory")
     swept = sweep(probe, nbytes)
     sizes = level_sizes(probe, swept)
+    last = max((size for _, size in caches(probe.cpus)), default=0)
+    if nbytes < 2 * last:
+        found.notes.append(f"{si(nbytes, 'B')} fit into caches of {si(last, 'B')}, at least in part: "
+                           "what is called DRAM here is no main memory.")
     tell("bandwidth")
     found.levels = [*sizes, ("DRAM", memory_total() or nbytes)]
     inner = dict(zip([name for name, _ in sizes], [0, *(size for _, size in sizes)], strict=False))
@@ -122,8 +130,9 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
         found.notes.append(f"The clock went from {si(clock, 'Hz')} to {si(after, 'Hz')} meanwhile.")
     threads = torch.get_num_threads()
     if probe.quota and threads > probe.quota:
-        found.notes.append(f"torch uses {threads} threads under a quota of {probe.quota:g} CPUs: "
-                           "for a part of a quota's period it can go beyond these ceilings.")
+        found.bursts = True
+        found.notes.append(f"torch uses {threads} threads under a quota of {probe.quota:g} CPUs: for a part of its "
+                           "period it can go beyond these ceilings, which are lower bounds.")
 
 
 def _disturbed(conditions: dict) -> list[str]:
@@ -200,7 +209,12 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
     arithmetic = sorted((c for c in arithmetic if c.mode in place), key=lambda c: (place[c.mode], c.unit))
     moved = {name: [r for r in found.readings if r.unit == "memory" and r.what == name] for name, _ in found.levels}
     levels = ordered([level(name, size, moved[name]) for name, size in found.levels if moved[name]])
+    if found.bursts:
+        arithmetic = [replace(c, lower_bound=True) for c in arithmetic]
+        levels = tuple(replace(x, lower_bound=True) for x in levels)
+    # What contractions of the first mode run on; of whole numbers that nothing contracts, what adds them.
     lead = [c for c in arithmetic if c.mode == modes[0]]
+    lead = [c for c in lead if c.unit == "matrix"] or lead
     main, fp32 = levels[-1], modes[0] in ("tf32", "medium")
     return HardwarePeaks(
         max(c.flops_per_s for c in lead), main.bandwidth, name=f"{device}, measured", mode=modes[0],
@@ -256,7 +270,7 @@ def measure_peaks(
     allow_tf32: bool = False,                   # True: multiply fp32 as TF32 where the device has it
     cache: bool = True,                         # False: measure even if these peaks are known, and do not keep them
 ) -> HardwarePeaks:
-    """The roof of a device, found by kernels that try to reach it: some three seconds for one mode on two cores.
+    """The roof of a device, found by kernels that try to reach it: two to five seconds for one mode on two cores.
 
     Modes are fp64, fp32, tf32, medium (fp32 by way of bf16), bf16, fp16, fp8_e4m3, fp8_e5m2, int8 and whole numbers.
     Raises `DeviceError` for a device that is absent or does not have a mode, `InputError` for sizes that do not fit."""
@@ -269,8 +283,8 @@ def peaks_for(
     cache: bool = True,            # False: measure even if these peaks are known, and do not keep them
 ) -> HardwarePeaks:
     "The roof over a program: modes that the device has no ceiling for are left out and said, not refused."
-    return _measured(device, [m for m in modes if m in KNOWN] or ["fp32"], torch.float32, None, None, 5, None, False,
-                     cache, strict=False)
+    known = [m for m in map(computed_as, modes) if m in KNOWN] or ["fp32"]
+    return _measured(device, known, torch.float32, None, None, 5, None, False, cache, strict=False)
 
 
 def _measured(
@@ -279,7 +293,7 @@ def _measured(
     device = resolve_device(device)
     modes = _asked_modes(modes, dtype, allow_tf32, device)
     for name, value, least in (("warmup", warmup, 0), ("steps", steps, 1), ("matmul_size", matmul_size, 1)):
-        if value is not None and (not isinstance(value, int) or value < least):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
             raise InputError(f"{name} must be a whole number from {least}, not {value!r}.")
     switches = (torch.backends.cudnn.benchmark, torch.backends.cudnn.enabled, torch.backends.mkldnn.enabled,
                 torch.are_deterministic_algorithms_enabled())
@@ -293,6 +307,12 @@ def _measured(
             raise InputError(f"matmul_size={matmul_size} does not fit: three matrices take up to {si(need, 'B')}, "
                              f"{si(free, 'B')} of memory are free on {device}.")
     how = {"cpu": _cpu, "cuda": _cuda}.get(device.type, _other)
+    if strict and device.type != "cuda":
+        for mode, why in _refused(device, modes).items():
+            have = ""
+            if device.type == "cpu" and find_spec("llvmlite"):
+                with Prober() as prober: have = f"; it has {', '.join(modes_here(prober.machine))}"
+            raise DeviceError(f"{device} has no {mode} here ({why}){have}.")
     with preserved(), no_gc(), progress("Peaks") as tell:
         torch.set_grad_enabled(False)
         if device.type == "cpu": found = how(modes, matmul_size, nbytes, warmup, steps, tell)

@@ -87,16 +87,16 @@ def _slopes(roof: Roof) -> dict[float, tuple[str, tuple[float, float] | None]]:
 
 
 def _flats(roof: Roof) -> dict[float, tuple[str, tuple[float, float] | None, bool]]:
-    "FLOP/s → (names, interval, whether it is only a lower bound); ceilings within a thousandth share a line."
+    "FLOP/s → (names, interval, whether it is only a lower bound); ceilings within three per cent share a line."
     found: dict[float, tuple[str, tuple[float, float] | None, bool]] = {}
     units = {(c.mode, c.unit) for c in roof.ceilings}
     for c in roof.ceilings:
         several = {u for m, u in units if m == c.mode} > {c.unit}
         name = f"{c.mode} {c.unit}" if several and c.unit != "any" else c.mode
-        same = next((rate for rate in found if abs(rate / c.flops_per_s - 1) < 1e-3), c.flops_per_s)
+        same = next((rate for rate in found if abs(rate / c.flops_per_s - 1) < 0.03), c.flops_per_s)
         names = f"{found[same][0]}, {name}" if same in found else name
         found[same] = (names, *found[same][1:]) if same in found else (names, c.interval, c.lower_bound)
-    if not any(abs(rate / roof.peak_flops - 1) < 1e-3 for rate in found):
+    if not any(abs(rate / roof.peak_flops - 1) < 0.03 for rate in found):
         found[roof.peak_flops] = (roof.mode or "peak", None, False)
     return found
 
@@ -124,7 +124,7 @@ def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
         traces.append(dict(
             type="scatter", mode="lines+text", name=label, hoverinfo="name", showlegend=False,
             x=[rate / fastest, high], y=[rate, rate], text=["", label], textposition="top left",
-            line=line | {"dash": "solid" if rate == roof.peak_flops else "dash"}))
+            line=line | {"dash": "solid" if abs(rate / roof.peak_flops - 1) < 0.03 else "dash"}))
         if interval:
             a, b = interval
             between = f"{text(name)} {si(a, 'FLOP/s')} to {si(b, 'FLOP/s')}"
@@ -167,6 +167,8 @@ def frame(
         xaxis=dict(title="Arithmetic intensity (FLOP/byte)", range=[math.log10(low), math.log10(high)], **axis),
         yaxis=dict(title="Achieved (FLOP/s)", range=[math.log10(bottom), math.log10(top * 2.5)], **axis))
     note = left_out(points)
+    if any(x.interval for x in (*roof.ceilings, *roof.levels)):
+        note = f"Grey bands: 95 % intervals of ceilings and levels. {note}".rstrip()
     if note:
         fig.add_annotation(text=text(note), xref="paper", yref="paper", x=0, y=0, yshift=-98, showarrow=False,
                            xanchor="left", font=dict(size=12))

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,6 +79,27 @@ def arm_features() -> tuple[str, ...]:
                  if (a is not None and first >> a & 1) or (b is not None and second >> b & 1))
 
 
+def _together(cpus: list[int], work: Callable[[int], object]) -> list:
+    "What `work` makes of each place in the list, all at once, each by a thread on its CPU; raises what any raises."
+    made, wrong, ready = [None] * len(cpus), [], threading.Barrier(len(cpus))
+
+    def go(i: int) -> None:
+        try:
+            if hasattr(os, "sched_setaffinity"): os.sched_setaffinity(0, {cpus[i]})  # of this thread only
+            ready.wait()
+            made[i] = work(i)
+        except threading.BrokenBarrierError: pass
+        except BaseException as e:
+            wrong.append(e)
+            ready.abort()  # nobody waits for it
+
+    threads = [threading.Thread(target=go, args=(i,)) for i in range(len(cpus))]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    if wrong: raise wrong[0]
+    return made
+
+
 class _Worker:
     "What answers requests."
 
@@ -117,38 +138,27 @@ class _Worker:
             self.functions[ir, wide] = kind(engine.get_function_address("drive")), engine
         return self.functions[ir, wide][0]
 
-    def addresses(self, nbytes: int, pattern: bytes, count: int) -> list[int]:
-        have = self.buffers.get(pattern, [])
-        if len(have) < count or any(b.nbytes < nbytes for b in have[:count]):
-            self.buffers.pop(pattern, None)
-            made: list = [None] * count
-            def fill(i): made[i] = _Buffer(nbytes, pattern)
-            threads = [threading.Thread(target=fill, args=(i,)) for i in range(count)]
-            for t in threads: t.start()
-            for t in threads: t.join()
-            if None in made: raise MemoryError(f"{count} × {nbytes} bytes could not be taken")
-            have = self.buffers[pattern] = made
-        return [b.address for b in have[:count]]
+    def addresses(self, nbytes: int, pattern: bytes, cpus: list[int]) -> list[int]:
+        have = self.buffers.get(pattern, {})
+        if any(c not in have or have[c].nbytes < nbytes for c in cpus):
+            del have
+            self.buffers.pop(pattern, None)  # before more is taken
+            # Each is filled by the thread's own CPU, so that it lies in the memory that is nearest to it.
+            made = _together(cpus, lambda i: _Buffer(nbytes, pattern))
+            self.buffers[pattern] = have = dict(zip(cpus, made, strict=True))
+        return [have[c].address for c in cpus]
 
     def run(self, r: dict) -> dict:
         drive = self.compiled(r["ir"], r["wide"])
         cpus, n, chunks, stride = r["cpus"], r["n"], r["chunks"], r["stride"]
         # A chunk is what each thread walks over before it takes the next.
-        data = self.addresses(max(stride * chunks, 1 << 16), base64.b64decode(r["pattern"]), len(cpus))
+        data = self.addresses(max(stride * chunks, 1 << 16), base64.b64decode(r["pattern"]), cpus)
 
         def timed(ns: int, repeats: int, cpus: list[int]) -> list[list[int]]:
             most = ns // 10_000 + 8
-            stamps, done = [(ctypes.c_int64 * (most + 1))() for _ in cpus], [0] * len(cpus)
-            together = threading.Barrier(len(cpus))
-
-            def go(i: int) -> None:
-                if hasattr(os, "sched_setaffinity"): os.sched_setaffinity(0, {cpus[i]})  # of this thread only
-                together.wait()
-                done[i] = drive(most, ns, repeats, chunks, stride, n, data[i], ctypes.addressof(stamps[i]))
-
-            threads = [threading.Thread(target=go, args=(i,)) for i in range(len(cpus))]
-            for t in threads: t.start()
-            for t in threads: t.join()
+            stamps = [(ctypes.c_int64 * (most + 1))() for _ in cpus]
+            done = _together(cpus, lambda i: drive(
+                most, ns, repeats, chunks, stride, n, data[i], ctypes.addressof(stamps[i])))
             return [[t - s[0] for t in s[:n + 1]] + [s[0]] for s, n in zip(stamps, done, strict=True)]
 
         repeats = 1
@@ -160,17 +170,22 @@ class _Worker:
         return {"repeats": repeats, "stamps": stamps, "cpu_s": sum(os.times()[:2])}
 
 
+_SIGN = "fasterroof-probe "  # begins every line that is an answer, whatever else prints
+
+
 def serve() -> None:
     "Answer requests from standard input until it ends."
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this decides when it ends
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else prints does not get between the answers
     worker = _Worker()
-    print(json.dumps(worker.hello()), file=out, flush=True)
+    def say(answer: dict) -> None: print(_SIGN + json.dumps(answer), file=out, flush=True)
+
+    say(worker.hello())
     for line in sys.stdin:
         try: answer = worker.run(json.loads(line))
         except Exception as e: answer = {"error": f"{type(e).__name__}: {e}"}
-        print(json.dumps(answer), file=out, flush=True)
+        say(answer)
 
 # %% ../nbs/analysis/prober.ipynb #07306a42
 class ProbeError(FasterroofError, RuntimeError):
@@ -195,18 +210,26 @@ class Prober:
     def __exit__(self, *exc) -> None: self._stop()
 
     def _start(self) -> None:
-        # The package is found where this one was, behind everything else: no file in the working directory gets in.
-        code = f"import sys; sys.path.append({str(Path(errors.__file__).parents[1])!r}); "
-        code += "from fasterroof.prober import serve; serve()"
-        if not sys.executable: raise ProbeError("There is no Python interpreter to start a probe with.")
+        # This very package is loaded, wherever it lies; and no file in the working directory gets in.
+        package = Path(errors.__file__).parent
+        code = (f"import importlib.util as u, sys; s = u.spec_from_file_location('fasterroof', "
+                f"{str(package / '__init__.py')!r}, submodule_search_locations=[{str(package)!r}]); "
+                "m = sys.modules['fasterroof'] = u.module_from_spec(s); s.loader.exec_module(m); "
+                "from fasterroof.prober import serve; serve()")
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise ProbeError("There is no Python interpreter to start a probe with.")
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL, text=True)
         except OSError as e: raise ProbeError(f"The probe's process could not be started: {one_line(e)}.") from e
-        said = self._answer()
-        self.cpu = said.pop("cpu")
-        self.machine = Machine(**said | {"features": frozenset(said["features"])})
+        try:
+            said = self._answer(30.0)
+            self.cpu = said.pop("cpu")
+            self.machine = Machine(**said | {"features": frozenset(said["features"])})
+        except BaseException:
+            self._stop()
+            raise
 
     def _stop(self) -> None:
         process, self.process = self.process, None
@@ -221,14 +244,14 @@ class Prober:
         watch = threading.Timer(within_s, self.process.kill)  # a process that hangs is one that died
         watch.daemon = True
         watch.start()
-        try: line = self.process.stdout.readline()
+        try: line = next((line for line in self.process.stdout if line.startswith(_SIGN)), "")
         finally: watch.cancel()
         if not line:
             code = self.process.wait()
             why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             self._stop()
             raise ProbeError(f"the probe's process ended with {why}")
-        return json.loads(line)
+        return json.loads(line.removeprefix(_SIGN))
 
     @property
     def used_s(self) -> float:  # s
@@ -257,7 +280,10 @@ class Prober:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError: pass  # it has died: reading says of what
-        said = self._answer(60.0 + 10 * seconds)
+        try: said = self._answer(60.0 + 10 * seconds)
+        except BaseException:  # an answer that nobody waits for is not to be the next request's
+            self._stop()
+            raise
         if "error" in said: raise ProbeError(one_line(said["error"]))
         self.cpu_s = said["cpu_s"]
         starts = [s.pop() for s in said["stamps"]]

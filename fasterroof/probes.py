@@ -10,6 +10,7 @@ __all__ = ['Probe', 'compute_probes', 'memory_probes', 'rates', 'launch_time', '
 import time
 from collections.abc import Callable, Iterator
 from math import prod
+from numbers import Real
 from typing import NamedTuple
 
 import torch
@@ -18,7 +19,7 @@ import torch.nn.functional as F
 from .ceilings import Reading
 from .env import fp32_mode, resolve_dtype, track
 from .errors import InputError, one_line
-from .host import caches, cpus_allowed, free_memory
+from .host import caches, cpu_quota, cpu_set, free_memory, placements
 from .units import FORMATS, si
 
 # %% ../nbs/analysis/probes.ipynb #48287541
@@ -135,7 +136,7 @@ def cache_sizes(
 ) -> list[tuple[str, int]]:  # (name, B), smallest first
     "Caches as the system tells them; empty where it does not."
     if device.type == "cuda": return [("L2", torch.cuda.get_device_properties(device).L2_cache_size)]
-    return caches(min(torch.get_num_threads(), cpus_allowed())) if device.type == "cpu" else []
+    return caches(placements(torch.get_num_threads(), cpu_set(), cpu_quota())[0]) if device.type == "cpu" else []
 
 
 def memory_size(
@@ -145,13 +146,16 @@ def memory_size(
     "A working set that no cache holds: at least four times the last one, and large enough to be read for milliseconds."
     free = memory_free(device)
     if asked_mb is not None:
-        if not asked_mb > 0: raise InputError(f"bandwidth_mb must be above 0, not {asked_mb!r}.")
-        if free is not None and asked_mb * 1e6 > free:
-            raise InputError(f"bandwidth_mb={asked_mb:g} does not fit: {si(free, 'B')} of memory are free on {device}.")
+        if not isinstance(asked_mb, Real) or isinstance(asked_mb, bool) or not asked_mb > 0:
+            raise InputError(f"bandwidth_mb must be above 0, not {asked_mb!r}.")
+        # Twice: zeros are written to memory of their own.
+        if free is not None and 2 * asked_mb * 1e6 > free:
+            raise InputError(f"bandwidth_mb={asked_mb:g} does not fit twice: "
+                             f"{si(free, 'B')} of memory are free on {device}.")
         return int(asked_mb * 1e6)
     last = max((size for _, size in cache_sizes(device)), default=32 << 20)
     want = max(4 * last, int(2e9) if device.type == "cuda" else 256 << 20)
-    return want if free is None else min(want, free // 4)
+    return want if free is None else max(1 << 20, min(want, free // 4))
 
 # %% ../nbs/analysis/probes.ipynb #e51efb54
 def compute_readings(
@@ -166,7 +170,7 @@ def compute_readings(
     reached, refused = [], ""
     # torch takes "tf32" or "medium" as leave, not as an order: fp32 is multiplied otherwise only where it can be.
     pinned = fp32_mode(device.type) if mode in ("tf32", "medium") else mode
-    if pinned != mode: return [], f"fp32 is multiplied as {pinned}"
+    if pinned != mode: return [], "torch multiplies fp32 in no such way"
     accumulator = {"int8": "int32", "fp64": "fp64"}.get(mode, "fp32")
     try:
         size = size or matrix_size(device, mode, sync)

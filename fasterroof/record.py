@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .ceilings import Reading, best_of
+from .ceilings import Reading, best_of, ordered
 from .env import resolve_dtype
 from .errors import InputError, RunFileError, one_line
 from .files import from_plain, read_json, write_whole
@@ -48,6 +48,12 @@ def probed(
 
 # %% ../nbs/analysis/record.ipynb #59e2ac76
 FORMAT, VERSION = "fasterroof.peaks", 1
+
+
+def _between(low: float, high: float) -> str:
+    prefix = si(high).partition(" ")[2]
+    scale = 10 ** (3 * "kMGTPE".index(prefix) + 3) if prefix else 1
+    return f"{float(f'{low / scale:.3g}'):g}–{float(f'{high / scale:.3g}'):g} {prefix}".rstrip()
 
 
 def _binary(nbytes: float) -> str:
@@ -108,12 +114,15 @@ class HardwarePeaks(Roof):
         "A row for each ceiling and mix: rate in FLOP/s or B/s, its interval, capacity in B, ridge in FLOP/B."
         found = []
         for c in self.ceilings or (Ceiling(self.mode, self.peak_flops, unit="any"),):
-            found.append({"what": c.mode, "of": c.unit, "rate": c.flops_per_s, "unit": "FLOP/s", "interval": c.interval,
+            unit = "OP/s" if "int" in c.mode or c.mode == "bool" else "FLOP/s"  # whole numbers do not float
+            found.append({"what": c.mode, "of": c.unit, "rate": c.flops_per_s, "unit": unit, "interval": c.interval,
                           "ridge": c.flops_per_s / self.peak_bandwidth, "capacity": None, "by": c.by,
                           "lower_bound": c.lower_bound, "sustained": c.sustained})
         for x in (*self.caches, self.main):
             room = None if x.name == self.memory else x.capacity
-            tried = sorted(x.mixes, key=lambda m: -m.bandwidth) or [Mix("best", x.bandwidth, 0.5, x.by, x.interval)]
+            # The one that is the level's figure first: zeros, where they have a short way, are not it.
+            tried = sorted(x.mixes, key=lambda m: (m.bandwidth > x.bandwidth, -m.bandwidth))
+            tried = tried or [Mix("best", x.bandwidth, 0.5, x.by, x.interval)]
             for m in tried:
                 found.append({"what": x.name, "of": m.name, "rate": m.bandwidth, "unit": "B/s", "interval": m.interval,
                               "ridge": self.peak_flops / m.bandwidth, "capacity": room, "by": m.by,
@@ -142,13 +151,13 @@ class HardwarePeaks(Roof):
         mixes: bool = True,  # False: only the best of each level
     ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
         "The rows as people read them."
-        headings, texts, seen = ["", "of", "ceiling", "95 %", "ridge", "holds", "by"], [], set()
+        headings, texts, seen = ["", "unit, mix", "ceiling", "95 %", "FLOP/B", "capacity", "kernel"], [], set()
         for row in self.rows():
             first = row["what"] not in seen
             seen.add(row["what"])
             if not mixes and row["unit"] == "B/s" and not first: continue  # the best comes first
-            between = "–".join(si(x, "") for x in row["interval"]) if row["interval"] else MISSING
-            ridge = si(row["ridge"], "FLOP/B") if first or row["unit"] == "FLOP/s" else ""
+            between = _between(*row["interval"]) if row["interval"] else MISSING
+            ridge = f"{row['ridge']:.3g}" if first or row["unit"] != "B/s" else ""
             texts.append([row["what"], row["of"], ("≥ " if row["lower_bound"] else "") + si(row["rate"], row["unit"]),
                           between, ridge, _binary(row["capacity"]) if row["capacity"] and first else "",
                           (row["by"].removeprefix(row["of"]).strip() or row["by"])
@@ -210,8 +219,8 @@ def _merged(a: Sequence, b: Sequence, key, rate) -> Iterator[tuple]:
 
 
 def better(
-    a: HardwarePeaks,  # two roofs of the same device, format and modes
-    b: HardwarePeaks,
+    a: HardwarePeaks,  # one roof
+    b: HardwarePeaks,  # another of the same device, format and modes
 ) -> HardwarePeaks:
     "Of two probes of one machine, the higher of each ceiling and the lower cost of a launch."
     ceilings = tuple(c for c, *_ in _merged(a.ceilings, b.ceilings, lambda c: (c.mode, c.unit), "flops_per_s"))
@@ -222,5 +231,5 @@ def better(
     levels = tuple(sorted(levels, key=lambda x: (x.name == a.memory, x.capacity)))
     return replace(
         a, peak_flops=max(a.peak_flops, b.peak_flops), peak_bandwidth=max(a.peak_bandwidth, b.peak_bandwidth),
-        ceilings=ceilings, levels=levels, launch_s=min(a.launch_s, b.launch_s), probed=(*a.probed, *b.probed),
+        ceilings=ceilings, levels=ordered(levels), launch_s=min(a.launch_s, b.launch_s), probed=(*a.probed, *b.probed),
         notes=tuple(dict.fromkeys((*a.notes, *b.notes))))

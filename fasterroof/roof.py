@@ -101,9 +101,16 @@ class Roof:
             rates += [(f"{level.name} bandwidth", level.bandwidth), (f"{level.name} capacity", level.capacity)]
             rates += [(f"{level.name} {m.name}", m.bandwidth) for m in level.mixes]
         rates += [("interval", x) for c in (*self.ceilings, *self.levels) for x in c.interval or ()]
+        figures = [(c.interval, c.flops_per_s, c.mode) for c in self.ceilings]
+        figures += [(x.interval, x.bandwidth, x.name) for level in self.levels for x in (level, *level.mixes)]
         for what, rate in rates:
             if not (isinstance(rate, Real) and math.isfinite(rate) and rate > 0):
                 raise InputError(f"{what} must be a positive, finite number in SI units, not {rate!r}.")
+        outside = next((what for ends, value, what in figures if ends and not ends[0] <= value <= ends[1]), None)
+        bad = next((m for level in self.levels for m in level.mixes if not 0 <= m.reads <= 1), None)
+        if bad: raise InputError(f"A mix reads a share from 0 to 1 of its bytes, not {bad.reads!r}.")
+        if not math.isfinite(self.ridge_point): raise InputError("peak_flops over peak_bandwidth must be finite.")
+        if outside is not None: raise InputError(f"The figure of {outside} must lie within its own interval.")
         for what, rate in rates[:2]: object.__setattr__(self, what, float(rate))  # numpy's numbers are none of JSON's
         if not (math.isfinite(self.launch_s) and self.launch_s >= 0):
             raise InputError(f"launch_s must be zero or more seconds, not {self.launch_s!r}.")
@@ -136,12 +143,13 @@ class Roof:
         mode: str | None,      # compute mode; None: that of `peak_flops`
         unit: str = "matrix",  # "matrix": what contractions run on; "vector": what everything else does
     ) -> Ceiling | None:       # None where it is not known
-        "The highest ceiling that such arithmetic can run under."
+        "The highest ceiling of that kind; of the other kind, where only that is known."
         mode = self.mode if mode is None else computed_as(mode)
         told = [c for c in self.ceilings if c.mode == mode]
-        if not any(c.unit != "vector" for c in told) and self.mode in (None, mode):
+        if self.mode in (None, mode) and not any(c.unit != "vector" for c in told):
             told.append(Ceiling(mode or "", self.peak_flops, unit="matrix" if told else "any"))
-        fitting = told if unit == "matrix" else [c for c in told if c.unit != "matrix"] or told
+        other = "vector" if unit == "matrix" else "matrix"
+        fitting = [c for c in told if c.unit != other] or told
         return max(fitting, key=lambda c: c.flops_per_s, default=None)
 
     def ceiling(

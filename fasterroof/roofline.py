@@ -21,7 +21,7 @@ from .calls import call_arguments, check_call, describe, is_compiled, model_erro
 from .clock import Timing, no_gc, synchronizer, time_once
 from .env import environment, preserved, resolve_device, tensors_restorer, track
 from .errors import InputError, UncountedWarning, one_line
-from .guard import Guard, widened
+from .guard import Guard, elsewhere, widened
 from .host import ForeignLoad, cpu_name
 from .join import RooflinePoint, estimate, join
 from .ops import tensors_in
@@ -34,6 +34,7 @@ from .run import Run
 from .scope import Scope
 from .timeline import Marker, Span, Stopwatch, idle_time, kernel_spans, profiler_events
 from .trace import trace, warn_uncounted
+from .units import computed_as
 from .work import Op, Trace
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _modes(ops: list[Op]) -> list[str]:
     "Compute modes that have FLOPs, those of most contraction work first."
     work: Counter = Counter()
     for op in ops:
-        if op.flops: work[op.mode] += op.flops + 1e6 * op.contraction_flops
+        if op.flops: work[computed_as(op.mode)] += op.flops + 1e6 * op.contraction_flops
     return [mode for mode, _ in work.most_common()]
 
 
@@ -147,7 +148,8 @@ class RooflineAnalyzer:
             raise InputError("A model compiled by torch.compile cannot be profiled operation by operation; "
                              "pass the original (model._orig_mod).")
         if peaks is not None and not isinstance(peaks, Roof):
-            raise InputError(f"peaks must be a Roof, such as measure_peaks() gives, not {type(peaks).__name__}.")
+            raise InputError("peaks must be a Roof, such as measure_peaks() gives or HardwarePeaks.load(path) reads, "
+                             f"not {type(peaks).__name__}.")
         self.args, self.kwargs = call_arguments(sample)
         check_call(model, self.args, self.kwargs)
         self.model, self.peaks, self.name = model, peaks, name or model_name(model)
@@ -199,8 +201,10 @@ class RooflineAnalyzer:
         ops, timed, plain = recorders[usual[0]].ops(), [spans[i] for i in usual], Timing(tuple(plain))
         roof = widened(measured, before, after)
         joined = join(ops, timed, roof, plain.median)
-        notes = [*_foreign_peaks(self.peaks), *more.get("notes", ())] + [note] * bool(note)
-        if any(p.impossible for p in joined.points) and measured.source == "measured":  # once
+        notes = [*_foreign_peaks(self.peaks), *elsewhere(measured, before), *more.get("notes", ())]
+        notes += [note] * bool(note)
+        again_probed = self.peaks is None and any(p.impossible for p in joined.points)
+        if again_probed:  # once; a roof that was given is the caller's, and is only reported
             again = better(measured, peaks_for(modes, device, cache=False))
             keep_better(measured, again)
             roof = widened(again, before, after)
@@ -214,7 +218,7 @@ class RooflineAnalyzer:
         self._run = Run(
             model=self.name, sample=describe(self.args, self.kwargs), device=str(device),
             points=joined.points, roof=roof, plain=plain, watched=Timing(tuple(watched)),
-            guard={"before": before, "after": after},
+            guard={"before": before, "after": after}, probed_again=again_probed,
             time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
             environment=record, idle_s=more.get("idle_s"), notes=tuple(notes))
         return self.results

@@ -43,6 +43,7 @@ class Run:
     idle_s: float | None = None              # s, median time a step between kernels; None: not measured (CPU)
     notes: tuple[str, ...] = ()              # sentences that whoever reads the figures needs
     environment: dict = field(default_factory=dict)  # versions, processor, threads, settings
+    probed_again: bool = False  # whether the roof was, since points were faster than it allows
     guard: dict = field(default_factory=dict)  # "before", "after": what the machine did, what → FLOP/s or B/s
 
     def __post_init__(self):
@@ -137,8 +138,10 @@ class Run:
             more.append(f"Undefined, without a cost rule or a ceiling: {names}.")
         def names(points): return ", ".join(one_line(p.name, 60) for p in points)
         wrong = [p for p in self.points if p.impossible]
-        if wrong:
+        if wrong and self.probed_again:
             more.append(f"Counting error: faster than the upper end of the roof allows: {names(wrong)}.")
+        elif wrong:
+            more.append(f"Faster than the upper end of this roof, which was given and not probed now: {names(wrong)}.")
         above = [p for p in self.points if (p.utilization_pct or 0) > 100 and not p.impossible]
         if above: more.append(f"Above 100 %, within the roof's interval: {names(above)}.")
         low = [p for p in self.points if p.lower_bound]
