@@ -230,14 +230,15 @@ def memory_readings(
             for kernel in mixes(probe.machine):
                 r = probe.reading(kernel, name, probe.cpus, size, seconds[name])
                 if r: found[name, r.name] = _together(found[name, r.name], r) if (name, r.name) in found else r
-    # The best of each level again, where theory says that there is more, up to three times: every round may have met
-    # a disturbance, and this one too.
+    # The best of each cache again, unless theory says that there is no more: every round may have met a disturbance.
     def short(r): return r.limit is None or max(r.samples) < 0.97 * r.limit
     for again in range(3):
         for name, size in levels.items():
             best = sorted((r for (level, _), r in found.items() if level == name), key=lambda r: -max(r.samples))[:3]
-            names = {r.name for r in best if short(r) and (r.limit is not None or not again)}
+            names = {r.name for r in best if short(r) and (name != "DRAM" or not again)}
             for kernel in (k for k in mixes(probe.machine) if k.name in names):
-                r = probe.reading(kernel, name, probe.cpus, size, 2 * seconds[name])
-                if r: found[name, r.name] = _together(found[name, r.name], r)
+                # Siblings of the cores may have more requests on the way than one thread a core.
+                for cpus in probe.placements if not again else [probe.cpus]:
+                    r = probe.reading(kernel, name, cpus, size, 2 * seconds[name])
+                    if r: found[name, r.name] = _together(found[name, r.name], r) if (name, r.name) in found else r
     return list(found.values())

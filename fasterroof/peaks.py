@@ -209,6 +209,8 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
     arithmetic = sorted((c for c in arithmetic if c.mode in place), key=lambda c: (place[c.mode], c.unit))
     moved = {name: [r for r in found.readings if r.unit == "memory" and r.what == name] for name, _ in found.levels}
     levels = ordered([level(name, size, moved[name]) for name, size in found.levels if moved[name]])
+    if not levels or levels[-1].name != found.levels[-1][0]:
+        raise DeviceError(f"The bandwidth of {device}'s main memory could not be measured: {found.conditions}.")
     if found.bursts:
         arithmetic = [replace(c, lower_bound=True) for c in arithmetic]
         levels = tuple(replace(x, lower_bound=True) for x in levels)
