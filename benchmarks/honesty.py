@@ -19,9 +19,10 @@ from rich.table import Table
 from fasterroof import environment
 from fasterroof.ceilings import best_of
 from fasterroof.cpuprobes import CPUProbe, compute_readings, measure_clock
-from fasterroof.kernels import arithmetic, mixes
+from fasterroof.kernels import arithmetic
 from fasterroof.prober import Prober
 from fasterroof.probes import cache_sizes, memory_size
+from fasterroof.streams import mixes
 from fasterroof.units import si
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -14,8 +14,9 @@ from itertools import pairwise
 from .ceilings import Reading, capacities, cycle_limit, instruction_limit, windows
 from .errors import one_line
 from .host import caches, cpu_quota, cpu_set, placements
-from .kernels import INTEGERS, Kernel, Machine, arithmetic, clock_chain, matrix_units, mixes
+from .kernels import INTEGERS, Kernel, Machine, arithmetic, clock_chain, matrix_units
 from .prober import ProbeError, Prober
+from .streams import mixes
 
 # %% ../nbs/analysis/cpuprobes.ipynb #d369f6d7
 class CPUProbe:

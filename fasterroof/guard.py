@@ -17,10 +17,11 @@ from .ceilings import changes, windows
 from .clock import no_gc, synchronizer
 from .cpuprobes import CPUProbe
 from .env import preserved
-from .kernels import arithmetic, mixes
+from .kernels import arithmetic
 from .prober import ProbeError, Prober
 from .record import HardwarePeaks
 from .roof import Roof
+from .streams import mixes
 
 # %% ../nbs/analysis/guard.ipynb #53c111a2
 class Guard:

@@ -7,7 +7,6 @@ __all__ = ['KNOWN', 'clear_peaks_cache', 'keep_better', 'measure_peaks', 'peaks_
 
 # %% ../nbs/analysis/peaks.ipynb #50d26e96
 import datetime
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -16,192 +15,17 @@ import torch
 
 from . import probes
 from .ceilings import Found, ceilings, level, ordered
-from .clock import no_gc, synchronizer
-from fasterroof.cpuprobes import (
-    CPUProbe, compute_readings, level_sizes, measure_clock, memory_readings, modes_here, second_look, sustained_rate,
-    sweep, unproven_modes,
-)
-from .env import pin_fp32, preserved, progress, resolve_device, resolve_dtype
+from .clock import no_gc
+from .cpuprobes import modes_here
+from .env import preserved, progress, resolve_device, resolve_dtype
 from .errors import DeviceError, InputError, one_line
-from fasterroof.host import (
-    ForeignLoad, caches, cpu_name, cpu_quota, cpu_set, cpus_allowed, memory_total, throttled,
-)
+from .host import cpu_set
+from .prober import Prober
 from .record import HardwarePeaks, probed
-from .prober import ProbeError, Prober
+from .survey import refused, survey
 from .units import FORMATS, computed_as, format_name, mode_name, si
 
 # %% ../nbs/analysis/peaks.ipynb #7a467500
-def _framework(device, modes, size, warmup, steps, found: Found) -> None:
-    "Add what torch's kernels reach in each mode."
-    sync = synchronizer(device)
-    for mode in modes:
-        readings, refused = [], "torch does not multiply it"
-        if mode in FORMATS:
-            with preserved():
-                torch.set_grad_enabled(False)
-                pin_fp32(mode if mode in ("tf32", "medium") else "fp32")
-                readings, refused = probes.compute_readings(device, mode, sync, size, warmup, steps)
-        found.readings += readings
-        if not any(r.what == mode for r in found.readings): found.missing[mode] = refused
-
-
-def _refused(device, modes) -> dict[str, str]:
-    "Modes that torch cannot multiply and no kernel of ours can either, found out before anything takes long."
-    tried = Found()
-    _framework(device, [m for m in modes if m in ("tf32", "fp8_e4m3", "fp8_e5m2")], 32, 0, 1, tried)
-    return tried.missing
-
-
-def _cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
-    device, found = torch.device("cpu"), Found()
-    load, held, began = ForeignLoad(), throttled(), time.perf_counter()
-    found.launch_s = probes.launch_time(device, lambda: None)
-    seconds = None if steps is None else steps * 1e-3  # a window a step
-    why, probe, used_s = "", None, 0.0
-    if not find_spec("llvmlite"): why = "llvmlite is not installed (pip install 'fasterroof[probes]')"
-    else:
-        try:
-            with Prober() as prober:
-                probe = CPUProbe(prober, torch.get_num_threads())
-                _cpu_kernels(probe, modes, nbytes, seconds, found, tell)
-                used_s = prober.used_s
-        except ProbeError as e: why, probe = one_line(e).rstrip("."), None
-    if probe is None:
-        found = Found(launch_s=found.launch_s, notes=[
-            f"The processor's own kernels could not be run: {why}. "
-            "Only torch's tried, so every ceiling is a lower bound."])
-        _framework_memory(device, nbytes, warmup, steps or 20, found)
-    tell("torch's kernels")
-    few = probe is not None and steps is None  # they stand beside
-    _framework(device, modes, size, 2 if few else warmup, 8 if few else steps or 20, found)
-    hot = throttled()
-    foreign = load.share(used_s)
-    found.conditions |= {
-        "cpu": cpu_name(), "threads": torch.get_num_threads(), "cpus_allowed": cpus_allowed(), "cpu_quota": cpu_quota(),
-        "foreign_cpu_share": foreign, "throttled_s": hot[0] - held[0], "thermal_throttles": hot[1] - held[1],
-        "seconds": time.perf_counter() - began}
-    found.notes += _disturbed(found.conditions)
-    return found
-
-
-def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) -> None:
-    "Add what the processor's own kernels reach."
-    tell("clock")
-    clock = measure_clock(probe)
-    found.have = modes_here(probe.machine)
-    for mode in modes:
-        if mode not in found.have: continue
-        tell(f"arithmetic, {mode}")
-        found.readings += compute_readings(probe, [mode], seconds or 0.03)
-    if probe.quota is not None:
-        for i, r in enumerate(found.readings):
-            kept = sustained_rate(probe, r)
-            found.readings[i] = replace(r, sustained=kept)
-            if kept and kept < 0.8 * max(r.samples):
-                burst, kept = (si(x, "FLOP/s") for x in (max(r.samples), kept))
-                found.notes.append(f"A quota of {probe.quota:g} CPUs cuts in: {r.name} reaches {burst} "
-                                   f"for milliseconds and keeps up {kept}.")
-    found.unproven = {m: u for m, u in unproven_modes(probe, found.readings).items() if m in modes}
-    for mode, unit in found.unproven.items():
-        found.notes.append(f"{unit} is present and no kernel of ours reached it: "
-                           f"the ceiling of {mode} is a lower bound.")
-    tell("levels of memory")
-    swept = sweep(probe, nbytes)
-    sizes = level_sizes(probe, swept)
-    last = max((size for _, size in caches(probe.cpus)), default=0)
-    if nbytes < 2 * last:
-        found.notes.append(f"{si(nbytes, 'B')} fit into caches of {si(last, 'B')}, at least in part: "
-                           "what is called DRAM here is no main memory.")
-    tell("bandwidth")
-    found.levels = [*sizes, ("DRAM", memory_total() or nbytes)]
-    inner = dict(zip([name for name, _ in sizes], [0, *(size for _, size in sizes)], strict=False))
-    # Within each level, and beyond the one before.
-    tried = {name: max(size // 2, inner[name] * 5 // 4) for name, size in sizes} | {"DRAM": nbytes}
-    length = {name: seconds or (0.008 if name == "DRAM" else 0.004) for name in tried}
-    found.readings = second_look(probe, found.readings, seconds or 0.03)
-    found.readings += memory_readings(probe, tried, length)
-    found.readings = second_look(probe, found.readings, seconds or 0.03)
-    if not any(r.unit == "memory" for r in found.readings):
-        raise ProbeError(probe.refused[0] if probe.refused else "no kernel ran for long enough")
-    after = measure_clock(probe)
-    found.notes += probe.refused
-    found.conditions |= {"clock_hz": clock, "clock_after_hz": after, "cpus": probe.cpus}
-    if clock and after and not 0.95 < after / clock < 1.05:
-        found.notes.append(f"The clock went from {si(clock, 'Hz')} to {si(after, 'Hz')} meanwhile.")
-    threads = torch.get_num_threads()
-    if probe.quota and threads > probe.quota:
-        found.bursts = True
-        found.notes.append(f"torch uses {threads} threads under a quota of {probe.quota:g} CPUs: for a part of its "
-                           "period it can go beyond these ceilings, which are lower bounds.")
-
-
-def _disturbed(conditions: dict) -> list[str]:
-    said = []
-    foreign = conditions.get("foreign_cpu_share")
-    if foreign is not None and foreign > 0.1:
-        said.append(f"Other programs used {100 * foreign:.0f} % of the processors while the peaks were probed: "
-                    "they may be too low.")
-    if conditions.get("throttled_s", 0) > 0.01:
-        said.append(f"A quota held the probes up for {si(conditions['throttled_s'], 's')}.")
-    if conditions.get("thermal_throttles"):
-        said.append(f"The processor was too hot {conditions['thermal_throttles']} times while the peaks were probed.")
-    return said
-
-
-def _framework_memory(device, nbytes, warmup, steps, found: Found) -> None:
-    sync, memory = synchronizer(device), "HBM" if device.type == "cuda" else "DRAM"
-    for name, size in probes.cache_sizes(device):
-        if name == "L1": continue  # no operation of a framework is short enough to show it
-        found.levels.append((name, size))
-        tried = [size // 4, size // 2, size * 3 // 4]
-        found.readings += probes.memory_readings(device, name, tried, sync, found.launch_s, warmup, steps)
-    found.levels.append((memory, nbytes))
-    found.readings += probes.memory_readings(device, memory, [nbytes], sync, found.launch_s, warmup, steps)
-
-# %% ../nbs/analysis/peaks.ipynb #abd8439b
-def _cuda(device, modes, size, nbytes, warmup, steps, tell) -> Found:
-    from fasterroof import cudaprobes
-    from fasterroof.cudaproducts import modes_of
-    from fasterroof.replay import launch_times
-
-    found, left_out = Found(), {}
-    found.conditions = {"before": cudaprobes.conditions(device)}
-    tell("launches")
-    launch = launch_times(device)
-    found.launch_s = launch.back_to_back
-    how = dict(warmup=warmup, steps=steps or 20, left_out=left_out)
-    for mode in modes:
-        if mode not in FORMATS: continue  # whole numbers that nothing contracts
-        tell(f"arithmetic, {mode}")
-        with preserved():
-            torch.set_grad_enabled(False)
-            pin_fp32("tf32" if mode == "tf32" else "fp32")
-            try: found.readings += cudaprobes.matrix_readings(device, mode, size, **how)
-            except DeviceError as e: found.missing[mode] = one_line(e).rstrip(".")
-            found.readings += cudaprobes.vector_readings(device, mode, **how)
-    tell("bandwidth")
-    l2 = cudaprobes.l2_readings(device, **how)
-    if l2: found.levels.append(("L2", torch.cuda.get_device_properties(device).L2_cache_size))
-    found.levels.append(("HBM", torch.cuda.get_device_properties(device).total_memory))
-    found.readings += [*l2, *cudaprobes.memory_readings(device, nbytes, **how)]
-    found.have = modes_of(torch.cuda.get_device_capability(device))
-    found.conditions |= {
-        "after": cudaprobes.conditions(device), "launch_in_graph_s": launch.in_graph, "left_out": left_out}
-    held = found.conditions["after"].get("clock_held_by")
-    if held: found.notes.append(f"The GPU's clock was held down by: {', '.join(held)}.")
-    if found.conditions["after"].get("mig"): found.notes.append("MIG is on: these are peaks of an instance.")
-    return found
-
-
-def _other(device, modes, size, nbytes, warmup, steps, tell) -> Found:
-    found = Found(launch_s=probes.launch_time(device, synchronizer(device)), notes=[
-        f"Only torch's own kernels tried on {device}: every ceiling is a lower bound."])
-    _framework(device, modes, size, warmup, steps or 20, found)
-    tell("bandwidth")
-    _framework_memory(device, nbytes, warmup, steps or 20, found)
-    return found
-
-# %% ../nbs/analysis/peaks.ipynb #498d2259
 def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> HardwarePeaks:
     "The roof that was found, with the first mode's ceiling for its peak."
     arithmetic = ceilings(found.readings, found.unproven)
@@ -308,17 +132,15 @@ def _measured(
         if free is not None and need > free:
             raise InputError(f"matmul_size={matmul_size} does not fit: three matrices take up to {si(need, 'B')}, "
                              f"{si(free, 'B')} of memory are free on {device}.")
-    how = {"cpu": _cpu, "cuda": _cuda}.get(device.type, _other)
     if strict and device.type != "cuda":
-        for mode, why in _refused(device, modes).items():
+        for mode, why in refused(device, modes).items():
             have = ""
             if device.type == "cpu" and find_spec("llvmlite"):
                 with Prober() as prober: have = f"; it has {', '.join(modes_here(prober.machine))}"
             raise DeviceError(f"{device} has no {mode} here ({why}){have}.")
     with preserved(), no_gc(), progress("Peaks") as tell:
         torch.set_grad_enabled(False)
-        if device.type == "cpu": found = how(modes, matmul_size, nbytes, warmup, steps, tell)
-        else: found = how(device, modes, matmul_size, nbytes, warmup, steps, tell)
+        found = survey(device, modes, matmul_size, nbytes, warmup, steps, tell)
     for mode, why in found.missing.items():
         have = dict.fromkeys([*found.have, *(r.what for r in found.readings if r.unit != "memory")])
         said = f"{device} has no {mode} here ({why}); it has {', '.join(have) or 'no other that was tried'}"
