@@ -49,12 +49,14 @@ class CPUProbe:
         seconds: float = 0.03,  # s
     ) -> Reading | None:      # None where it could not be run, which `refused` tells
         "Run a kernel and turn its slices into rates."
-        try: slices = self.prober.run(kernel, cpus, nbytes, seconds)
-        except ProbeError as e:
-            self.refused.append(f"{kernel.name} could not be run here: {one_line(e)}.")
-            return None
-        rates = windows(slices.work, slices.stamps)
-        if not len(rates): return None  # a machine so busy that the threads never ran together
+        for longer in (1, 4, 16, 64):  # on a busy machine the threads may never have run together
+            try: slices = self.prober.run(kernel, cpus, nbytes, seconds * longer)
+            except ProbeError as e:
+                self.refused.append(f"{kernel.name} could not be run here: {one_line(e)}.")
+                return None
+            rates = windows(slices.work, slices.stamps)
+            if len(rates): break
+        else: return None
         limit = None
         if kernel.lanes and self.clock_hz:
             # Theory: the next possible number of instructions a cycle, on every core, as the fastest slice shows.
