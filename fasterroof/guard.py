@@ -99,7 +99,7 @@ def elsewhere(
     look: dict,   # rates of a look
 ) -> list[str]:
     "A sentence where the machine is in another state than when its roof was measured."
-    said = changes(_own(roof), look)
+    said = changes(_own(roof), look, 0.25)  # the roof is the best of many more samples than a look takes
     return [f"The machine was in another state when the roof was measured: {', '.join(said)}."] if said else []
 
 
