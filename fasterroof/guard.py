@@ -19,7 +19,6 @@ from .cpuprobes import CPUProbe
 from .env import preserved
 from .kernels import arithmetic
 from .prober import ProbeError, Prober
-from .record import HardwarePeaks
 from .roof import Roof
 from .streams import mixes
 

@@ -19,7 +19,7 @@ from .ceilings import Reading, best_of, ordered
 from .env import resolve_dtype
 from .errors import InputError, RunFileError, one_line
 from .files import from_plain, read_json, write_whole
-from .roof import Ceiling, Interval, Level, Mix, Roof
+from .roof import Ceiling, Interval, Mix, Roof
 from .units import MISSING, format_name, mode_name, si
 
 if TYPE_CHECKING: import pandas as pd
