@@ -18,7 +18,7 @@ import torch
 from .ceilings import Reading, best_of, ordered
 from .env import resolve_dtype
 from .errors import InputError, RunFileError, one_line
-from .files import from_plain, read_json, write_whole
+from .files import from_plain, read_versioned, write_whole
 from .roof import Ceiling, Interval, Mix, Roof
 from .units import MISSING, format_name, mode_name, si
 
@@ -98,15 +98,9 @@ class HardwarePeaks(Roof):
         path: str | os.PathLike,  # a file that `save` or `fasterroof peaks --json` wrote
     ) -> "HardwarePeaks":
         "Read peaks; raises `RunFileError` if the file holds none, or of a newer version."
-        d = read_json(path)
-        if not isinstance(d, dict) or d.get("format") != FORMAT:
-            raise RunFileError(f"{one_line(path)} holds no saved peaks.")
-        version = d.get("version")
-        if not isinstance(version, int) or version > VERSION:
-            raise RunFileError(f"{one_line(path)} is of version {one_line(repr(version), 20)}; "
-                               f"this fasterroof reads up to version {VERSION}.")
+        d = read_versioned(path, FORMAT, VERSION, "a file of saved peaks")
         try: peaks = roof_from_dict(d)
-        except RunFileError as e: raise RunFileError(f"{one_line(path)} holds no saved peaks: {one_line(e)}") from None
+        except RunFileError as e: raise RunFileError(f"{one_line(path)} is not a file of saved peaks: {one_line(e)}") from None
         if not isinstance(peaks, cls): raise RunFileError(f"{one_line(path)} holds a roof, but no measured peaks.")
         return peaks
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from .ceilings import changes
 from .clock import Timing
 from .errors import InputError, RunFileError, one_line
-from .files import from_plain, read_json, write_whole
+from .files import from_plain, read_versioned, write_whole
 from .join import RooflinePoint
 from .roof import Roof
 from .units import MISSING, si
@@ -211,15 +211,8 @@ class Run:
         "Read a run; raises `RunFileError` if the file is none, or of a newer version."
         from fasterroof.record import roof_from_dict
 
-        d = read_json(path)
-        if not isinstance(d, dict) or d.get("format") != FORMAT:
-            raise RunFileError(f"{one_line(path)} is not a saved run.")
-        version = d.get("version")
-        if not isinstance(version, int) or version > VERSION:
-            raise RunFileError(f"{one_line(path)} is of version {one_line(repr(version), 20)}; "
-                               f"this fasterroof reads up to version {VERSION}.")
+        d = read_versioned(path, FORMAT, VERSION, "a saved run")
         try:
-            d = dict(d)
             listed = enumerate(_listed(d, "points"))
             parts = {
                 "points": tuple(from_plain(RooflinePoint, p, f"points[{i}]") for i, p in listed),
