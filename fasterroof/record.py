@@ -100,7 +100,8 @@ class HardwarePeaks(Roof):
         "Read peaks; raises `RunFileError` if the file holds none, or of a newer version."
         d = read_versioned(path, FORMAT, VERSION, "a file of saved peaks")
         try: peaks = roof_from_dict(d)
-        except RunFileError as e: raise RunFileError(f"{one_line(path)} is not a file of saved peaks: {one_line(e)}") from None
+        except RunFileError as e:
+            raise RunFileError(f"{one_line(path)} is not a file of saved peaks: {one_line(e)}") from None
         if not isinstance(peaks, cls): raise RunFileError(f"{one_line(path)} holds a roof, but no measured peaks.")
         return peaks
 
