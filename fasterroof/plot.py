@@ -168,7 +168,7 @@ def frame(
         yaxis=dict(title="Achieved (FLOP/s)", range=[math.log10(bottom), math.log10(top * 2.5)], **axis))
     note = left_out(points)
     if any(x.interval for x in (*roof.ceilings, *roof.levels)):
-        note = f"Grey bands: 95 % intervals of ceilings and levels. {note}".rstrip()
+        note = f"Grey bands: intervals of ceilings and levels. {note}".rstrip()
     if note:
         fig.add_annotation(text=text(note), xref="paper", yref="paper", x=0, y=0, yshift=-98, showarrow=False,
                            xanchor="left", font=dict(size=12))

@@ -146,7 +146,7 @@ class HardwarePeaks(Roof):
         mixes: bool = True,  # False: only the best of each level
     ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
         "The rows as people read them."
-        headings, texts, seen = ["", "unit, mix", "ceiling", "95 %", "FLOP/B", "capacity", "kernel"], [], set()
+        headings, texts, seen = ["", "unit, mix", "ceiling", "interval", "FLOP/B", "capacity", "kernel"], [], set()
         for row in self.rows():
             first = row["what"] not in seen
             seen.add(row["what"])
