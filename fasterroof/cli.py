@@ -163,10 +163,10 @@ def _profile(args) -> None:
 
 
 def _roof_line(roof) -> str:
-    from fasterroof.units import si
+    from fasterroof.units import rate_unit, si
 
     modes = dict.fromkeys([roof.mode, *(c.mode for c in roof.ceilings)])
-    rates = [f"{mode or 'peak'} {si(roof.ceiling(mode), 'FLOP/s')}" for mode in modes]
+    rates = [f"{mode or 'peak'} {si(roof.ceiling(mode), rate_unit(mode or ''))}" for mode in modes]
     rates += [f"{level.name} {si(level.bandwidth, 'B/s')}" for level in roof.caches]
     rates += [f"{roof.memory} {si(roof.peak_bandwidth, 'B/s')}"]
     least = " (a lower bound)" if roof.lower_bound else ""

@@ -9,7 +9,6 @@ __all__ = ['CPUProbe', 'measure_clock', 'computed_in', 'modes_here', 'compute_re
 # %% ../nbs/analysis/cpuprobes.ipynb #52e0c2f4
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 from .ceilings import Reading, capacities, cycle_limit, instruction_limit, windows
 from .errors import one_line
@@ -60,11 +59,9 @@ class CPUProbe:
         limit = None
         if kernel.lanes and self.clock_hz:
             # Theory: the next possible number of instructions a cycle, on every core, as the fastest slice shows.
-            best = slices.work / min(b - a for s in slices.stamps for a, b in pairwise(s))
-            limit = len(cpus) * instruction_limit(best, self.clock_hz, kernel.lanes)
+            limit = len(cpus) * instruction_limit(slices.fastest, self.clock_hz, kernel.lanes)
         elif what in ("L1", "L2") and self.clock_hz:  # caches that a core has to itself, or reaches by a way of its own
-            best = slices.work / min(b - a for s in slices.stamps for a, b in pairwise(s))
-            limit = len(cpus) * cycle_limit(best, self.clock_hz)
+            limit = len(cpus) * cycle_limit(slices.fastest, self.clock_hz)
         beside = "" if cpus == self.cpus else f", {len(cpus)} threads"
         return Reading(
             name=kernel.name + beside, what=what, unit=kernel.unit, samples=tuple(map(float, rates)),
@@ -81,9 +78,8 @@ def measure_clock(
     except ProbeError as e:
         probe.refused.append(f"The clock could not be measured: {one_line(e)}.")
         return None
-    hz = slices.work / min(b - a for s in slices.stamps for a, b in pairwise(s))  # the fastest slice of a tenth of a ms
-    probe.clock_hz = max(probe.clock_hz, hz)
-    return hz
+    probe.clock_hz = max(probe.clock_hz, slices.fastest)
+    return slices.fastest
 
 # %% ../nbs/analysis/cpuprobes.ipynb #ea5c229c
 def computed_in(

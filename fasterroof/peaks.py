@@ -9,20 +9,17 @@ __all__ = ['KNOWN', 'clear_peaks_cache', 'keep_better', 'measure_peaks', 'peaks_
 import datetime
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 
 import torch
 
 from . import probes
 from .ceilings import Found, ceilings, level, ordered
 from .clock import no_gc
-from .cpuprobes import modes_here
 from .env import preserved, progress, resolve_device, resolve_dtype
 from .errors import DeviceError, InputError, one_line
 from .host import cpu_set
-from .prober import Prober
 from .record import HardwarePeaks, probed
-from .survey import refused, survey
+from .survey import modes_known, refused, survey
 from .units import FORMATS, computed_as, format_name, mode_name, si
 
 # %% ../nbs/analysis/peaks.ipynb #7a467500
@@ -34,7 +31,9 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
     moved = {name: [r for r in found.readings if r.unit == "memory" and r.what == name] for name, _ in found.levels}
     levels = ordered([level(name, size, moved[name]) for name, size in found.levels if moved[name]])
     if not levels or levels[-1].name != found.levels[-1][0]:
-        raise DeviceError(f"The bandwidth of {device}'s main memory could not be measured: {found.conditions}.")
+        left_out = "; ".join(f"{what}: {why}" for what, why in found.conditions.get("left_out", {}).items())
+        raise DeviceError(f"The bandwidth of {device}'s main memory could not be measured ({one_line(left_out)}): "
+                          "bandwidth_mb sets how much of it is gone over.")
     if found.bursts:
         arithmetic = [replace(c, lower_bound=True) for c in arithmetic]
         levels = tuple(replace(x, lower_bound=True) for x in levels)
@@ -117,6 +116,8 @@ def _measured(
     device, modes, dtype, matmul_size, bandwidth_mb, warmup, steps, allow_tf32, cache, strict,
 ) -> HardwarePeaks:
     device = resolve_device(device)
+    if modes is not None and (allow_tf32 or mode_name(dtype) != "fp32"):
+        raise InputError("Give modes, or dtype and allow_tf32, not both: modes=['tf32'] says the same.")
     modes = _asked_modes(modes, dtype, allow_tf32, device)
     for name, value, least in (("warmup", warmup, 0), ("steps", steps, 1), ("matmul_size", matmul_size, 1)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
@@ -134,10 +135,8 @@ def _measured(
                              f"{si(free, 'B')} of memory are free on {device}.")
     if strict and device.type != "cuda":
         for mode, why in refused(device, modes).items():
-            have = ""
-            if device.type == "cpu" and find_spec("llvmlite"):
-                with Prober() as prober: have = f"; it has {', '.join(modes_here(prober.machine))}"
-            raise DeviceError(f"{device} has no {mode} here ({why}){have}.")
+            have = ", ".join(modes_known(device))
+            raise DeviceError(f"{device} has no {mode} here ({why}){'; it has ' * bool(have)}{have}.")
     with preserved(), no_gc(), progress("Peaks") as tell:
         torch.set_grad_enabled(False)
         found = survey(device, modes, matmul_size, nbytes, warmup, steps, tell)

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,6 +50,7 @@ class _Buffer:
             done += more
 
 
+# %% ../nbs/analysis/prober.ipynb #2cc653b1
 # What LLVM calls a feature: (bit of AT_HWCAP, bit of AT_HWCAP2, name after "hw.optional.arm." on macOS)
 _ARM = {"fullfp16": (10, None, "FEAT_FP16"), "dotprod": (20, None, "FEAT_DotProd"), "sve": (22, None, None),
         "i8mm": (None, 13, "FEAT_I8MM"), "bf16": (None, 14, "FEAT_BF16"), "sme": (None, 23, "FEAT_SME"),
@@ -79,6 +81,7 @@ def arm_features() -> tuple[str, ...]:
                  if (a is not None and first >> a & 1) or (b is not None and second >> b & 1))
 
 
+# %% ../nbs/analysis/prober.ipynb #7634fe23
 def _together(cpus: list[int], work: Callable[[int], object]) -> list:
     "What `work` makes of each place in the list, all at once, each by a thread on its CPU; raises what any raises."
     made, wrong, ready = [None] * len(cpus), [], threading.Barrier(len(cpus))
@@ -100,6 +103,7 @@ def _together(cpus: list[int], work: Callable[[int], object]) -> list:
     return made
 
 
+# %% ../nbs/analysis/prober.ipynb #55974609
 class _Worker:
     "What answers requests."
 
@@ -170,6 +174,7 @@ class _Worker:
         return {"repeats": repeats, "stamps": stamps, "cpu_s": sum(os.times()[:2])}
 
 
+# %% ../nbs/analysis/prober.ipynb #7dfa7807
 _SIGN = "fasterroof-probe "  # begins every line that is an answer, whatever else prints
 
 
@@ -196,6 +201,11 @@ class Slices(NamedTuple):
     "Work done and times noted, a list a thread."
     work: float                # FLOP, bytes or cycles of a slice
     stamps: list[list[float]]  # s, from a common beginning; one more than there are slices
+
+    @property
+    def fastest(self) -> float:  # unit of `work` a second
+        "The rate of the fastest slice of any thread: the least disturbed tenth of a millisecond."
+        return self.work / min(b - a for s in self.stamps for a, b in pairwise(s))
 
 
 class Prober:

@@ -20,7 +20,7 @@ from .env import resolve_dtype
 from .errors import InputError, RunFileError, one_line
 from .files import from_plain, read_versioned, write_whole
 from .roof import Ceiling, Interval, Mix, Roof
-from .units import MISSING, format_name, mode_name, si
+from .units import MISSING, format_name, mode_name, rate_unit, si
 
 if TYPE_CHECKING: import pandas as pd
 
@@ -31,7 +31,7 @@ class Probed:
     name: str             # the kernel
     what: str             # compute mode or memory level
     rate: float           # its best, in FLOP/s or bytes/s
-    unit: str             # "FLOP/s" or "B/s"
+    unit: str             # "FLOP/s", "OP/s" (whole numbers) or "B/s"
     interval: Interval = None  # in the same unit
     samples: int = 0      # how many it is the best of
     sustained: float | None = None  # kept up for long, where that was looked at
@@ -42,7 +42,7 @@ def probed(
 ) -> Probed:
     "The best of a kernel's samples."
     best = best_of(reading.samples, reading.limit)
-    unit = "B/s" if reading.unit == "memory" else "FLOP/s"
+    unit = "B/s" if reading.unit == "memory" else rate_unit(reading.what)
     return Probed(reading.name, reading.what, best.value, unit, (best.low, best.high), len(reading.samples),
                   reading.sustained)
 
@@ -109,10 +109,9 @@ class HardwarePeaks(Roof):
         "A row for each ceiling and mix: rate in FLOP/s or B/s, its interval, capacity in B, ridge in FLOP/B."
         found = []
         for c in self.ceilings or (Ceiling(self.mode, self.peak_flops, unit="any"),):
-            unit = "OP/s" if "int" in c.mode or c.mode == "bool" else "FLOP/s"  # whole numbers do not float
-            found.append({"what": c.mode, "of": c.unit, "rate": c.flops_per_s, "unit": unit, "interval": c.interval,
-                          "ridge": c.flops_per_s / self.peak_bandwidth, "capacity": None, "by": c.by,
-                          "lower_bound": c.lower_bound, "sustained": c.sustained})
+            found.append({"what": c.mode, "of": c.unit, "rate": c.flops_per_s, "unit": rate_unit(c.mode),
+                          "interval": c.interval, "ridge": c.flops_per_s / self.peak_bandwidth, "capacity": None,
+                          "by": c.by, "lower_bound": c.lower_bound, "sustained": c.sustained})
         for x in (*self.caches, self.main):
             room = None if x.name == self.memory else x.capacity
             # The one that is the level's figure first: zeros, where they have a short way, are not it.
@@ -169,9 +168,9 @@ class HardwarePeaks(Roof):
 
     def __repr__(self):
         levels = "".join(f", {level.name} {si(level.bandwidth, 'B/s')}" for level in self.caches)
-        others = "".join(f", {mode} {si(self.ceiling(mode), 'FLOP/s')}" for mode in self.modes[1:])
+        others = "".join(f", {mode} {si(self.ceiling(mode), rate_unit(mode))}" for mode in self.modes[1:])
         least = ", a lower bound" if self.lower_bound else ""
-        return (f"HardwarePeaks({self.device}, {self.mode}: {si(self.peak_flops, 'FLOP/s')}{others}, "
+        return (f"HardwarePeaks({self.device}, {self.mode}: {si(self.peak_flops, rate_unit(self.mode))}{others}, "
                 f"{self.memory} {si(self.peak_bandwidth, 'B/s')}{levels}, "
                 f"ridge {si(self.ridge_point, 'FLOP/B')}, {self.source}{least})")
 
