@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .roof import Ceiling as Ceiling, Level as Level, Mix as Mix, Roof as Roof
     from .roofline import RooflineAnalyzer as RooflineAnalyzer
     from .run import Run as Run
-    from .timeline import Span as Span
+    from .spans import Span as Span
     from .trace import trace as trace
     from .work import Op as Op, Trace as Trace
 
@@ -48,7 +48,7 @@ _ROOMS = {
     "roof": "Ceiling Level Mix Roof",
     "roofline": "RooflineAnalyzer",
     "run": "Run",
-    "timeline": "Span",
+    "spans": "Span",
     "trace": "trace",
     "work": "Op Trace",
 }

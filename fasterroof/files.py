@@ -85,6 +85,8 @@ def _fit(value: object, hint: object, where: str) -> object:
         if args[-1] is Ellipsis: return tuple(_fit(v, args[0], f"{where}[{i}]") for i, v in enumerate(value))
         if len(value) == len(args):
             return tuple(_fit(v, a, f"{where}[{i}]") for i, (v, a) in enumerate(zip(value, args, strict=True)))
+    elif origin is dict and isinstance(value, dict):
+        return {str(k): _fit(v, args[1], f"{where}.{one_line(k, 40)}") for k, v in value.items()}
     elif hint in (int, float):
         number = isinstance(value, (int, float) if hint is float else int) and not isinstance(value, bool)
         if number and -(2**63) < value < 2**63: return hint(value)  # leaves out infinity and what no machine counts to

@@ -32,7 +32,8 @@ from .recorder import Recorder
 from .roof import Roof
 from .run import Run
 from .scope import Scope
-from .timeline import Marker, Span, Stopwatch, idle_time, kernel_spans, profiler_events
+from .spans import Span, idle_time
+from .timeline import Marker, Stopwatch, kernel_spans, profiler_events
 from .trace import trace, warn_uncounted
 from .units import computed_as
 from .work import Op, Trace
@@ -220,7 +221,8 @@ class RooflineAnalyzer:
             points=joined.points, roof=roof, plain=plain, watched=Timing(tuple(watched)),
             guard={"before": before, "after": after}, probed_again=again_probed,
             time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
-            environment=record, idle_s=more.get("idle_s"), notes=tuple(notes))
+            environment=record, idle_s=more.get("idle_s"), notes=tuple(notes), ops=tuple(ops),
+            timeline=joined.timeline)
         return self.results
 
     def estimate(

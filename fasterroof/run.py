@@ -9,7 +9,7 @@ __all__ = ['FORMAT', 'VERSION', 'Run']
 import json
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .ceilings import changes
@@ -18,14 +18,17 @@ from .errors import InputError, RunFileError, one_line
 from .files import from_plain, read_versioned, write_whole
 from .join import RooflinePoint
 from .roof import Roof
+from .spans import Span
+from .totals import Total, module_prefix, totals
 from .units import MISSING, si
+from .work import Op
 
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
 # %% ../nbs/analysis/run.ipynb #d3a2b2a5
-FORMAT, VERSION = "fasterroof.run", 1
+FORMAT, VERSION = "fasterroof.run", 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +39,13 @@ class Run:
     device: str
     points: tuple[RooflinePoint, ...]        # in the order in which the program reaches them
     roof: Roof
-    plain: Timing                            # whole runs, nothing attached, s
-    watched: Timing                          # whole runs with the watching, s
+    plain: Timing | None = None              # whole runs, nothing attached, s; None: none was made
+    watched: Timing | None = None            # whole runs with the watching, s; None: nothing ran, it is a projection
+    pipelined: Timing | None = None          # s a run when runs follow each other without waiting; None: not measured
+    compile_s: float | None = None           # s that compiling took, apart from all runs; None: nothing was compiled
+    memory: dict[str, float] = field(default_factory=dict)  # phase → B, the most that tensors held at a time
+    ops: tuple[Op, ...] = ()                 # the operations of a run, in order
+    timeline: tuple[Span, ...] = ()          # one step: when each of them ran
     time_without_work: tuple[float, ...] = ()  # s a step, spans that belong to no operation
     work_without_time: tuple[str, ...] = ()    # operations that no span belongs to
     idle_s: float | None = None              # s, median time a step between kernels; None: not measured (CPU)
@@ -47,10 +55,28 @@ class Run:
     guard: dict = field(default_factory=dict)  # "before", "after": what the machine did, what → FLOP/s or B/s
 
     def __post_init__(self):
-        if not self.plain.median > 0: raise InputError("A run takes time: its plain samples cannot be zero.")
+        if self.whole is not None and not self.whole.median > 0:
+            raise InputError("A run takes time: its samples cannot be zero.")
+        if any(not 0 <= i < len(self.ops) for span in self.timeline for i in span.ops):
+            raise InputError("A span of the timeline belongs to an operation that the run does not have.")
         for look in self.guard.values():
             if not (isinstance(look, dict) and all(isinstance(x, float) and 0 < x < math.inf for x in look.values())):
                 raise InputError("A look of the guard is a rate above zero for each thing that was looked at.")
+
+    @property
+    def whole(self) -> Timing | None:
+        "The time of whole runs: plain ones, or the watched ones where there are no others."
+        return self.plain or self.watched
+
+    @property
+    def measured(self) -> bool:
+        "False for a projection: nothing ran."
+        return self.whole is not None
+
+    @property
+    def wall_s(self) -> float:  # s
+        "Median time of a whole run; of a projection the sum of its floors."
+        return self.whole.median if self.whole else self.time_s
 
     @property
     def unstable(self) -> tuple[str, ...]:
@@ -60,69 +86,132 @@ class Run:
     @property
     def time_s(self) -> float:  # s
         "Sum of the points' times."
-        return sum(p.time_s for p in self.points)
+        return sum(p.time_s or 0.0 for p in self.points)
 
     @property
     def difference_s(self) -> float:  # s
-        "The plain run's median less the points' sum: what lies between operations, whatever its sign."
-        return self.plain.median - self.time_s
+        "A whole run's median less the points' sum: what lies between operations, whatever its sign."
+        return self.wall_s - self.time_s
 
     @property
     def covered(self) -> float:
-        "The points' sum over the plain run's median."
-        return self.time_s / self.plain.median
+        "The points' sum over a whole run's median."
+        return self.time_s / self.wall_s if self.wall_s else 1.0
 
     @property
-    def watching_cost(self) -> float:
-        "How much longer a watched run takes than a plain one: 0.05 is 5 % longer."
-        return self.watched.median / self.plain.median - 1
+    def watching_cost(self) -> float | None:
+        "How much longer a watched run takes than a plain one: 0.05 is 5 % longer; None without both."
+        return self.watched.median / self.plain.median - 1 if self.plain and self.watched else None
+
+    @property
+    def total(self) -> Total:
+        "All points together, judged by the time of a whole run."
+        return Total("", self.points, self.wall_s)
+
+    def by_phase(self) -> dict[str, Total]:
+        "The points of each phase together: forward, recompute, backward, optimizer."
+        return totals(self.points, lambda p: p.phase)
+
+    def by_module(
+        self,
+        depth: int = 1,  # parts of the modules' paths that are told apart, from 1
+    ) -> dict[str, Total]:
+        "The points under each module together, all phases."
+        if not isinstance(depth, int) or depth < 1:
+            raise InputError(f"depth is a whole number from 1, not {depth!r}.")
+        return totals(self.points, lambda p: module_prefix(p.name, depth))
 
     @property
     def undefined(self) -> tuple[str, ...]:
         "Names of the points whose place under the roof is not known."
-        return tuple(p.name for p in self.points if p.bound == "undefined")
+        return self.total.undefined
 
     @property
     def flops(self) -> int:  # FLOP
         "FLOPs of the points that have them; see `undefined`."
-        return sum(p.flops or 0 for p in self.points)
+        return self.total.flops
 
     @property
     def bytes_moved(self) -> int:  # B
-        "Compulsory traffic of all points, nothing fused."
-        return sum(p.bytes_moved for p in self.points)
+        "Compulsory traffic of all points, each kernel on its own."
+        return self.total.bytes_moved
+
+    @property
+    def unfused_bytes(self) -> int | None:  # B
+        "The same if nothing had been fused; None where nothing was."
+        return self.total.unfused_bytes
 
     @property
     def floor_s(self) -> float | None:  # s
         "Sum of the points' floors; None if any is undefined."
-        return None if self.undefined else sum(p.floor_s for p in self.points)
+        return self.total.floor_s
 
     @property
     def utilization_pct(self) -> float | None:  # %
-        """The points' floors over the plain run's median: the whole run against the roof, operation by operation.
+        """The points' floors over a whole run's median: the whole run against the roof, operation by operation.
 
         None from 100 on where a ceiling that judged it is only a lower bound."""
-        if self.floor_s is None: return None
-        pct = 100 * self.floor_s / self.plain.median
-        return None if pct >= 100 and any(p.lower_bound for p in self.points) else pct
+        return self.total.utilization_pct
+
+    @property
+    def mfu_pct(self) -> float | None:  # %
+        "Contraction FLOPs over a whole run's median and the roof's peak of their mode; recomputation left out."
+        return self.total.mfu_pct
+
+    def project(
+        self,
+        roof: Roof,              # any: measured peaks, a datasheet's figures
+        mode: str | None = None,  # compute mode that floating-point work is judged by; None: each operation's own
+    ) -> "Run":
+        """The same work under another roof: the least time that each part can take there. Nothing runs.
+
+        With `mode`, arithmetic goes by that mode's ceilings, and bytes stay what they are.
+        Raises `InputError` without the operations (runs saved by version 1), or where the roof lacks a ceiling."""
+        from fasterroof.join import estimate
+        from fasterroof.units import computed_as
+
+        if not isinstance(roof, Roof): raise InputError(f"project takes a Roof, not {type(roof).__name__}.")
+        if not self.ops: raise InputError("This run does not hold its operations: profile again to project it.")
+        floating = [op.mode for op in self.ops if op.flops and "int" not in op.mode]
+        ops = [replace(op, fused=(), mode=mode) if mode and op.mode in floating else op for op in self.ops]
+        lacking = sorted({computed_as(op.mode) for op in ops if op.flops and not roof.ceiling(op.mode) > 0})
+        if lacking: raise InputError(f"{roof.name} has no ceiling for {', '.join(lacking)}; it has one for "
+                                     f"{', '.join(dict.fromkeys(c.mode for c in roof.ceilings)) or roof.mode}.")
+        notes = [f"A projection: the work of a run on {self.device}, as floors under {roof.name}. Nothing ran there."]
+        if mode: notes.append(f"Floating-point arithmetic is judged by {mode}, with the bytes of its own formats.")
+        return replace(
+            self, points=estimate(ops, roof), roof=roof, ops=tuple(ops), plain=None, watched=None, pipelined=None,
+            compile_s=None, memory={}, timeline=(), time_without_work=(), work_without_time=(), idle_s=None,
+            probed_again=False, guard={}, notes=tuple(notes), device=f"projected on {roof.name}")
 
     @property
     def headline(self) -> dict[str, str]:
         "The figures to read first."
-        interval = self.plain.interval
-        time = si(self.plain.median, "s") + (f" [{si(interval[0], 's')}, {si(interval[1], 's')}]" if interval else "")
+        def timed(t):
+            between = f" [{si(t.interval[0], 's')}, {si(t.interval[1], 's')}]" if t.interval else ""
+            return si(t.median, "s") + between
         work = f"{si(self.flops, 'FLOP')}, {si(self.bytes_moved, 'B')}"
+        if self.unfused_bytes is not None: work += f" ({si(self.unfused_bytes, 'B')} unfused)"
         if self.undefined: work += f" (without {len(self.undefined)} undefined)"
-        least = "≤ " * any(p.lower_bound for p in self.points)
+        if not self.measured: return {"least time, projected": si(self.time_s, "s"), "work": work}
+        least = "≤ " * self.total.lower_bound
+        def share(pct): return MISSING if pct is None else f"{pct:.0f} %"
         lines = {"unstable": "the machine changed meanwhile"} if self.unstable else {}
+        lines["a run takes" if self.plain else "a watched run takes"] = timed(self.whole)
+        if self.pipelined: lines["a run takes, pipelined"] = timed(self.pipelined)
         lines |= {
-            "a run takes": time,
-            "of the roof": MISSING if self.utilization_pct is None else f"{least}{self.utilization_pct:.0f} %",
+            "of the roof": least * (self.utilization_pct is not None) + share(self.utilization_pct),
+            "MFU": share(self.mfu_pct),
             "work": work,
             "its points add up to": f"{si(self.time_s, 's')} ({100 * self.covered:.1f} % of it)",
             "difference": si(self.difference_s, "s"),
-            "watching costs": f"{100 * self.watching_cost:+.1f} %",
         }
+        phases = self.by_phase()
+        if len(phases) > 1:
+            lines["phases"] = ", ".join(f"{name} {share(100 * t.time_s / self.time_s)}" for name, t in phases.items())
+        if self.memory: lines["most memory"] = ", ".join(f"{k} {si(v, 'B')}" for k, v in self.memory.items())
+        if self.compile_s is not None: lines["compiling took"] = si(self.compile_s, "s")
+        if self.watching_cost is not None: lines["watching costs"] = f"{100 * self.watching_cost:+.1f} %"
         if self.idle_s is not None: lines["idle between kernels, watched"] = si(self.idle_s, "s")
         return lines
 
@@ -189,8 +278,10 @@ class Run:
         from fasterroof.record import roof_to_dict
 
         d = {"format": FORMAT, "version": VERSION} | {f: getattr(self, f) for f in self.__dataclass_fields__}
+        def timing(t): return None if t is None else t.as_dict()
         return d | {"points": [p.as_dict() for p in self.points], "roof": roof_to_dict(self.roof),
-                    "plain": self.plain.as_dict(), "watched": self.watched.as_dict()}
+                    "ops": [asdict(op) for op in self.ops], "timeline": [asdict(span) for span in self.timeline],
+                    **{name: timing(getattr(self, name)) for name in ("plain", "watched", "pipelined")}}
 
     def to_json(self) -> str:
         "The run as a JSON text."
@@ -217,8 +308,8 @@ class Run:
             parts = {
                 "points": tuple(from_plain(RooflinePoint, p, f"points[{i}]") for i, p in listed),
                 "roof": roof_from_dict(d.get("roof")),
-                "plain": from_plain(Timing, d.get("plain"), "plain"),
-                "watched": from_plain(Timing, d.get("watched"), "watched"),
+                **{name: None if d.get(name) is None else from_plain(Timing, d[name], name)
+                   for name in ("plain", "watched", "pipelined")},
             }
             bounds = ("memory", "compute", "overhead", "undefined")
             bad = next((p for p in parts["points"] if p.bound not in bounds), None)
@@ -243,7 +334,7 @@ class Run:
         cpu, when = self.environment.get("cpu", {}).get("name", ""), self.environment.get("time", "")
         subtitle = f"{self.sample} on {self.device}, {cpu}, {when}"
         details = {"roof": roof_to_dict(self.roof), "environment": self.environment,
-                   "plain": self.plain.as_dict(), "watched": self.watched.as_dict()}
+                   "plain": self.plain and self.plain.as_dict(), "watched": self.watched and self.watched.as_dict()}
         tables = [page.points_table(self.points), page.LEGEND]
         write_whole(path, page.page(
             self.model, subtitle, list(self.headline.items()), self.remarks, [self.plot()], tables, details))

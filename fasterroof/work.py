@@ -34,7 +34,7 @@ class Cost:
     bytes_written: int           # B
     footprint: int               # B, distinct bytes touched
     mode: str                    # compute mode: "fp32", "tf32", "bf16", …; "int64" for integer work
-    shapes: tuple                # (shapes of the input tensors, shapes of the output tensors)
+    shapes: tuple[tuple[tuple[int, ...], ...], ...]  # (shapes of the input tensors, shapes of the output tensors)
     rule: str | None             # the rule that gave the FLOPs; None: uncounted
     payload: int = 0             # B that a collective sends from this rank's buffer
     group_size: int = 1          # ranks that take part in a collective; 1: none
@@ -61,6 +61,7 @@ class Op(Cost):
     call: int               # which call of the module, from 0
     phase: str = "forward"  # "forward", "backward", "recompute" (forward again, for the backward), "optimizer"
     times: int = 1          # executions that FLOPs and bytes add up, in a loop; `footprint` and `shapes` are of one
+    fused: tuple["Op", ...] = ()  # operations that a compiler made one kernel of: their FLOPs, its own bytes
 
     @property
     def point(self) -> str:
@@ -68,6 +69,11 @@ class Op(Cost):
         if self.leaf: return self.module or self.type
         short = f"{self.kind}s" if self.kind in FREE else self.name.rpartition(".")[2]
         return f"{self.module}.{short}" if self.module else short
+
+    @property
+    def unfused_bytes(self) -> int:  # B
+        "Bytes of its operations one by one, as they would move without fusion; of a single one its own."
+        return sum(op.bytes for op in self.fused) if self.fused else self.bytes
 
 # %% ../nbs/analysis/work.ipynb #39572d12
 RANGED = ("flops", "contraction_flops", "transcendentals", "bytes")  # quantities that have a range over branches
