@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from .roofline import RooflineAnalyzer as RooflineAnalyzer
     from .run import Run as Run
     from .spans import Span as Span
+    from .totals import Total as Total
     from .trace import trace as trace
+    from .watching import profile_step as profile_step, watch as watch
     from .work import Op as Op, Trace as Trace
 
 # The same table for the interpreter: room -> the names it hands out.
@@ -49,7 +51,9 @@ _ROOMS = {
     "roofline": "RooflineAnalyzer",
     "run": "Run",
     "spans": "Span",
+    "totals": "Total",
     "trace": "trace",
+    "watching": "profile_step watch",
     "work": "Op Trace",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['tensors_in', 'distinct_bytes', 'written', 'Traffic', 'traffic', 'Work', 'known_costs', 'op_name', 'register_cost',
-           'complex_factor', 'depends_on_values', 'has_rule', 'cost']
+           'complex_factor', 'depends_on_values', 'kind_of', 'has_rule', 'cost']
 
 # %% ../nbs/analysis/ops.ipynb #47ee5dd6
 import warnings
@@ -242,6 +242,14 @@ def depends_on_values(
     "Whether its cost depends on what its tensors hold."
     rule = _rule(func)
     return rule is not None and rule.by_values
+
+
+def kind_of(
+    func: object,  # an operator overload
+) -> str:          # "unknown" without a rule
+    "What kind of work the operator does."
+    rule = _rule(func)
+    return rule.kind if rule else "unknown"
 
 
 def has_rule(

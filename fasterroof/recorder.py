@@ -53,6 +53,8 @@ def _flatten(values, into: list, storages: dict) -> None:
         elif isinstance(x, (list, tuple)):
             into.append(len(x))
             _flatten(x, into, storages)
+        # An optimizer's factors change with every step; only whole numbers (exponents, orders of norms) tell a cost.
+        elif type(x) is float and into[0].namespace == "aten" and not x.is_integer(): into.append(float)
         elif isinstance(x, _PLAIN): into.append((type(x), x))  # 1, 1.0 and True are equal, and not the same
         elif isinstance(x, torch.ScriptObject): raise _Unsigned
         else: into.append(type(x))  # a generator: a new object at every call
@@ -159,6 +161,8 @@ class Recorder(TorchDispatchMode):
         self.memo = known_costs() if memo is None else memo
         self.guard = guard
         self.phase = "forward"  # of what runs outside autograd's nodes
+        self.tended: dict[int, Owner] | None = None  # in an optimizer's step: whose parameter a tensor belongs to
+        self.tending: Owner | None = None            # and whose was met last
         self.shapes_by = None   # the fake mode that is on when the recording starts
         self.sharded = False    # whether a DTensor was met
         self.items: Callable | None = None  # what `item` says of a tensor; None: what the tensor says
@@ -212,11 +216,33 @@ class Recorder(TorchDispatchMode):
             if key is not None: self.memo[key] = known
         self.costs.append(known); self.funcs.append(func)
         node = torch._C._current_autograd_node()
-        if node is None: owner, phase = self.scope.owner, self.phase
+        if node is None and self.tended is not None: owner, phase = self._tender(args), self.phase
+        elif node is None: owner, phase = self.scope.owner, self.phase
         elif _called_from("utils/checkpoint.py", until="_engine_run_backward"):
             owner, phase = self.scope.stack[-1] if self.scope.stack else self.scope.owner_of(node), "recompute"
         else: owner, phase = self.scope.owner_of(node), "backward"
         self.owners.append(owner); self.phases.append(phase)
+
+    def tend(
+        self,
+        optimizer: torch.optim.Optimizer | None,  # whose step begins; None: it is over
+    ) -> None:
+        "What runs from now on belongs to the modules whose parameters, gradients and averages it works on."
+        self.tended, self.tending = (None, None) if optimizer is None else ({}, None)
+        for p in (p for group in optimizer.param_groups for p in group["params"]) if optimizer else ():
+            owner = self.scope.parameters.get(id(p))
+            if owner is None: continue
+            for t in (p, p.grad, *optimizer.state.get(p, {}).values()):
+                if not isinstance(t, torch.Tensor): continue
+                self.tended[id(t)] = owner
+                if self.fake is not None and not isinstance(t, FakeTensor):
+                    self.tended[id(self.fake.from_tensor(t))] = owner
+
+    def _tender(self, args) -> Owner:
+        # An optimizer works through its parameters one by one, or on all of them at once.
+        owners = {self.tended.get(id(t)) for t in tensors_in(args)} - {None}
+        if owners: self.tending = owners.pop() if len(owners) == 1 else None
+        return self.tending or self.scope.owner
 
     def _unwrapped(self, types, values):
         _refuse_nested(values)

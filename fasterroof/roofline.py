@@ -6,134 +6,27 @@
 __all__ = ['RooflineAnalyzer']
 
 # %% ../nbs/analysis/roofline.ipynb #d9155003
-import time
-import warnings
-from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
-from torch.utils._pytree import tree_map_only
 
-from .calls import call_arguments, check_call, describe, is_compiled, model_errors, model_name
-from .clock import Timing, no_gc, synchronizer, time_once
-from .env import environment, preserved, resolve_device, tensors_restorer, track
-from .errors import InputError, UncountedWarning, one_line
-from .guard import Guard, elsewhere, widened
-from .host import ForeignLoad, cpu_name
-from .join import RooflinePoint, estimate, join
-from .ops import tensors_in
+from .calls import call_arguments, check_call, device_of, model_name, original
+from .env import preserved
+from .errors import InputError
+from .join import RooflinePoint, estimate
 from .page import slowest
-from .peaks import keep_better, peaks_for
-from .record import HardwarePeaks, better
-from .recorder import Recorder
+from .program import Program
 from .roof import Roof
 from .run import Run
-from .scope import Scope
-from .spans import Span, idle_time
-from .timeline import Marker, Stopwatch, kernel_spans, profiler_events
-from .trace import trace, warn_uncounted
-from .units import computed_as
-from .work import Op, Trace
+from .session import check_peaks, measure, warn
+from .trace import trace
 
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
 # %% ../nbs/analysis/roofline.ipynb #8ddabe6d
-def _device_of(model: object, args: object) -> torch.device:
-    "Where the model lives; for a plain function, where its arguments do."
-    tensors = [*model.parameters(), *model.buffers()] if isinstance(model, torch.nn.Module) else []
-    return next((t.device for t in [*tensors, *tensors_in(args)]), torch.device("cpu"))
-
-
-def _modes(ops: list[Op]) -> list[str]:
-    "Compute modes that have FLOPs, those of most contraction work first."
-    work: Counter = Counter()
-    for op in ops:
-        if op.flops: work[computed_as(op.mode)] += op.flops + 1e6 * op.contraction_flops
-    return [mode for mode, _ in work.most_common()]
-
-
-def _foreign_peaks(peaks: Roof | None) -> list[str]:
-    "What whoever reads figures under peaks that were measured elsewhere needs to know."
-    if not isinstance(peaks, HardwarePeaks) or peaks.source != "measured" or peaks.device != "cpu": return []
-    said, there, here = [], one_line(peaks.conditions.get("cpu", cpu_name())), cpu_name()
-    if there != here: said.append(f"The peaks were measured on another processor: {there}, not {here}.")
-    if peaks.threads not in (0, torch.get_num_threads()):
-        said.append(f"The peaks were measured with {peaks.threads} threads, torch uses {torch.get_num_threads()} now.")
-    return said
-
-
-class _Watch:
-    "Runs one program again and again, plainly or watched."
-
-    def __init__(self, model: object, args: tuple, kwargs: dict, device: torch.device, reset: Callable[[], None]):
-        self.model, self.args, self.kwargs, self.device, self.reset = model, args, kwargs, device, reset
-        self.scope, self.memo, self.sync = Scope(model), {}, synchronizer(device)
-
-    def errors(self): return model_errors(self.model, self.scope, self.args, self.kwargs)
-
-    def call(self): return self.model(*self.args, **self.kwargs)
-
-    def plain(self) -> float:  # s
-        with self.errors(): took = time_once(self.call, self.sync)
-        self.reset()
-        return took
-
-    def watched(self, clock: Callable | None = None) -> tuple[Recorder, float]:
-        recorder = Recorder(self.scope, clock, self.memo)
-        self.sync()
-        with self.errors(), self.scope, recorder:
-            start = time.perf_counter()
-            self.call()
-            self.sync()
-            took = time.perf_counter() - start
-        with clock.rest() if isinstance(clock, Marker) else nullcontext(): self.reset()
-        return recorder, took
-
-
-def _cpu_steps(watch: _Watch, steps: int) -> tuple[list, list[list[Span]], list[float], list[float], dict]:
-    recorders, spans, plain, watched = [], [], [], []
-    for i in track(range(steps), "Timing"):
-        if i % 2: plain.append(watch.plain())  # in turn, the first one changing: drift falls on both
-        clock = Stopwatch()
-        recorder, took = watch.watched(clock)
-        recorders.append(recorder); spans.append(clock.spans()); watched.append(took)
-        if not i % 2: plain.append(watch.plain())
-    return recorders, spans, plain, watched, {}
-
-
-def _cuda_steps(watch: _Watch, steps: int) -> tuple[list, list[list[Span]], list[float], list[float], dict]:
-    # The profiler slows everything while it is on, so all watched steps lie in one profile,
-    # half of the plain ones before it.
-    plain = [watch.plain() for _ in range(steps // 2)]
-    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-    recorders, watched = [], []
-    with torch.profiler.profile(activities=activities) as prof:
-        for i in track(range(steps), "Timing"):
-            recorder, took = watch.watched(Marker(i))
-            recorders.append(recorder); watched.append(took)
-    plain += [watch.plain() for _ in range(steps - len(plain))]
-    kernels = kernel_spans(profiler_events(prof), steps, str(watch.device))
-    notes = [f"{kernels.unexplained} kernels were launched outside of any operation."] if kernels.unexplained else []
-    if kernels.lost: notes.append(f"{kernels.lost} launches have no kernel in the profile.")
-    idle_s = float(np.median([idle_time(s) for s in kernels.steps]))
-    return recorders, kernels.steps, plain, watched, {"idle_s": idle_s, "notes": tuple(notes)}
-
-
-def _most_common(recorders: list[Recorder]) -> tuple[list[int], str]:
-    "Steps that ran the list of operations that occurs most often, and a note if there are others."
-    # Costs are remembered by signature, so the same operation in the same place is the same object in every step.
-    lists = [tuple(zip(map(id, r.costs), r.owners, strict=True)) for r in recorders]
-    usual, n = Counter(lists).most_common(1)[0]
-    aside = len(lists) - n
-    note = f"{aside} of {len(lists)} steps ran a different list of operations and were set aside." if aside else ""
-    return [i for i, one in enumerate(lists) if one == usual], note
-
-# %% ../nbs/analysis/roofline.ipynb #8aa59b00
 class RooflineAnalyzer:
     "Where every part of a model stands under a roof."
 
@@ -143,17 +36,16 @@ class RooflineAnalyzer:
         sample: object,              # what to call it with: a tensor, a tuple, or a dict of keyword arguments
         peaks: Roof | None = None,   # the roof; None: measured for the device and the modes that the model uses
         *,
+        loss: "Callable | bool | None" = None,  # of the model's output, to train; True: the output's own; None: forward
+        optimizer: object = None,    # an optimizer, or a function that makes one (`torch.optim.AdamW`); None: no step
         name: str | None = None,     # shown in reports; None: the model's class
     ):
-        if is_compiled(model):
-            raise InputError("A model compiled by torch.compile cannot be profiled operation by operation; "
-                             "pass the original (model._orig_mod).")
-        if peaks is not None and not isinstance(peaks, Roof):
-            raise InputError("peaks must be a Roof, such as measure_peaks() gives or HardwarePeaks.load(path) reads, "
-                             f"not {type(peaks).__name__}.")
+        if peaks is not None: check_peaks(peaks, None)
         self.args, self.kwargs = call_arguments(sample)
-        check_call(model, self.args, self.kwargs)
-        self.model, self.peaks, self.name = model, peaks, name or model_name(model)
+        check_call(original(model), self.args, self.kwargs)
+        Program(model, self.args, self.kwargs, loss, optimizer)  # raises for what cannot be
+        self.model, self.peaks, self.name = model, peaks, name or model_name(original(model))
+        self.loss, self.optimizer = loss, optimizer
         self._run: Run | None = None
 
     def profile(
@@ -167,62 +59,9 @@ class RooflineAnalyzer:
         Raises `ModelError` if the model raises, `DeviceError` for a device that is absent,
         `InputError` for other arguments.
         The model, the sample and all settings are afterwards as they were."""
-        if not isinstance(steps, int) or steps < 1 or not isinstance(warmup, int) or warmup < 0:
-            raise InputError(f"steps must be a whole number from 1 and warmup from 0, not {steps!r} and {warmup!r}.")
-        model = self.model
-        device = resolve_device(_device_of(model, (self.args, self.kwargs)) if device is None else device)
-        if device.type not in ("cpu", "cuda"):
-            raise InputError(f"Operations cannot be timed on {device.type} by this version; on cpu and cuda they can.")
-        if isinstance(self.peaks, HardwarePeaks) and torch.device(self.peaks.device).type != device.type:
-            raise InputError(f"These peaks are of {self.peaks.device}, the model runs on {device}; "
-                             "pass peaks of that device, or a plain Roof.")
-        with ExitStack() as stack:
-            stack.enter_context(preserved(model))
-            stack.callback(tensors_restorer(tensors_in((self.args, self.kwargs))))
-            torch.set_grad_enabled(False)
-            watch = _Watch(model, self.args, self.kwargs, device, lambda: None)
-            if isinstance(model, torch.nn.Module):
-                with watch.errors(): model.eval().to(device)
-            watch.args, watch.kwargs = tree_map_only(torch.Tensor, lambda t: t.to(device), (self.args, self.kwargs))
-            watch.reset = tensors_restorer(tensors_in((watch.args, watch.kwargs)), compare=False)
-            first, _ = watch.watched()  # counts, and is the first to meet an error
-            counted = first.ops()
-            if not counted: raise InputError(f"{self.name} dispatched no torch operation: there is nothing to profile.")
-            modes = _modes(counted) or ["fp32"]
-            measured = self.peaks or peaks_for(modes, device)
-            guard = stack.enter_context(Guard(device, roof=measured))
-            for _ in track(range(warmup), "Warming up"): watch.plain()
-            before, load, helped = guard.look(), ForeignLoad(), guard.used_s
-            take = _cuda_steps if device.type == "cuda" else _cpu_steps
-            with no_gc(): recorders, spans, plain, watched, more = take(watch, steps)
-            foreign = load.share(guard.used_s - helped)
-            after = guard.look()
-            record = environment(device) | {"foreign_cpu_share": foreign}
-        usual, note = _most_common(recorders)
-        ops, timed, plain = recorders[usual[0]].ops(), [spans[i] for i in usual], Timing(tuple(plain))
-        roof = widened(measured, before, after)
-        joined = join(ops, timed, roof, plain.median)
-        notes = [*_foreign_peaks(self.peaks), *elsewhere(measured, before), *more.get("notes", ())]
-        notes += [note] * bool(note)
-        again_probed = self.peaks is None and any(p.impossible for p in joined.points)
-        if again_probed:  # once; a roof that was given is the caller's, and is only reported
-            again = better(measured, peaks_for(modes, device, cache=False))
-            keep_better(measured, again)
-            roof = widened(again, before, after)
-            joined = join(ops, timed, roof, plain.median)
-            notes.append("Points were faster than the roof as first probed allows: it was probed again; "
-                         "the better figures count.")
-        self._warn(ops, roof)
-        if foreign is not None and foreign > 0.1:
-            notes.append(f"Other programs used {100 * foreign:.0f} % of the processors meanwhile: "
-                         "times are disturbed, and so may be the ceilings.")
-        self._run = Run(
-            model=self.name, sample=describe(self.args, self.kwargs), device=str(device),
-            points=joined.points, roof=roof, plain=plain, watched=Timing(tuple(watched)),
-            guard={"before": before, "after": after}, probed_again=again_probed,
-            time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
-            environment=record, idle_s=more.get("idle_s"), notes=tuple(notes), ops=tuple(ops),
-            timeline=joined.timeline)
+        program = Program(self.model, self.args, self.kwargs, self.loss, self.optimizer)
+        where = device_of(self.model, (self.args, self.kwargs)) if device is None else device
+        self._run = measure(program, where, peaks=self.peaks, warmup=warmup, steps=steps, name=self.name)
         return self.results
 
     def estimate(
@@ -238,15 +77,8 @@ class RooflineAnalyzer:
         with preserved(self.model), torch.no_grad():
             if isinstance(self.model, torch.nn.Module): self.model.eval()
             ops = trace(self.model, *self.args, **self.kwargs).ops
-        self._warn([op for op in ops if op.counted], roof)
+        warn([op for op in ops if op.counted], roof, self.name)
         return list(estimate(ops, roof))
-
-    def _warn(self, ops: list[Op], roof: Roof) -> None:
-        warn_uncounted(Trace(ops, self.name).uncounted, self.name)
-        unknown = sorted({op.mode for op in ops if op.flops and not roof.ceiling(op.mode) > 0})
-        if unknown:
-            warnings.warn(f"{self.name}: the roof has no ceiling for {', '.join(unknown)}; "
-                          "points in that mode are undefined.", UncountedWarning, stacklevel=3)
 
     @property
     def run(self) -> Run:

@@ -63,6 +63,11 @@ class Run:
             if not (isinstance(look, dict) and all(isinstance(x, float) and 0 < x < math.inf for x in look.values())):
                 raise InputError("A look of the guard is a rate above zero for each thing that was looked at.")
 
+    def __getattr__(self, name: str):
+        if name in type(self).__dataclass_fields__:  # `watch` fills the run in at the end of its block
+            raise AttributeError("This run is still being watched: it can be read when the `with` block is left.")
+        raise AttributeError(f"A run has no {name!r}.")
+
     @property
     def whole(self) -> Timing | None:
         "The time of whole runs: plain ones, or the watched ones where there are no others."
@@ -350,6 +355,7 @@ class Run:
         return to_xml(Div(head, *(P(one_line(n, 2000)) for n in self.remarks), page.points_table(self.points, 10)))
 
     def __repr__(self):
+        if "points" not in self.__dict__: return "Run(still being watched)"
         figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
         return f"Run({one_line(self.model)}, {one_line(self.sample)} on {one_line(self.device)}: {figures})"
 
