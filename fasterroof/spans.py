@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Stretch', 'WAITS', 'Span', 'busy_time', 'idle_time', 'union', 'complement', 'common', 'without', 'covered_time',
-           'communicates', 'Gap', 'Occupancy', 'occupancy']
+           'communicating', 'communicates', 'Gap', 'Occupancy', 'occupancy']
 
 # %% ../nbs/analysis/spans.ipynb #c00fc6b2
 import math
@@ -105,11 +105,18 @@ WAITS = ("_c10d_functional.wait_tensor", "c10d.barrier", "c10d.monitored_barrier
 _LIBRARIES = re.compile(r"(^|[^a-z])(nccl|rccl|gloo:|_?c10d(_functional)?::)", re.IGNORECASE)
 
 
+def communicating(
+    ops: "Sequence[Op]",  # of a run, in order
+) -> frozenset[int]:
+    "Positions of the operations that are communication, or wait for it."
+    return frozenset(i for i, op in enumerate(ops) if op.kind == "comm" or op.name in WAITS)
+
+
 def communicates(
     ops: "Sequence[Op]" = (),     # of the run that the spans are of; none: kernels' names alone tell
 ) -> Callable[[Span], bool]:
     "A function that tells whether a span is communication."
-    which = {i for i, op in enumerate(ops) if op.kind == "comm" or op.name in WAITS}
+    which = communicating(ops)
     return lambda span: not which.isdisjoint(span.ops) or bool(_LIBRARIES.search(span.name))
 
 # %% ../nbs/analysis/spans.ipynb #098bba6b
