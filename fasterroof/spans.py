@@ -98,7 +98,7 @@ def covered_time(
     covered: Iterable[Stretch],  # a union
 ) -> float:                      # s
     "How long a union is, all pieces together."
-    return sum(end - start for start, end in covered)
+    return math.fsum(end - start for start, end in covered)
 
 # %% ../nbs/analysis/spans.ipynb #f3ea31c1
 WAITS = ("_c10d_functional.wait_tensor", "c10d.barrier", "c10d.monitored_barrier_")  # operations that only wait
@@ -167,8 +167,9 @@ def _occupied(key: tuple[int, str], spans: list[Span], is_comm: Callable[[Span],
     begins = {s.start: s for s in reversed(spans)}  # the first of those that start together
     gaps = tuple(Gap(start, end - start, begins[end]) for start, end in complement(busy)[1:-1])
     return Occupancy(
-        rank=key[0], device=key[1], start_s=busy[0][0], wall_s=busy[-1][1] - busy[0][0], busy_s=covered_time(busy),
-        idle_s=sum(gap.duration for gap in gaps), overlap_s=covered_time(twice), computing_s=covered_time(compute),
+        rank=key[0], device=key[1], start_s=busy[0][0], wall_s=busy[-1][1] - busy[0][0],
+        busy_s=covered_time(busy), idle_s=math.fsum(gap.duration for gap in gaps),
+        overlap_s=covered_time(twice), computing_s=covered_time(compute),
         communication_s=covered_time(comm), hidden_communication_s=covered_time(common(comm, compute)),
         exposed_communication_s=covered_time(without(comm, compute)), streams=streams, gaps=gaps)
 
