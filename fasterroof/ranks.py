@@ -40,9 +40,10 @@ def _collectives(run: Run) -> tuple[set[Key], set[Key]]:
 
 
 def _split(runs: dict[int, Run]) -> tuple[set[Key], set[Key]]:
-    "The same of all ranks: what computes on one of them is no collective."
+    "The same of all ranks: what does something else on one of them is no collective."
     pure, mixed = (set().union(*found) for found in zip(*map(_collectives, runs.values()), strict=True))
-    return pure - mixed, mixed
+    other = set().union(*({_key(p) for p in run.points} - _collectives(run)[0] for run in runs.values()))
+    return pure - other, mixed | (pure & other)
 
 
 def _by_key(runs: dict[int, Run]) -> dict[Key, dict[int, RooflinePoint]]:
