@@ -17,6 +17,7 @@ from .clock import median_interval
 from .errors import InputError, one_line
 from .roof import Floor, Roof
 from .units import MISSING, si
+from .wire import link_bytes
 
 if TYPE_CHECKING:
     from fasterroof.spans import Span
@@ -40,7 +41,7 @@ class RooflinePoint:
     share: float                    # of the time of all points together, 0 to 1
     floor_s: float | None           # s, the least time its work can take under the roof, hot; None: not known
     bound: str                      # "memory", "compute", "overhead" or "undefined"
-    level: str                      # memory level that its largest operation was judged by; "" where it moves nothing
+    level: str                      # memory level or link that its largest operation was judged by; "": moves nothing
     mode: str                       # compute mode of its largest operation
     shapes: str                     # inputs → outputs of its first operation that works
     uncounted: tuple[str, ...] = ()  # operations without a rule
@@ -135,8 +136,10 @@ def _floor(roof: Roof, op: "Op") -> Floor:
     executed = op.executed_flops or 0
     # What a kernel skips (padding taps, masked positions) it skips in the contraction and around it alike.
     contraction = (op.contraction_flops or 0) * executed / op.flops if op.flops else 0
-    return roof.floor(executed, op.bytes_read, op.bytes_written, mode=op.mode, footprint=op.footprint,
-                      contraction=contraction)
+    floor = roof.floor(executed, op.bytes_read, op.bytes_written, mode=op.mode, footprint=op.footprint,
+                       contraction=contraction)
+    over = link_bytes(op)
+    return roof.over_link(floor, over, op.group_size, op.times) if over else floor
 
 
 def _point(
@@ -235,12 +238,17 @@ def join(
                                      "a fused region needs a name of its own.")
                 times[i, s] += span.duration / len(span.ops)
                 timed.add(i)
+    # On the host a collective's call may return while its bytes are under way: its time is not the transfer's.
+    started = {i for spans in steps for span in spans if span.device == "cpu"
+               for i in span.ops if roof.links and link_bytes(ops[i])}
     parts, upper = [], roof.upper
     medians, idle = np.median(times, axis=1), _waits(steps, len(ops), plain_s)
     for key, where in points_of(ops).items():
         samples = times[where].sum(axis=0)
         waited = () if idle is None else idle[where]
-        parts.append(_point(key, [ops[i] for i in where], roof, upper, medians[where], waited) | dict(
+        part = _point(key, [ops[i] for i in where], roof, upper, medians[where], waited)
+        part["lower_bound"] |= part["floor_s"] is not None and not started.isdisjoint(where)
+        parts.append(part | dict(
             time_s=float(np.median(samples)), interval=median_interval(samples), samples=tuple(map(float, samples))))
     worked = [op for i, op in enumerate(ops) if i not in timed and (op.bytes or op.flops or not op.counted)]
     untimed = tuple(dict.fromkeys(op.name for op in worked))  # a view has nothing to find a time for

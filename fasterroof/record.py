@@ -106,7 +106,7 @@ class HardwarePeaks(Roof):
         return peaks
 
     def rows(self) -> list[dict]:
-        "A row for each ceiling and mix: rate in FLOP/s or B/s, its interval, capacity in B, ridge in FLOP/B."
+        "A row for each ceiling, mix and link: rate in FLOP/s or B/s, its interval, capacity in B, ridge in FLOP/B."
         found = []
         for c in self.ceilings or (Ceiling(self.mode, self.peak_flops, unit="any"),):
             found.append({"what": c.mode, "of": c.unit, "rate": c.flops_per_s, "unit": rate_unit(c.mode),
@@ -121,10 +121,14 @@ class HardwarePeaks(Roof):
                 found.append({"what": x.name, "of": m.name, "rate": m.bandwidth, "unit": "B/s", "interval": m.interval,
                               "ridge": self.peak_flops / m.bandwidth, "capacity": room, "by": m.by,
                               "lower_bound": x.lower_bound, "sustained": None})
+        for x in self.links:
+            found.append({"what": x.name, "of": f"{x.group_size} ranks", "rate": x.bandwidth, "unit": "B/s",
+                          "interval": x.interval, "ridge": self.peak_flops / x.bandwidth, "capacity": None, "by": x.by,
+                          "lower_bound": x.lower_bound, "sustained": None})
         return found
 
     def to_frame(self) -> "pd.DataFrame":
-        "A row a ceiling, level and mix, in SI units."
+        "A row a ceiling, mix and link, in SI units."
         import pandas as pd
 
         rows = [{k: v for k, v in row.items() if k != "interval"}
@@ -146,10 +150,11 @@ class HardwarePeaks(Roof):
     ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
         "The rows as people read them."
         headings, texts, seen = ["", "unit, mix", "ceiling", "interval", "FLOP/B", "capacity", "kernel"], [], set()
+        levels = {x.name for x in (*self.caches, self.main)}
         for row in self.rows():
             first = row["what"] not in seen
             seen.add(row["what"])
-            if not mixes and row["unit"] == "B/s" and not first: continue  # the best comes first
+            if not mixes and row["what"] in levels and not first: continue  # the best comes first
             between = _between(*row["interval"]) if row["interval"] else MISSING
             ridge = f"{row['ridge']:.3g}" if first or row["unit"] != "B/s" else ""
             texts.append([row["what"], row["of"], ("≥ " if row["lower_bound"] else "") + si(row["rate"], row["unit"]),
@@ -169,6 +174,7 @@ class HardwarePeaks(Roof):
     def __repr__(self):
         levels = "".join(f", {level.name} {si(level.bandwidth, 'B/s')}" for level in self.caches)
         others = "".join(f", {mode} {si(self.ceiling(mode), rate_unit(mode))}" for mode in self.modes[1:])
+        levels += "".join(f", {x.name} {si(x.bandwidth, 'B/s')} among {x.group_size}" for x in self.links)
         least = ", a lower bound" if self.lower_bound else ""
         return (f"HardwarePeaks({self.device}, {self.mode}: {si(self.peak_flops, rate_unit(self.mode))}{others}, "
                 f"{self.memory} {si(self.peak_bandwidth, 'B/s')}{levels}, "
@@ -223,7 +229,9 @@ def better(
                 mixes=tuple(m for m, *_ in _merged(x.mixes, y.mixes, lambda m: m.name, "bandwidth")))
         for level, x, y in _merged(a.levels, b.levels, lambda level: level.name, "bandwidth"))
     levels = tuple(sorted(levels, key=lambda x: (x.name == a.memory, x.capacity)))
+    links = tuple(replace(link, latency_s=min(x.latency_s, y.latency_s))
+                  for link, x, y in _merged(a.links, b.links, lambda x: (x.name, x.group_size), "bandwidth"))
     return replace(
         a, peak_flops=max(a.peak_flops, b.peak_flops), peak_bandwidth=max(a.peak_bandwidth, b.peak_bandwidth),
-        ceilings=ceilings, levels=ordered(levels), launch_s=min(a.launch_s, b.launch_s), probed=(*a.probed, *b.probed),
-        notes=tuple(dict.fromkeys((*a.notes, *b.notes))))
+        ceilings=ceilings, levels=ordered(levels), links=links, launch_s=min(a.launch_s, b.launch_s),
+        probed=(*a.probed, *b.probed), notes=tuple(dict.fromkeys((*a.notes, *b.notes))))

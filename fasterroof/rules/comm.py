@@ -18,6 +18,7 @@ def _group_size(group: object) -> int:
         import torch.distributed as dist
 
         if isinstance(group, str): group = dist.distributed_c10d._resolve_process_group(group)
+        if isinstance(group, torch.ScriptObject): group = dist.ProcessGroup.unbox(group)
         size = getattr(group, "size", None)
         return size() if callable(size) else 0
     except Exception: return 0  # no such group here
@@ -77,7 +78,7 @@ def shard_dim_alltoall(x, gather, shard, group, *_, out): return collective(x, g
 def _c10d(sent: int, reduces: bool = False):
     def c10d(*args, out, **kwargs):
         objects = (a for a in (*args, *kwargs.values()) if isinstance(a, torch.ScriptObject))
-        group = next((o for o in objects if hasattr(o, "size")), None)
+        group = next((o for o in objects if str(o._type()).endswith("ProcessGroup")), None)  # others say how it reduces
         read, written = (sum(map(distinct_bytes, tensors_in(args[i]))) for i in (sent, 0))
         return collective(args[sent], group, reduces)._replace(
             read=read, written=written, footprint=read + (written if sent else 0))
