@@ -53,7 +53,7 @@ def _figures(run: Run, positions: Sequence[int], time_s: float) -> dict:
     ops = [run.ops[i] for i in positions]
     points = [replace(p, measured=True) for p in estimate(ops, run.roof)]
     total = Total("", tuple(points), time_s)
-    def known(value, scale=1): return "unknown" if value is None else value * scale
+    def known(value, scale=1.0): return "unknown" if value is None else _short(value * scale)
     counted = all(p.flops is not None for p in points)
     executed = sum(op.executed_flops or 0 for op in ops)
     pct = total.utilization_pct
@@ -61,14 +61,17 @@ def _figures(run: Run, positions: Sequence[int], time_s: float) -> dict:
     if counted and executed != total.flops: found["executed flops (FLOP)"] = executed
     found["bytes (B)"] = total.bytes_moved
     if total.unfused_bytes is not None: found["unfused bytes (B)"] = total.unfused_bytes
-    if total.bytes_moved: found["intensity (FLOP/B)"] = total.flops / total.bytes_moved if counted else "unknown"
-    found |= {"floor (µs)": known(total.floor_s, 1e6), "time (µs)": time_s * 1e6, "utilization (%)": known(pct)}
+    if total.bytes_moved: found["intensity (FLOP/B)"] = known(total.flops / total.bytes_moved if counted else None)
+    found |= {"floor (µs)": known(total.floor_s, 1e6), "time (µs)": known(time_s, 1e6), "utilization (%)": known(pct)}
     if total.lower_bound and pct is not None: found["utilization is"] = "at most"
     found |= {"mfu (%)": known(total.mfu_pct), "bound": _listed(p.bound for p in points),
               "level": _listed(p.level for p in points)}
     payload = sum(op.payload for op in ops)
     if payload: found |= {"payload (B)": payload, "ranks": max(op.group_size for op in ops)}
     return found
+
+
+def _short(value: float) -> float: return float(f"{value:.12g}")
 
 
 def _listed(names) -> str: return ", ".join(dict.fromkeys(filter(None, names)))
@@ -123,13 +126,14 @@ def _trace(run: Run) -> dict:
         meta("process_sort_index", sort_index=pid)
         whole = (min(s[0] for s in slices), max(s[1] for s in slices))
         busy = busy_time(spans)
-        step = {"busy (µs)": busy * 1e6, "idle (µs)": max(0.0, (whole[1] - whole[0]) / 1e3 - busy * 1e6)}
+        idle = max(0.0, (whole[1] - whole[0]) / 1e3 - busy * 1e6)
+        step = {"busy (µs)": _short(busy * 1e6), "idle (µs)": _short(idle)}
         rows = [("step", [(*whole, "step", "step", step | _whole(run))])]
         rows += [("phases", [(start, end, phase, phase, {}) for start, end, phase in row])
                  for row in _apart(_phases(run, slices))]
         for stream in sorted({s.stream for s in spans}):
-            label = f"{'thread' if device == 'cpu' else 'stream'} {stream}"
             mine = _apart([s for s in slices if s[2].stream == stream])
+            label = "operations" if device == "cpu" and stream == 0 else f"stream {stream}"
             rows += [(label + f", row {n}" * (n > 1),
                       [(start, end, said.name(s), said.phase(s), said.args(s)) for start, end, s in row])
                      for n, row in enumerate(mine, 1)]
@@ -165,6 +169,14 @@ def _replace(path: str | os.PathLike, data: bytes) -> None:
     except OSError as e: raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
 
 
+def _readable(value: object) -> object:
+    "The same with texts that both viewers can hold."
+    if isinstance(value, dict): return {k: _readable(v) for k, v in value.items()}
+    if isinstance(value, list): return [_readable(v) for v in value]
+    if not isinstance(value, str): return value
+    return value.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "replace").decode("utf-8")
+
+
 def write_perfetto(
     run: Run,                  # one that was profiled here, or saved with its timeline
     path: str | os.PathLike,   # a file; replaced if it exists, compressed if it ends in .gz
@@ -176,5 +188,5 @@ def write_perfetto(
     if not run.timeline:
         raise InputError(f"The run of {one_line(run.model, 60)} holds no timeline (a projection, or saved by an older "
                          "version): profile again to write a trace.")
-    data = json.dumps(_trace(run), ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+    data = json.dumps(_readable(_trace(run)), ensure_ascii=False, allow_nan=False).encode()
     _replace(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
