@@ -265,8 +265,8 @@ def profile_jax(
         _check_peaks(peaks, place.platform)
         program = _compiled(call)
         program.run()
-    op = _as_one(counted, written, call.arrays, program.outputs)
-    modes, cpu, threads = _modes(counted.ops) or ["fp32"], place.platform == "cpu", len(cpu_set())
+    op, modes = _as_one(counted, written, call.arrays, program.outputs), _modes(counted.ops) or ["fp32"]
+    cpu, device, threads = place.platform == "cpu", "cpu" if place.platform == "cpu" else str(place), len(cpu_set())
     with ExitStack() as stack:
         stack.enter_context(preserved())
         if cpu: torch.set_num_threads(threads)  # the roof is that of what XLA uses
@@ -279,7 +279,7 @@ def profile_jax(
         after = guard.look() if guard else {}
         plain = Timing(tuple(s.duration for s in spans))
         joined, roof, again = _judged(op, spans, plain.median, peaks, measured, modes, (before, after))
-        record = environment("cpu") | {"foreign_cpu_share": foreign, "device": str(place)}
+        record = environment("cpu") | {"foreign_cpu_share": foreign, "device": device}
     record["versions"] |= {"jax": jax.__version__}
     notes = [*_foreign(peaks, threads), *elsewhere(measured, before),
              *_notes(counted, call, program, threads if cpu else None)]
@@ -288,7 +288,7 @@ def profile_jax(
     warn_uncounted(counted.uncounted, name)
     _warn(op, roof)
     return Run(
-        model=name, sample=_described(call.arrays), device=place.platform if cpu else str(place), points=joined.points,
+        model=name, sample=_described(call.arrays), device=device, points=joined.points,
         roof=roof, plain=plain, compile_s=program.lower_s + program.compile_s, ops=(op,), timeline=joined.timeline,
         memory={k: v for k, v in program.memory.items() if k == "temporaries"}, notes=tuple(notes),
         time_without_work=joined.time_without_work, work_without_time=joined.work_without_time, environment=record,
