@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     )
     from .jaxrules import register_jax_cost as register_jax_cost
     from .join import RooflinePoint as RooflinePoint
+    from .links import measure_links as measure_links
     from .ops import Work as Work, register_cost as register_cost
     from .peaks import clear_peaks_cache as clear_peaks_cache, measure_peaks as measure_peaks
+    from .ranks import merge_runs as merge_runs
     from .record import HardwarePeaks as HardwarePeaks
-    from .roof import Ceiling as Ceiling, Level as Level, Mix as Mix, Roof as Roof
+    from .roof import Ceiling as Ceiling, Level as Level, Link as Link, Mix as Mix, Roof as Roof
     from .roofline import RooflineAnalyzer as RooflineAnalyzer
     from .run import Run as Run
-    from .spans import Span as Span
+    from .spans import Span as Span, occupancy as occupancy
     from .totals import Total as Total
     from .trace import trace as trace
     from .watching import profile_step as profile_step, watch as watch
@@ -44,13 +46,15 @@ _ROOMS = {
     "errors": "DeviceError FasterroofError InputError ModelError RunFileError UncountedWarning",
     "jaxrules": "register_jax_cost",
     "join": "RooflinePoint",
+    "links": "measure_links",
     "ops": "Work register_cost",
     "peaks": "clear_peaks_cache measure_peaks",
+    "ranks": "merge_runs",
     "record": "HardwarePeaks",
-    "roof": "Ceiling Level Mix Roof",
+    "roof": "Ceiling Level Link Mix Roof",
     "roofline": "RooflineAnalyzer",
     "run": "Run",
-    "spans": "Span",
+    "spans": "Span occupancy",
     "totals": "Total",
     "trace": "trace",
     "watching": "profile_step watch",

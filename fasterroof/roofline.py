@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from .calls import call_arguments, check_call, device_of, model_name, original
+from .calls import call_arguments, check_call, device_of, model_name, original, speaks_jax
 from .env import preserved
 from .errors import InputError
 from .join import RooflinePoint, estimate
@@ -59,10 +59,22 @@ class RooflineAnalyzer:
         Raises `ModelError` if the model raises, `DeviceError` for a device that is absent,
         `InputError` for other arguments.
         The model, the sample and all settings are afterwards as they were."""
+        if speaks_jax(self.model, (self.args, self.kwargs)):
+            self._run = self._profile_jax(device, warmup, steps)
+            return self.results
         program = Program(self.model, self.args, self.kwargs, self.loss, self.optimizer)
         where = device_of(self.model, (self.args, self.kwargs)) if device is None else device
         self._run = measure(program, where, peaks=self.peaks, warmup=warmup, steps=steps, name=self.name)
         return self.results
+
+    def _profile_jax(self, device: object, warmup: int, steps: int) -> Run:
+        from fasterroof.jaxrun import profile_jax
+
+        if device is not None or self.loss is not None:
+            raise InputError("A JAX function runs where its arrays are and is its own training step: "
+                             "profile jax.grad(f) or your update, without device, loss and optimizer.")
+        return profile_jax(self.model, self.args, self.kwargs, peaks=self.peaks, name=self.name, warmup=warmup,
+                           steps=steps)
 
     def estimate(
         self,

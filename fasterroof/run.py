@@ -278,6 +278,17 @@ class Run:
         unstable = " (unstable: the machine changed meanwhile)" if self.unstable else ""
         return figure(self.points, self.roof, title + unstable)
 
+    def to_perfetto(
+        self,
+        path: str | os.PathLike,  # a file, replaced if it exists; compressed if its name ends in .gz
+    ) -> None:
+        """Write one step for Perfetto (ui.perfetto.dev) or chrome://tracing, each slice with its place under the roof.
+
+        Raises `InputError` for a run without a timeline, `RunFileError` if the file cannot be written."""
+        from fasterroof.perfetto import write_perfetto
+
+        write_perfetto(self, path)
+
     def as_dict(self) -> dict:
         "Plain values in SI units, ready for JSON."
         from fasterroof.record import roof_to_dict

@@ -71,7 +71,8 @@ def warn(
 ) -> None:
     "One warning for operations without a rule, one for modes without a ceiling."
     warn_uncounted(Trace(ops, name).uncounted, name)
-    unknown = sorted({op.mode for op in ops if op.flops and not roof.ceiling(op.mode) > 0})
+    parts = [part for op in ops for part in (op.fused or (op,))]
+    unknown = sorted({op.mode for op in parts if op.flops and not roof.ceiling(op.mode) > 0})
     if unknown:
         warnings.warn(f"{name}: the roof has no ceiling for {', '.join(unknown)}; "
                       "points in that mode are undefined.", UncountedWarning, stacklevel=3)
@@ -82,6 +83,7 @@ class Machine:
     "The machine around a measurement: used as a `with` block, and told when the measuring begins and ends."
     device: torch.device
     given: Roof | None  # the roof that somebody gave; None: it is measured
+    looks: bool = True  # False: nobody looks at the machine, whose processor is not where the program runs
     before: dict = field(default_factory=dict)  # what a look saw, before and after
     after: dict = field(default_factory=dict)
     foreign: float | None = None                # share of the processors that other programs used
@@ -94,6 +96,9 @@ class Machine:
 
     def __exit__(self, *exc) -> None: self._stack.close()
 
+    @property
+    def _used(self) -> float: return self._guard.used_s if self._guard else 0.0
+
     def find_roof(
         self,
         modes: list[str],  # compute modes that are needed
@@ -103,13 +108,14 @@ class Machine:
 
     def begin(self) -> None:
         "Look at the machine; the measuring starts now."
-        self._guard = self._stack.enter_context(Guard(self.device, roof=self.measured))
-        self.before, self._load, self._helped = self._guard.look(), ForeignLoad(), self._guard.used_s
+        self._guard = self._stack.enter_context(Guard(self.device, roof=self.measured)) if self.looks else None
+        self.before = self._guard.look() if self._guard else {}
+        self._load, self._helped = ForeignLoad(), self._used
 
     def end(self) -> None:
         "The measuring is over: look again."
-        self.foreign = self._load.share(self._guard.used_s - self._helped)
-        self.after = self._guard.look()
+        self.foreign = self._load.share(self._used - self._helped)
+        self.after = self._guard.look() if self._guard else {}
         self.environment = environment(self.device) | {"foreign_cpu_share": self.foreign}
 
     def place(
@@ -139,7 +145,8 @@ class Machine:
         return Run(
             model=name, sample=sample, device=str(self.device), points=joined.points, roof=roof, plain=taken.plain,
             watched=taken.watched, pipelined=taken.pipelined, compile_s=taken.compile_s, memory=memory or {},
-            ops=tuple(taken.ops), timeline=joined.timeline, guard={"before": self.before, "after": self.after},
+            ops=tuple(taken.ops), timeline=joined.timeline,
+            guard={"before": self.before, "after": self.after} if self.looks else {},
             probed_again=again_probed, time_without_work=joined.time_without_work,
             work_without_time=joined.work_without_time, environment=self.environment, idle_s=taken.idle_s,
             notes=tuple(notes))

@@ -34,7 +34,7 @@ class Taken:
     "What watching a program gave."
     ops: list[Op]                    # of one step, in order
     steps: Sequence[Sequence[Span]]  # when they ran, a list a step
-    watched: Timing                  # s, whole steps
+    watched: Timing | None = None    # s, whole steps, every operation watched
     plain: Timing | None = None      # s, whole steps with nothing attached, each waited for: latency
     pipelined: Timing | None = None  # s a step when none is waited for: throughput; None where nothing is queued
     compile_s: float | None = None   # s; None: nothing was compiled
