@@ -47,13 +47,16 @@ def hover(
     pct = "" if p.utilization_pct is None else f"{'≤ ' * p.lower_bound}{p.utilization_pct:.1f} % of the roof"
     cold = f", cold {si(p.cold_floor_s, 's')}" if p.cold_floor_s is not None and p.cold_floor_s != p.floor_s else ""
     rows = [
-        f"<b>{text(p.name)}</b>  {text(p.type)}",
+        f"<b>{text(p.name)}</b>  {text(p.type)}" + f", {text(p.phase)}" * (p.phase != "forward"),
         text(p.shapes),
         f"{si(p.flops, 'FLOP')}{skipped}, {si(p.bytes_moved, 'B')}: {si(p.arithmetic_intensity, 'FLOP/B')}",
         f"{si(p.time_s, 's')}{interval}, {100 * p.share:.1f} % of the time, {p.calls}×",
         f"floor {si(p.floor_s, 's')} ({place}){cold}: {pct or MISSING}",
-        f"bound: {p.bound}",
+        f"bound: {p.bound}" + ("" if p.mfu_pct is None else f", MFU {p.mfu_pct:.1f} %"),
     ]
+    if p.fused:
+        rows.append(f"one kernel of {len(p.fused)}, {si(p.unfused_bytes, 'B')} unfused: "
+                    + text(", ".join(p.fused[:4]) + ", …" * (len(p.fused) > 4)))
     return "<br>".join(rows)
 
 

@@ -351,7 +351,15 @@ class Run:
         subtitle = f"{self.sample} on {self.device}, {cpu}, {when}"
         details = {"roof": roof_to_dict(self.roof), "environment": self.environment,
                    "plain": self.plain and self.plain.as_dict(), "watched": self.watched and self.watched.as_dict()}
-        tables = [page.points_table(self.points), page.LEGEND]
+        tables = [page.points_table(self.points), *page.definitions(self)]
+        modules, phases = self.by_module(), self.by_phase()
+        depth = 1
+        while len(modules) == 1 and depth < 8:  # a wrapper around all the rest tells nothing
+            depth += 1
+            modules = self.by_module(depth)
+        if 1 < len(modules) < len(self.points):
+            tables.insert(0, page.totals_table(modules, "module", self.time_s))
+        if len(phases) > 1: tables.insert(0, page.totals_table(phases, "phase", self.time_s))
         write_whole(path, page.page(
             self.model, subtitle, list(self.headline.items()), self.remarks, [self.plot()], tables, details))
 

@@ -95,7 +95,7 @@ class Trace:
     def uncounted(self) -> dict[str, int]:
         "Operations without a cost rule, and how often each occurs; totals leave their FLOPs out."
         tally: dict[str, int] = {}
-        for op in (part for op in self.ops for part in (op.fused or (op,))):
+        for op in (part for whole in self.ops for part in (whole.fused or (whole,))):
             if not op.counted: tally[op.name] = tally.get(op.name, 0) + op.times
         return tally
 
