@@ -134,6 +134,7 @@ class Compilation:
 
     def __enter__(self) -> "Compilation":
         from torch import _dynamo as dynamo
+        from torch._functorch import config as caching
         from torch._inductor import compile_fx, config, debug  # noqa: F401  (what is patched below is to be there)
         from torch._inductor.codegen import cpp  # noqa: F401
 
@@ -145,7 +146,8 @@ class Compilation:
             stack.callback(dynamo.reset)
             dynamo.reset()
             stack.enter_context(config.patch({
-                "force_disable_caches": True, "cpp.enable_kernel_profile": True, "profiler_mark_wrapper_call": True}))
+                "fx_graph_cache": False, "cpp.enable_kernel_profile": True, "profiler_mark_wrapper_call": True}))
+            stack.enter_context(caching.patch(enable_autograd_cache=False))
             inner = getattr(debug, _RECORD)
             def record(nodes, name, is_extern=False):
                 self._note(nodes, name, is_extern)

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 import torch
 from torch.utils._pytree import tree_map_only
 
-from .calls import is_compiled
+from .calls import is_compiled, original
 from .env import preserved, tensors_restorer
 from .errors import InputError
 from .ops import tensors_in
@@ -52,11 +52,11 @@ class Program:
     @property
     def named(self) -> object:
         "Whose modules' names are used: the model, or the one outermost module with parameters that a function reaches."
-        if isinstance(self.model, torch.nn.Module): return self.model
+        if isinstance(self.model, torch.nn.Module): return original(self.model)
         modules = [x for x in reachable(self.model, self.args, self.kwargs) if isinstance(x, torch.nn.Module)]
         inner = {id(part) for m in modules for part in m.modules() if part is not m}
         outer = [m for m in modules if id(m) not in inner and next(m.parameters(), None) is not None]
-        return outer[0] if len(outer) == 1 else self.model
+        return original(outer[0]) if len(outer) == 1 else self.model
 
     @property
     def compiled(self) -> bool:

@@ -1,5 +1,5 @@
 """Cost rules of operators, by family; importing this registers them all."""
 
-from . import attention, comm, contractions, elementwise, linalg, movement, reductions, sampling
+from . import attention, comm, contractions, elementwise, generated, linalg, movement, reductions, sampling
 
-__all__ = ["attention", "comm", "contractions", "elementwise", "linalg", "movement", "reductions", "sampling"]
+__all__ = ["attention", "comm", "contractions", "elementwise", "generated", "linalg", "movement", "reductions", "sampling"]
