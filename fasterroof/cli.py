@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import NoReturn
 
 # %% ../nbs/analysis/cli.ipynb #c660db3f
@@ -22,6 +23,15 @@ class _Parser(argparse.ArgumentParser):
 def _count(text: str) -> int:
     if not text.isdecimal(): raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
     return int(text)
+
+
+def _outputs(s: argparse.ArgumentParser) -> None:
+    s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of the table; 0 for all (default: 10)")
+    s.add_argument("--html", metavar="FILE", help="write the interactive page")
+    s.add_argument("--perfetto", metavar="FILE",
+                   help="write one step's timeline for ui.perfetto.dev or chrome://tracing; .gz compresses it")
+    s.add_argument("--json", metavar="FILE", help="write the run; - for stdout, instead of the table")
+    s.add_argument("--csv", metavar="FILE", help="write the points; - for stdout, instead of the table")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -50,14 +60,15 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--dtype", metavar="FORMAT",
                    help="number format of the model and its inputs: fp32, bf16, fp16, fp64")
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
+    s.add_argument("--compile", action="store_true", help="compile it by torch.compile, and show its kernels")
+    s.add_argument("--train", nargs="?", const="AdamW", metavar="OPTIMIZER",
+                   help="a training step: forward, backward and a step of this optimizer of torch.optim "
+                        "(default: AdamW)")
     s.add_argument("--peaks", metavar="FILE",
                    help="ceilings that peaks --json wrote, instead of measuring them now")
     s.add_argument("--warmup", type=int, default=5, metavar="N", help="runs before anything is measured (default: 5)")
     s.add_argument("--steps", type=int, default=20, metavar="N", help="runs that are measured (default: 20)")
-    s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of the table; 0 for all (default: 10)")
-    s.add_argument("--html", metavar="FILE", help="write the interactive page")
-    s.add_argument("--json", metavar="FILE", help="write the run; - for stdout, instead of the table")
-    s.add_argument("--csv", metavar="FILE", help="write the points; - for stdout, instead of the table")
+    _outputs(s)
 
     s = command("peaks", "measure this machine's ceilings", "fasterroof peaks --mode fp32 --mode bf16 --json here.json")
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
@@ -68,6 +79,17 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--mixes", action="store_true", help="show every mix of reading and writing, not only the best")
     s.add_argument("--json", nargs="?", const="-", metavar="FILE",
                    help="write them as JSON, for profile --peaks (default: to stdout, instead of the table)")
+
+    s = command("import", "place a trace of torch.profiler under a roof",
+                "fasterroof import trace.json.gz --peaks its-machine.json --html trace.html")
+    s.add_argument("traces", nargs="+", metavar="TRACE",
+                   help="what export_chrome_trace wrote with record_shapes=True, also .gz; of a distributed program "
+                        "one file of each rank")
+    where = s.add_mutually_exclusive_group()
+    where.add_argument("--peaks", metavar="FILE", help="ceilings of its machine, that peaks --json wrote there")
+    where.add_argument("--on", metavar="CHIP", help="a chip's datasheet instead, such as \"A100 SXM 80GB\"")
+    s.add_argument("--name", metavar="NAME", help="shown in reports (default: the file's)")
+    _outputs(s)
 
     s = command("diff", "compare two saved runs", "fasterroof diff before.json after.json --html diff.html")
     s.add_argument("before", metavar="A.json", help="a run that profile --json wrote")
@@ -119,13 +141,9 @@ def _profile(args) -> None:
     from fasterroof.errors import InputError
 
     if args.json == args.csv == "-": raise InputError("--json - and --csv - cannot both go to stdout.")
-    _writable(args.html, args.json, args.csv)
+    _writable(args.html, args.perfetto, args.json, args.csv)
     with _status("Loading the model"):
-        from rich.console import Console
-
-        from fasterroof import page
         from fasterroof.env import resolve_device
-        from fasterroof.files import write_whole
         from fasterroof.record import HardwarePeaks
         from fasterroof.roofline import RooflineAnalyzer
         from fasterroof.targets import load_target
@@ -134,32 +152,94 @@ def _profile(args) -> None:
         peaks = HardwarePeaks.load(args.peaks) if args.peaks else None
         with contextlib.redirect_stdout(sys.stderr):  # what the model prints is no result
             model, sample = load_target(args.model, tuple(args.shape), args.batch, args.dtype)
-    analyzer = RooflineAnalyzer(model, sample, peaks, name=args.model)
+        optimizer = _optimizer(args.train)
+    if args.compile:
+        import logging
+
+        import torch
+
+        logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # that there is no CUDA is no news
+        model = torch.compile(model)
+    analyzer = RooflineAnalyzer(model, sample, peaks, name=args.model, loss=_loss if args.train else None,
+                                optimizer=optimizer)
     with contextlib.redirect_stdout(sys.stderr):
         analyzer.profile(device, warmup=args.warmup, steps=args.steps)
     run = analyzer.run
+    if args.train: run = replace(run, notes=(*run.notes, f"The loss: {_loss.__doc__}"))
+    _report(run, args)
+
+
+def _loss(out):
+    "The model's own where it returns one, else the mean of all that it returns."
+    from fasterroof.trace import differentiable
+
+    found = differentiable(out)
+    own = len(found) == 1 and found[0].numel() == 1
+    return found[0] if own else sum(t.float().mean() for t in found)
+
+
+def _optimizer(name: str | None):
+    from fasterroof.errors import InputError, one_line
+
+    if name is None: return None
+    import torch
+
+    found = getattr(torch.optim, name, None)
+    if not (isinstance(found, type) and issubclass(found, torch.optim.Optimizer)):
+        raise InputError(f"torch.optim has no optimizer {one_line(name, 40)}: use AdamW, SGD or another class of it.")
+    return found
+
+
+def _report(run, args) -> None:
+    "Write what was asked for; show the table unless stdout is one of it."
+    from rich.console import Console
+
+    from fasterroof import page
+    from fasterroof.errors import one_line
+    from fasterroof.files import write_whole
+
     if args.html: run.to_html(args.html)
+    if args.perfetto: run.to_perfetto(args.perfetto)
     if args.json and args.json != "-": run.save(args.json)
     if args.csv and args.csv != "-": write_whole(args.csv, run.to_frame().to_csv(index=False))
-    for path in (args.html, args.json, args.csv):
+    for path in (args.html, args.perfetto, args.json, args.csv):
         if path and path != "-": _say(f"Wrote {path}")
-    if args.json == "-": print(run.to_json())
-    elif args.csv == "-": print(run.to_frame().to_csv(index=False), end="")
-    else:
-        console, top = Console(), args.top or None
-        cpu = run.environment["cpu"]
-        where = f"{run.model}, {run.sample}, on {run.device}: {cpu['name']}, {cpu['threads']} threads"
-        console.print(where, markup=False, highlight=False)
-        console.print(_roof_line(run.roof), markup=False, highlight=False)
+    if args.json == "-": return print(run.to_json())
+    if args.csv == "-": return print(run.to_frame().to_csv(index=False), end="")
+    console, top = Console(), args.top or None
+    cpu = run.environment.get("cpu", {})
+    on = f": {cpu['name']}, {cpu['threads']} threads" if cpu.get("threads") else ""
+    where = f"{one_line(run.model)}, {one_line(run.sample)}, on {one_line(run.device)}{on}"
+    console.print(where, markup=False, highlight=False)
+    console.print(_roof_line(run.roof), markup=False, highlight=False)
+    console.print()
+    console.print(page.table(run, top, console.width))
+    console.print()
+    if top and top < len(run.points):
+        rest = f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them."
+        console.print(rest, markup=False, highlight=False)
         console.print()
-        console.print(page.table(run, top, console.width))
-        console.print()
-        if top and top < len(run.points):
-            rest = f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them."
-            console.print(rest, markup=False, highlight=False)
-            console.print()
-        _figures(console, run.headline)
-        _notes(console, run.remarks)
+    _figures(console, run.headline)
+    _notes(console, run.remarks)
+    _notes(console, page.definitions(run))
+
+
+def _import(args) -> None:
+    from fasterroof.errors import InputError
+
+    if args.json == args.csv == "-": raise InputError("--json - and --csv - cannot both go to stdout.")
+    _writable(args.html, args.perfetto, args.json, args.csv)
+    with _status("Reading the trace"):
+        from fasterroof.imported import run_from_trace
+        from fasterroof.record import HardwarePeaks
+
+        roof = HardwarePeaks.load(args.peaks) if args.peaks else None
+        if args.on:
+            from fasterroof.chips import chip_roof
+
+            roof = chip_roof(args.on)
+        run = run_from_trace(args.traces, roof, args.name)
+    _report(run, args)
 
 
 def _roof_line(roof) -> str:
@@ -223,6 +303,7 @@ def main(
     argv: list[str] | None = None,  # arguments; None: those of the process
 ) -> int:                           # exit code: 0, 2 for a mistake in the input, 1 for a failure of ours
     "The command `fasterroof`."
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # the profiler's remarks to itself, before torch is loaded
     p = parser()
     args = p.parse_args(argv)
     if args.version:
@@ -244,7 +325,7 @@ def main(
 
     warnings.showwarning = show
     try:
-        {"profile": _profile, "peaks": _peaks, "diff": _diff}[args.command](args)
+        {"profile": _profile, "peaks": _peaks, "import": _import, "diff": _diff}[args.command](args)
         sys.stdout.flush()
         return 0
     except KeyboardInterrupt:

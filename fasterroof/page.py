@@ -169,7 +169,7 @@ def table(
     width: int = 80,       # characters, of the terminal
 ) -> "Table":
     "The slowest points of a run, for a terminal."
-    hidden = {"FLOP", "bytes", "level", "% MFU", "unfused", "operations in it"}
+    hidden = {"FLOP", "bytes", "level", "unfused", "operations in it"}
     if _phased(run.points): hidden |= {"FLOP/B"}  # as wide as the phase
     shown = [(heading, cell) for heading, cell, _ in _columns(run.points) if heading not in hidden]
     # The type column names the operation of a point that is no module: its layer need not repeat it.

@@ -24,6 +24,8 @@ from .units import MISSING, si
 from .work import Op
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from plotly.graph_objects import Figure
 
@@ -278,6 +280,21 @@ class Run:
         unstable = " (unstable: the machine changed meanwhile)" if self.unstable else ""
         return figure(self.points, self.roof, title + unstable)
 
+    @classmethod
+    def from_trace(
+        cls,
+        paths: "str | os.PathLike | Sequence[str | os.PathLike]",  # a trace of torch.profiler, or one of each rank
+        peaks: Roof | None = None,  # the roof of its machine; None: measured here, on a device of its kind
+        name: str | None = None,    # shown in reports; None: that of the file
+    ) -> "Run":
+        """A run from a trace that somebody recorded (`export_chrome_trace`, with `record_shapes=True`; also gzipped).
+
+        What its shapes do not allow to count is named in the notes.
+        Raises `RunFileError` for a file that is none, `InputError` if there is no roof for it."""
+        from fasterroof.imported import run_from_trace
+
+        return run_from_trace(paths, peaks, name)
+
     def to_perfetto(
         self,
         path: str | os.PathLike,  # a file, replaced if it exists; compressed if its name ends in .gz
@@ -371,7 +388,8 @@ class Run:
         figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
         where = f" {one_line(self.sample)} on {one_line(self.device)}. "
         head = P(Strong(one_line(self.model)), where, figures, ".")
-        return to_xml(Div(head, *(P(one_line(n, 2000)) for n in self.remarks), page.points_table(self.points, 10)))
+        said = [P(one_line(n, 2000)) for n in (*self.remarks, *page.definitions(self))]
+        return to_xml(Div(head, *said, page.points_table(self.points, 10)))
 
     def __repr__(self):
         if "points" not in self.__dict__: return "Run(still being watched)"
