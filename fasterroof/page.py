@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LEGEND', 'elide', 'percent', 'definitions', 'slowest', 'text_table', 'plain_table', 'table', 'html_table',
-           'points_table', 'totals_table', 'page']
+           'points_table', 'totals_table', 'occupancy_table', 'page']
 
 # %% ../nbs/analysis/page.ipynb #07696b48
 import json
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fasterroof.run import Run
+    from fasterroof.spans import Occupancy
     from fasterroof.totals import Total
 
 # %% ../nbs/analysis/page.ipynb #09aaaa39
@@ -190,7 +191,7 @@ h1 { font-size: 1.5rem; margin: 0 } .sub { color: var(--soft); margin: 0 0 1rem 
 dl { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 1rem 0 }
 dt { color: var(--soft); font-size: .85rem } dd { margin: 0; font-size: 1.15rem; font-weight: 600 }
 .note { border-left: 3px solid var(--accent); padding: .25rem .75rem; margin: .5rem 0; color: var(--soft) }
-.scroll { overflow-x: auto }
+.scroll { overflow-x: auto; margin: 0 0 1.6rem }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap }
 th { position: sticky; top: 0; background: var(--bg) } th button { all: unset; cursor: pointer }
@@ -271,6 +272,21 @@ def totals_table(
                      figure(_share(t.mfu_pct), t.mfu_pct)])
     headings = [what, "points", "time", "% time", "FLOP", "bytes", *["unfused"] * fused, "% roof", "% MFU"]
     return html_table(headings, rows)
+
+
+def occupancy_table(
+    devices: "Sequence[Occupancy]",  # from `Run.occupancy`
+):
+    "What each device did in one step, as an HTML table."
+    many = len({o.rank for o in devices}) > 1
+    rows = []
+    for o in devices:
+        times = (o.wall_s, o.busy_s, o.idle_s, o.overlap_s, o.computing_s, o.hidden_communication_s,
+                 o.exposed_communication_s)
+        name = f"{one_line(o.device)}, rank {o.rank}" if many else one_line(o.device)
+        rows.append([(name, None), (str(len(o.streams)), len(o.streams)), *((si(t, "s"), t) for t in times)])
+    return html_table(["device", "streams", "step", "busy", "idle", "streams overlap", "computing",
+                       "communication hidden", "communication exposed"], rows)
 
 
 def page(

@@ -18,7 +18,7 @@ from .errors import InputError, RunFileError, one_line
 from .files import from_plain, read_versioned, write_whole
 from .join import RooflinePoint
 from .roof import Roof
-from .spans import Span
+from .spans import Occupancy, Span, communicates, occupancy
 from .totals import Total, module_prefix, totals
 from .units import MISSING, si
 from .work import Op
@@ -115,6 +115,11 @@ class Run:
         "All points together, judged by the time of a whole run."
         return Total("", self.points, self.wall_s)
 
+    @property
+    def occupancy(self) -> "list[Occupancy]":
+        "Of each rank and device what was busy, idle and overlapping in the step of the timeline."
+        return occupancy(self.timeline, communicates(self.ops))
+
     def by_phase(self) -> dict[str, Total]:
         "The points of each phase together: forward, recompute, backward, optimizer."
         return totals(self.points, lambda p: p.phase)
@@ -204,8 +209,10 @@ class Run:
         least = "≤ " * self.total.lower_bound
         def share(pct): return MISSING if pct is None else f"{pct:.0f} %"
         lines = {"unstable": "the machine changed meanwhile"} if self.unstable else {}
-        lines["a run takes" if self.plain else "a watched run takes"] = timed(self.whole)
-        if self.pipelined: lines["a run takes, pipelined"] = timed(self.pipelined)
+        if self.pipelined:  # two figures, told apart by name
+            lines |= {"latency (each run waited for)": timed(self.whole),
+                      "throughput (runs follow each other)": f"a run every {timed(self.pipelined)}"}
+        else: lines["a run takes" if self.plain else "a watched run takes"] = timed(self.whole)
         lines |= {
             "of the roof": least * (self.utilization_pct is not None) + share(self.utilization_pct),
             "MFU": share(self.mfu_pct),
@@ -220,6 +227,11 @@ class Run:
         if self.compile_s is not None: lines["compiling took"] = si(self.compile_s, "s")
         if self.watching_cost is not None: lines["watching costs"] = f"{100 * self.watching_cost:+.1f} %"
         if self.idle_s is not None: lines["idle between kernels, watched"] = si(self.idle_s, "s")
+        talks = [o for o in self.occupancy if o.communication_s]
+        if talks:
+            most = max(talks, key=lambda o: o.exposed_communication_s)
+            lines["communication"] = (f"{si(most.communication_s, 's')}, of it {si(most.exposed_communication_s, 's')} "
+                                      "exposed, the rest behind computation")
         return lines
 
     @property
@@ -364,21 +376,28 @@ class Run:
         from fasterroof import page
         from fasterroof.record import roof_to_dict
 
-        cpu, when = self.environment.get("cpu", {}).get("name", ""), self.environment.get("time", "")
-        subtitle = f"{self.sample} on {self.device}, {cpu}, {when}"
+        about = self.environment.get("cpu", {}).get("name"), self.environment.get("time")
+        subtitle = ", ".join(str(part) for part in (f"{self.sample} on {self.device}", *about) if part)
         details = {"roof": roof_to_dict(self.roof), "environment": self.environment,
                    "plain": self.plain and self.plain.as_dict(), "watched": self.watched and self.watched.as_dict()}
         tables = [page.points_table(self.points), *page.definitions(self)]
-        modules, phases = self.by_module(), self.by_phase()
-        depth = 1
-        while len(modules) == 1 and depth < 8:  # a wrapper around all the rest tells nothing
-            depth += 1
-            modules = self.by_module(depth)
+        phases, modules = self.by_phase(), self._modules()
         if 1 < len(modules) < len(self.points):
             tables.insert(0, page.totals_table(modules, "module", self.time_s))
         if len(phases) > 1: tables.insert(0, page.totals_table(phases, "phase", self.time_s))
+        if any(o.device != "cpu" or o.communication_s for o in self.occupancy):
+            tables.insert(0, page.occupancy_table(self.occupancy))
         write_whole(path, page.page(
             self.model, subtitle, list(self.headline.items()), self.remarks, [self.plot()], tables, details))
+
+    def _modules(self) -> dict[str, Total]:
+        "The modules at the depth from which on none holds nearly all of the time."
+        modules = self.by_module()
+        for depth in range(2, 8):
+            deeper = self.by_module(depth)
+            if max((t.time_s for t in modules.values()), default=0.0) < 0.9 * self.time_s or len(deeper) > 40: break
+            modules = deeper
+        return modules
 
     def _repr_html_(self) -> str:
         from fastcore.xml import Div, P, Strong, to_xml
