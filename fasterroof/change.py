@@ -106,13 +106,13 @@ def apart(
 # %% ../nbs/analysis/change.ipynb #85cab783
 def called(
     probabilities: Sequence[float],  # of differences like these by chance, one a part
-    share: float = 0.05,             # of those that are called, at most so many by chance, on average
+    share: float = 0.05,             # of comparisons in which chance may call any
 ) -> list[bool]:
-    "Which of many differences are told apart, by the rule of Benjamini and Hochberg."
+    "Which of many differences are told apart, by Holm's rule."
     p = np.asarray(probabilities, float)
-    ranked = np.sort(p)
-    below = np.flatnonzero(ranked <= share * np.arange(1, len(p) + 1) / max(1, len(p)))
-    return [bool(x) for x in p <= (ranked[below[-1]] if len(below) else -1.0)]
+    order = np.argsort(p, kind="stable")
+    clear = np.logical_and.accumulate(p[order] <= share / np.arange(len(p), 0, -1))
+    return [bool(x) for x in clear[np.argsort(order, kind="stable")]]
 
 # %% ../nbs/analysis/change.ipynb #bb8df9d8
 def machine_factors(

@@ -60,10 +60,11 @@ def _cells(changes: tuple[Change, ...], shown: tuple[Change, ...], typed: bool, 
         types = _arrow(*(p.type for p in (c.a or c.b, c.b or c.a)))
         more = [(_arrow(share(c.a), share(c.b)), None), (c.how, None)] if full else []
         rows.append([(one_line(c.name), None), *([(one_line(types), None)] if typed else []), *times,
-                     (_ratio(c.ratio, c.interval), c.ratio or 0.0),
-                     *(_work_cell(c, figure, full) for figure, _ in moving), *more, (c.verdict, None)])
-    return ("layer", *["type"] * typed, "before", "after", "ratio", *(heading for _, heading in moving),
-            *["% roof", "matched by"] * full, "verdict"), rows
+                     (_ratio(c.ratio, c.interval), c.ratio or 0.0), *([(c.verdict, None)] if full else []),
+                     *(_work_cell(c, figure, full) for figure, _ in moving),
+                     *(more if full else [(c.verdict, None)])])
+    return ("layer", *["type"] * typed, "before", "after", "ratio", *["verdict"] * full,
+            *(heading for _, heading in moving), *(["% roof", "matched by"] if full else ["verdict"])), rows
 
 # %% ../nbs/analysis/compare.ipynb #7f905055
 @dataclass(frozen=True)
@@ -252,10 +253,12 @@ class Diff:
         same = self.before.model == self.after.model
         title = f"{self.after.model}, before and after" if same else f"{self.before.model} → {self.after.model}"
         subtitle = _arrow(*(f"{r.sample} on {r.device}" for r in (self.before, self.after)))
-        figures = [*self._surroundings().items(), *self.headline.items()]
+        around = [(f"{d.group}: {one_line(d.what, 60)}", str(d).removeprefix(f"{one_line(d.what, 60)} "))
+                  for d in self.environment]
         environments = {"before": self.before.environment, "after": self.after.environment}
-        write_whole(path, page.page(title, subtitle, figures, tuple(self._said()), [self.plot()],
-                                    [page.html_table(*_cells(self.changes, self.changes, True, True))], environments))
+        write_whole(path, page.page(
+            title, subtitle, [*around, *self.headline.items()], tuple(self._said()), [self.plot()],
+            [page.html_table(*_cells(self.changes, self.changes, True, True))], environments))
 
     def _repr_html_(self) -> str:
         from fastcore.xml import Div, P, to_xml

@@ -242,24 +242,31 @@ def arrows(
     import plotly.graph_objects as go
 
     fig = frame([p for a, b, _ in moves for p in (a, b) if p], roof, title, earlier)
+    hovered = dict(hovertemplate="%{hovertext}<extra></extra>")
     for verdict, (color, dash, width) in ARROWS.items():
         mine = [(a, b) for a, b, v in moves if v == verdict and a and b and drawable(a) and drawable(b)]
         if not mine: continue
-        told, label = _TOLD.get(verdict, verdict), "{}<br>{}"
-        ends = [(p, label.format(f"{which}, {told}", hover(p))) if p else (None, "")
-                for a, b in mine for p, which in ((a, "before"), (b, "after"), (None, ""))]
+        told, faint = _TOLD.get(verdict, verdict), color == GREY
+        def places(points):
+            return dict(x=[p and p.arithmetic_intensity for p in points],
+                        y=[p and p.achieved_gflops * 1e9 for p in points])
+        def said(p, which, told=told): return f"{which}, {told}<br>{hover(p)}"
+        common = dict(name=told, legendgroup=told, opacity=0.6 if faint else 1, **hovered)
+        # The head points away from the point before it, for which plotly draws no mark of its own.
         fig.add_trace(go.Scatter(
-            x=[p and p.arithmetic_intensity for p, _ in ends], y=[p and p.achieved_gflops * 1e9 for p, _ in ends],
-            mode="lines+markers", line=dict(color=color, width=width, dash=dash), opacity=0.6 if color == GREY else 1,
-            marker=dict(symbol=["circle", "arrow", "circle"] * len(mine), size=[7, 13, 0] * len(mine), color=color,
-                        angleref="previous", line=dict(width=0)),
-            name=told, hovertemplate="%{hovertext}<extra></extra>", hovertext=[said for _, said in ends]))
+            **places([p for a, b in mine for p in (a, b, None)]), **common, mode="lines+markers",
+            line=dict(color=color, width=width, dash=dash),
+            hovertext=[x for a, b in mine for x in (said(a, "before"), said(b, "after"), "")],
+            marker=dict(symbol="arrow", size=8 if faint else 13, color=color, angleref="previous")))
+        fig.add_trace(go.Scatter(
+            **places([a for a, _ in mine]), **common, mode="markers", hovertext=[said(a, "before") for a, _ in mine],
+            marker=dict(symbol="circle", size=4 if faint else 7, color=color), showlegend=False))
     for verdict, symbol in _ALONE.items():
         mine = [a or b for a, b, v in moves if v == verdict and drawable(a or b)]
         if not mine: continue
         fig.add_trace(go.Scatter(
             x=[p.arithmetic_intensity for p in mine], y=[p.achieved_gflops * 1e9 for p in mine], mode="markers",
             marker=dict(symbol=symbol, size=9, color=COLORS["overhead"], line=dict(width=2)), name=verdict,
-            hovertemplate="%{hovertext}<extra></extra>", hovertext=[f"{verdict}<br>{hover(p)}" for p in mine]))
+            **hovered, hovertext=[f"{verdict}<br>{hover(p)}" for p in mine]))
     fig.update_layout(legend_title_text="circle: before, arrow head: after")
     return fig
