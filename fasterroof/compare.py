@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .around import Difference, differences
-from .change import Apart, Change, apart, changes, machine_factors, verdict
+from .change import Apart, Change, Factors, apart, changes, verdict
 from .clock import Timing
 from .errors import InputError, one_line
 from .files import write_whole
@@ -74,9 +74,17 @@ class Diff:
     after: Run
 
     @cached_property
+    def _judged(self) -> tuple[tuple[Change, ...], Factors]: return changes(self.before, self.after)
+
+    @property
+    def factors(self) -> Factors:
+        "What the machine alone may have done to the times."
+        return self._judged[1]
+
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         "Every part of either run: first those that moved, then the others, the largest change of time first."
-        return tuple(sorted(changes(self.before, self.after), key=lambda c: (not c.moved, -abs(c.delta_s))))
+        return tuple(sorted(self._judged[0], key=lambda c: (not c.moved, -abs(c.delta_s))))
 
     @property
     def moved(self) -> tuple[Change, ...]:
@@ -114,8 +122,7 @@ class Diff:
     @property
     def verdict(self) -> str:
         "On whole runs: `faster`, `slower`, `faster?`, `slower?`, `noise`, or – (not known)."
-        factors = machine_factors(self.before, self.after, None)
-        return verdict(self.told, bool(self.told) and self.told.p <= 0.05, factors)
+        return verdict(self.told, bool(self.told) and self.told.p <= 0.05, self.factors.of(None))
 
     def __bool__(self):
         return bool(self.moved or self.environment or self.work or self.verdict not in ("noise", MISSING))
@@ -128,9 +135,10 @@ class Diff:
     @property
     def sentence(self) -> str:
         "What came out, in words."
-        n = len(self.changes)
-        if self.empty: return f"The same: work and environment do not differ, and none of {n} parts moved beyond noise."
-        tally = Counter(c.verdict for c in self.changes)
+        if self.before == self.after: return "The same run twice: nothing differs."
+        n, tally = len(self.changes), Counter(c.verdict for c in self.changes)
+        if self.empty and not tally[MISSING]:
+            return f"The same: work and environment do not differ, and none of {n} parts moved beyond noise."
         order = ("slower", "faster", "slower?", "faster?", "only before", "only after", "noise", MISSING)
         said = [f"{tally[v]} {'without verdict' if v == MISSING else v}" for v in order if tally[v]]
         how = Counter(c.how for c in self.changes)
@@ -155,7 +163,7 @@ class Diff:
             if not ((a.plain and b.plain) or (a.watched and b.watched)): kind = "a run takes (one of them watched)"
             ratio = _ratio(y.median / x.median, self.told and self.told.interval)
             lines = {kind: f"{si(x.median, 's')} → {si(y.median, 's')}, ratio {ratio}: "
-                           f"{self.verdict if self.told else 'too few samples'}"}
+                           f"{self.verdict if self.told else 'too few samples, or drifting ones'}"}
         else: lines = {"time": " → ".join(f"{si(r.wall_s, 's')}{'' if r.measured else ' (projected)'}" for r in (a, b))}
         lines |= {d.what: str(d).removeprefix(f"{d.what} ") for d in self.work}
         lines |= {"of the roof": _arrow(share(a.utilization_pct), share(b.utilization_pct)),
@@ -187,7 +195,10 @@ class Diff:
             what = "watched runs are compared" if a.watched and b.watched else "a watched run against a plain one"
             yield f"Only watched times of {which} run: {what}."
         if any(c.verdict.endswith("?") for c in self.changes) or self.verdict.endswith("?"):
-            yield "With a question mark: beyond noise, but no further than the machine changed between its looks."
+            common = self.factors.common
+            together = f" ({common[0]:.2f} to {common[1]:.2f})" if common != (1.0, 1.0) else ""
+            yield ("With a question mark: beyond noise, but no further than the machine changed between its looks, "
+                   f"or than parts with the same work moved together{together}.")
         if a.measured and b.measured and not (a.guard and b.guard) and self:
             yield "Nobody looked at the machine in both runs: what it did itself is not told from what was changed."
         for which, run in (("before", a), ("after", b)):

@@ -268,5 +268,6 @@ def arrows(
             x=[p.arithmetic_intensity for p in mine], y=[p.achieved_gflops * 1e9 for p in mine], mode="markers",
             marker=dict(symbol=symbol, size=9, color=COLORS["overhead"], line=dict(width=2)), name=verdict,
             **hovered, hovertext=[f"{verdict}<br>{hover(p)}" for p in mine]))
-    fig.update_layout(legend_title_text="circle: before, arrow head: after")
+    title = dict(text="circle: before, arrow head: after")
+    fig.update_layout(legend=dict(title=title, itemsizing="trace", itemwidth=60))
     return fig
