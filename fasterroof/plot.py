@@ -140,19 +140,22 @@ def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
 def _earlier_traces(roof: Roof, later: Roof, low: float, high: float) -> list[dict]:
     "Faint lines of a roof, where a later one has none within three per cent."
     def gone(rate, others): return all(abs(rate / x - 1) > 0.03 for x in others)
+    def beside(rate, others): return "top left" if rate > min(others, key=lambda x: abs(x - rate)) else "bottom right"
     slopes, flats = _slopes(roof), _flats(roof)
     lines = []
     for i, (rate, (name, _)) in enumerate(x for x in sorted(slopes.items()) if gone(x[0], _slopes(later))):
         end = max(flats) / rate
         at = low * (end / low) ** (0.55 + 0.12 * i)
-        lines.append((f"{text(name)} {si(rate, 'B/s')}", [low, at, end], [low * rate, at * rate, max(flats)]))
+        lines.append((f"{text(name)} {si(rate, 'B/s')}", [low, at, end], [low * rate, at * rate, max(flats)],
+                      beside(rate, _slopes(later))))
     for rate, (name, _, least) in (x for x in flats.items() if gone(x[0], _flats(later))):
         start = rate / max(slopes)
         at = start * (high / start) ** 0.5
-        lines.append((f"{text(name)} {'≥ ' * least}{si(rate, 'FLOP/s')}", [start, at, high], [rate] * 3))
+        lines.append((f"{text(name)} {'≥ ' * least}{si(rate, 'FLOP/s')}", [start, at, high], [rate] * 3,
+                      beside(rate, _flats(later))))
     return [dict(type="scatter", mode="lines+text", name=f"before: {label}", hoverinfo="name", showlegend=False,
-                 x=x, y=y, text=["", f"before: {label}", ""], textposition="bottom right", opacity=0.6,
-                 line=dict(color=GREY, width=1, dash="dot")) for label, x, y in lines]
+                 x=x, y=y, text=["", f"before: {label}", ""], textposition=beside, opacity=0.6,
+                 line=dict(color=GREY, width=1, dash="dot")) for label, x, y, beside in lines]
 
 
 def _decade(x: float, step: int) -> float:
