@@ -142,6 +142,12 @@ def _floor(roof: Roof, op: "Op") -> Floor:
     return roof.over_link(floor, over, op.group_size, op.times) if over else floor
 
 
+def _type(name: str, ops: "list[Op]") -> str:
+    if ops[0].leaf: return ops[0].type
+    if any(op.fused for op in ops): return "fused kernel"
+    return name.rpartition(".")[2].removesuffix("()")
+
+
 def _point(
     key: tuple, ops: "list[Op]", roof: Roof, upper: Roof, times: Sequence[float] = (), idle: Sequence[float] = (),
 ) -> dict:
@@ -160,7 +166,7 @@ def _point(
     main = max(range(len(ops)), key=lambda i: (known[i], ops[i].bytes))
     first = next((op for op in ops if op.bytes), ops[0])
     return dict(
-        name=name, type=ops[0].type if ops[0].leaf else name.rpartition(".")[2].removesuffix("()"), phase=phase,
+        name=name, type=_type(name, ops), phase=phase,
         kind=ops[main].kind, calls=len({op.call for op in ops}) if ops[0].leaf else sum(op.times for op in ops),
         flops=None if uncounted else sum(op.flops for op in ops),
         executed_flops=None if uncounted else sum(op.executed_flops for op in ops),

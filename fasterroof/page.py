@@ -134,8 +134,9 @@ def text_table(
     from rich.text import Text
 
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    kind = min(widths[1], 12)
-    name = max(12, width - sum(widths[2:]) - kind - len(headings))  # one blank after each column
+    left = width - sum(widths[2:]) - len(headings)  # one blank after each column
+    kind = min(widths[1], 12, max(6, left - 14))
+    name = max(8, left - kind)
     t = Table(box=None, padding=(0, 1, 0, 0), header_style="bold underline")
     for heading in headings:
         left = heading in (*headings[:2], "phase", "bound", "verdict")
