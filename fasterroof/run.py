@@ -267,7 +267,7 @@ class Run:
         "Read a run; raises `RunFileError` if the file is none, or of a newer version."
         from fasterroof.runfile import read_run
 
-        return read_run(path)
+        return read_run(path, cls)
 
     def to_html(
         self,

@@ -39,6 +39,7 @@ def _listed(d: dict, key: str) -> list:
 
 def read_run(
     path: str | os.PathLike,  # a file that `Run.save` wrote
+    cls: type = Run,          # what it becomes: `Run`, or a class of one's own that extends it
 ) -> Run:
     "Read a run; raises `RunFileError` if the file is none, or of a newer version."
     d = read_versioned(path, FORMAT, VERSION, "a saved run")
@@ -53,7 +54,7 @@ def read_run(
         if bad:
             bound = one_line(repr(bad.bound), 40)
             raise RunFileError(f"point {one_line(bad.name, 60)} has the unknown bound {bound}.")
-        run = from_plain(Run, d | parts, "run")
+        run = from_plain(cls, d | parts, "run")
         cpu = run.environment.get("cpu", {})
         if not isinstance(cpu, dict): raise RunFileError("environment.cpu must be an object.")
         return run
