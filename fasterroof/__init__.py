@@ -11,6 +11,7 @@ from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .chips import chip_names as chip_names, chip_roof as chip_roof
     from .clock import Timing as Timing, time_call as time_call
     from .compare import Diff as Diff, diff as diff
     from .env import environment as environment, preserved as preserved
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 # The same table for the interpreter: room -> the names it hands out.
 _ROOMS = {
+    "chips": "chip_names chip_roof",
     "clock": "Timing time_call",
     "compare": "Diff diff",
     "env": "environment preserved",
