@@ -285,9 +285,12 @@ def occupancy_table(
         times = (o.wall_s, o.busy_s, o.idle_s, o.overlap_s, o.computing_s, o.hidden_communication_s,
                  o.exposed_communication_s)
         name = f"{one_line(o.device)}, rank {o.rank}" if many else one_line(o.device)
-        rows.append([(name, None), (str(len(o.streams)), len(o.streams)), *((si(t, "s"), t) for t in times)])
+        gap = max(o.gaps, key=lambda g: g.duration, default=None)
+        before = f"{si(gap.duration, 's')} before {one_line(gap.then.name or 'an operation', 60)}" if gap else MISSING
+        rows.append([(name, None), (str(len(o.streams)), len(o.streams)), *((si(t, "s"), t) for t in times),
+                     (before, gap.duration if gap else 0.0)])
     return html_table(["device", "streams", "step", "busy", "idle", "streams overlap", "computing",
-                       "communication hidden", "communication exposed"], rows)
+                       "communication hidden", "communication exposed", "longest gap"], rows)
 
 
 def page(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import torch
 
 from .calls import describe, model_name
+from .compiled import CompiledWatch, ProfiledWatch
 from .env import environment, resolve_device, track
 from .errors import InputError, UncountedWarning, one_line
 from .guard import Guard, elsewhere, widened
@@ -172,10 +173,7 @@ def timed_device(
 
 
 def _watch(program: Program, device: torch.device) -> Watch:
-    if not program.compiled: return Watch(program, device)
-    from fasterroof.compiled import CompiledWatch
-
-    return CompiledWatch(program, device)
+    return (CompiledWatch if program.compiled else Watch)(program, device)
 
 
 def measure(
@@ -196,8 +194,12 @@ def measure(
     check_peaks(peaks, device)
     name = name or model_name(program.model)
     sample = describe(program.args, program.kwargs)
-    with program.kept(), Machine(device, peaks) as machine, _watch(program, device) as watch:
+    with program.kept(), Machine(device, peaks) as machine, ExitStack() as stack:
+        watch = stack.enter_context(_watch(program, device))
         counted = watch.first()
+        if not counted and device.type == "cuda":  # a CUDA graph, captured before, dispatches nothing
+            watch = stack.enter_context(ProfiledWatch(program, device))
+            counted = watch.first()
         if not counted: raise InputError(f"{name} dispatched no torch operation: there is nothing to profile.")
         machine.find_roof(modes_of(counted))
         for _ in track(range(warmup), "Warming up"): watch.plain()

@@ -14,8 +14,14 @@ from ..ops import Work, register_cost
 register_cost("prims::inductor_seed", "prims::inductor_seeds", "prims::inductor_lookup_seed", "prims::inductor_randint",
               "prims::inductor_rand_eager_offset", "prims::inductor_rand_eager_offsets",
               kind="random")(lambda *_, out, **__: 0)
-register_cost("prims::inductor_force_stride_order", "prims::_low_memory_max_pool_offsets_to_indices",
+register_cost("prims::inductor_force_stride_order", "prims::_low_memory_max_pool_offsets_to_indices", "prims::rev",
+              "prims::copy_to", "prims::copy_strided", "prims::device_put", "prims::reshape", "prims::collapse",
               kind="move")(lambda *_, out, **__: 0)
+register_cost("prims::iota", "prims::maximum_value", "prims::minimum_value", kind="move")(lambda *_, out, **__: 0)
+register_cost("prims::shift_right_arithmetic", "prims::xor_sum", kind="elementwise")(lambda *_, out, **__: 0)
+register_cost(*(f"prims::{name}" for name in ("floor", "ndtri", "zeta", "erfcx", "spherical_bessel_j0", *(
+    f"bessel_{name}" for name in ("i0", "i0e", "i1", "i1e", "j0", "j1")))),
+    kind="elementwise")(lambda *_, out, **__: out.numel() if out.is_floating_point() else 0)
 
 
 @register_cost("prims::inductor_random", kind="random")
