@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from .calltree import Node, call_trees
 from .clock import no_gc
 from .errors import RunFileError, one_line
-from .rebuilt import Formats, Rebuilt, collective_cost, is_composite, rebuilt
+from .rebuilt import Formats, Rebuilt, collective_cost, collective_record, is_composite, rebuilt
 from .scope import Owner
 from .spans import Span
 from .tracefile import ON_DEVICE, Event, TraceFile
@@ -121,6 +121,12 @@ class _Counted:
             if self.known[key] is not None: return self.known[key], f"nccl.{e.more['Collective name']}"
         return None
 
+    def gathered(self, e: Event) -> tuple[Cost, str] | None:
+        "The same by the shapes of torch's operator."
+        key = "shapes", e.name, id(e.inputs)
+        if key not in self.known: self.known[key] = collective_cost(collective_record(e.name, e.inputs, self.formats))
+        return None if self.known[key] is None else (self.known[key], e.name)
+
     def judged(self, cost: Cost, kernels: list[Event]) -> Cost:
         "In TF32, if the name of a kernel says so: torch's settings are not in the trace."
         if cost.kind not in CONTRACTIONS or cost.mode != "fp32" or not kernels: return cost
@@ -140,7 +146,7 @@ class _Counted:
 # %% ../nbs/analysis/profiled.ipynb #af64ec16
 Claim = Callable[[Node], "list[tuple[Op, Node]] | None"]
 _QUALIFIED = re.compile(r"\w+::\w+")
-_NO_WORK = ("prim::", "profiler::")  # questions and marks
+_NO_WORK = ("prim::", "profiler::", "c10d::barrier", "c10d::monitored_barrier_")  # questions, marks, waiting
 
 
 class _Walk(_Counted):
@@ -199,7 +205,7 @@ class _Walk(_Counted):
         if named and is_composite(e.name, call.func): return False
         cost, name, kernels = call.cost, e.name.replace("::", "."), node.launched if self.on_device else []
         if cost is None and (comm or "c10d" in e.name):
-            said = self.collective([n.event for n in node.walk()] + kernels)
+            said = self.collective([n.event for n in node.walk()] + kernels) or self.gathered(e)
             if said is not None: cost, name, call = said[0], name if named else said[1], Rebuilt(None, said[0])
             elif comm: return False
         if cost is None and e.name.startswith("aten::_foreach_") and any(c.event.inputs for c in node.children):
