@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
-from .calltree import Node, call_trees
+from .calltree import NOWHERE, Node, call_trees
 from .clock import no_gc
 from .errors import RunFileError, one_line
 from .rebuilt import Formats, Rebuilt, collective_cost, collective_record, is_composite, rebuilt
@@ -57,7 +57,7 @@ class _Places:
             elif phase == "backward" and e.name.startswith("torch/utils/checkpoint.py("): phase = "recompute"
         elif e.name.startswith(_ENGINE):
             phase = "recompute" if "CheckpointFunctionBackward" in e.name else "backward"
-            owner = self.made.get(e.sequence, Owner("", "", False, 0))
+            owner = self.made.get(e.sequence, NOWHERE)
         elif e.name.startswith(_STEP):
             phase, owner = "optimizer", Owner("", e.name.removeprefix(_STEP).removesuffix(".step")[:60], False, 0)
         elif e.category == "cpu_op" and e.sequence >= 0 and phase in ("forward", "recompute"):
@@ -90,7 +90,6 @@ class _Steps:
 _FIELDS = tuple(f.name for f in fields(Cost))
 _NOTHING = Cost(kind="unknown", flops=None, executed_flops=None, contraction_flops=None, bytes_read=0, bytes_written=0,
                 footprint=0, mode="none", shapes=((), ()), rule=None)
-_NOWHERE = Owner("", "", False, 0)
 
 
 class _Counted:
@@ -161,11 +160,11 @@ class _Walk(_Counted):
         self.loose = 0  # kernels without an operation
         self.on_device = trace.on_device
         for root in self.roots: self.tree(root)
-        for k in alone: self.kernel(k, self.steps.of(k.start, True), (1, k.start), "forward", _NOWHERE)
+        for k in alone: self.kernel(k, self.steps.of(k.start, True), (1, k.start), "forward", NOWHERE)
         self.found.sort(key=lambda f: f[:2])
 
     def tree(self, root: Node) -> None:
-        stack = [(root, "forward", _NOWHERE)]
+        stack = [(root, "forward", NOWHERE)]
         while stack:
             node, phase, owner = stack.pop()
             node.phase, node.owner, node.step = phase, owner, self.steps.of(node.start)

@@ -9,6 +9,7 @@ __all__ = ['CATEGORIES', 'ON_DEVICE', 'MORE', 'Inputs', 'Event', 'TraceFile', 'r
 import gzip
 import io
 import json
+import marshal
 import math
 import os
 import re
@@ -131,6 +132,7 @@ class _Text:
 
 # %% ../nbs/analysis/tracefile.ipynb #706829c7
 _MOST_NAME, _MOST_INPUTS = 1000, 1000  # characters of a name; arguments of an operator
+_MORE = frozenset(MORE)
 _RECORDED = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 
 
@@ -177,7 +179,7 @@ class _Events:
         self.made: list[tuple] = []
         self.dropped, self.unused = Counter(), Counter()
         self.names: dict[str, str] = {}
-        self.inputs: dict[str, Inputs | None] = {}
+        self.inputs: dict[bytes, Inputs | None] = {}
 
     def name(self, name: object) -> str:
         name = name if isinstance(name, str) else ""
@@ -206,12 +208,13 @@ class _Events:
             device = sys.intern(f"cuda:{_whole(args.get('device'), _whole(pid))}")
             stream = _whole(args.get("stream"), _whole(tid))
         elif category == "cpu_op" and "Input Dims" in args:
-            key = str([args.get(k) for k in _RECORDED])
+            key = marshal.dumps([args.get(k) for k in _RECORDED], 0)  # equal for equal ones, and quick
             if key not in self.inputs: self.inputs[key] = _inputs(args)
             inputs = self.inputs[key]
             if inputs is None: self.dropped["operators with senseless inputs"] += 1
-        more = {k: self.name(v) if isinstance(v, str) else v for k, v in args.items()
-                if k in MORE and isinstance(v, (str, int, float))} if args else None
+        more = None if _MORE.isdisjoint(args) else {
+            k: self.name(v) if isinstance(v, str) else v for k, v in args.items()
+            if k in _MORE and isinstance(v, (str, int, float))}
         return (self.name(e["name"]), category, start, duration, pid, tid, device, stream,
                 _whole(args.get("correlation")), _whole(args.get("External id", args.get("external id"))),
                 _whole(args.get("Sequence number"), -1), inputs, more or None)
