@@ -202,9 +202,9 @@ class _Walk(_Counted):
         if not (comm or named): return False
         call = Rebuilt(None, None) if comm else self.call(e)
         if named and is_composite(e.name, call.func): return False
-        cost, name, kernels = call.cost, e.name.replace("::", "."), node.launched if self.on_device else []
+        cost, name, kernels = call.cost, e.name.replace("::", "."), node.launched if self.on_device else ()
         if cost is None and (comm or "c10d" in e.name):
-            said = self.collective([n.event for n in node.walk()] + kernels) or self.gathered(e)
+            said = self.collective([*(n.event for n in node.walk()), *kernels]) or self.gathered(e)
             if said is not None: cost, name, call = said[0], name if named else said[1], Rebuilt(None, said[0])
             elif comm: return False
         if cost is None and e.name.startswith("aten::_foreach_") and any(c.event.inputs for c in node.children):
