@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
-from .calltree import Node, call_trees
+from .calltree import NOWHERE, Node, call_trees
 from .clock import no_gc
 from .errors import RunFileError, one_line
-from .rebuilt import Formats, Rebuilt, collective_cost, is_composite, rebuilt
+from .rebuilt import Formats, Rebuilt, collective_cost, collective_record, is_composite, rebuilt
 from .scope import Owner
 from .spans import Span
 from .tracefile import ON_DEVICE, Event, TraceFile
@@ -57,7 +57,7 @@ class _Places:
             elif phase == "backward" and e.name.startswith("torch/utils/checkpoint.py("): phase = "recompute"
         elif e.name.startswith(_ENGINE):
             phase = "recompute" if "CheckpointFunctionBackward" in e.name else "backward"
-            owner = self.made.get(e.sequence, Owner("", "", False, 0))
+            owner = self.made.get(e.sequence, NOWHERE)
         elif e.name.startswith(_STEP):
             phase, owner = "optimizer", Owner("", e.name.removeprefix(_STEP).removesuffix(".step")[:60], False, 0)
         elif e.category == "cpu_op" and e.sequence >= 0 and phase in ("forward", "recompute"):
@@ -90,7 +90,6 @@ class _Steps:
 _FIELDS = tuple(f.name for f in fields(Cost))
 _NOTHING = Cost(kind="unknown", flops=None, executed_flops=None, contraction_flops=None, bytes_read=0, bytes_written=0,
                 footprint=0, mode="none", shapes=((), ()), rule=None)
-_NOWHERE = Owner("", "", False, 0)
 
 
 class _Counted:
@@ -121,6 +120,12 @@ class _Counted:
             if self.known[key] is not None: return self.known[key], f"nccl.{e.more['Collective name']}"
         return None
 
+    def gathered(self, e: Event) -> tuple[Cost, str] | None:
+        "The same by the shapes of torch's operator."
+        key = "shapes", e.name, id(e.inputs)
+        if key not in self.known: self.known[key] = collective_cost(collective_record(e.name, e.inputs, self.formats))
+        return None if self.known[key] is None else (self.known[key], e.name)
+
     def judged(self, cost: Cost, kernels: list[Event]) -> Cost:
         "In TF32, if the name of a kernel says so: torch's settings are not in the trace."
         if cost.kind not in CONTRACTIONS or cost.mode != "fp32" or not kernels: return cost
@@ -140,7 +145,7 @@ class _Counted:
 # %% ../nbs/analysis/profiled.ipynb #af64ec16
 Claim = Callable[[Node], "list[tuple[Op, Node]] | None"]
 _QUALIFIED = re.compile(r"\w+::\w+")
-_NO_WORK = ("prim::", "profiler::")  # questions and marks
+_NO_WORK = ("prim::", "profiler::", "c10d::barrier", "c10d::monitored_barrier_")  # questions, marks, waiting
 
 
 class _Walk(_Counted):
@@ -155,11 +160,11 @@ class _Walk(_Counted):
         self.loose = 0  # kernels without an operation
         self.on_device = trace.on_device
         for root in self.roots: self.tree(root)
-        for k in alone: self.kernel(k, self.steps.of(k.start, True), (1, k.start), "forward", _NOWHERE)
+        for k in alone: self.kernel(k, self.steps.of(k.start, True), (1, k.start), "forward", NOWHERE)
         self.found.sort(key=lambda f: f[:2])
 
     def tree(self, root: Node) -> None:
-        stack = [(root, "forward", _NOWHERE)]
+        stack = [(root, "forward", NOWHERE)]
         while stack:
             node, phase, owner = stack.pop()
             node.phase, node.owner, node.step = phase, owner, self.steps.of(node.start)
@@ -197,9 +202,9 @@ class _Walk(_Counted):
         if not (comm or named): return False
         call = Rebuilt(None, None) if comm else self.call(e)
         if named and is_composite(e.name, call.func): return False
-        cost, name, kernels = call.cost, e.name.replace("::", "."), node.launched if self.on_device else []
+        cost, name, kernels = call.cost, e.name.replace("::", "."), node.launched if self.on_device else ()
         if cost is None and (comm or "c10d" in e.name):
-            said = self.collective([n.event for n in node.walk()] + kernels)
+            said = self.collective([*(n.event for n in node.walk()), *kernels]) or self.gathered(e)
             if said is not None: cost, name, call = said[0], name if named else said[1], Rebuilt(None, said[0])
             elif comm: return False
         if cost is None and e.name.startswith("aten::_foreach_") and any(c.event.inputs for c in node.children):

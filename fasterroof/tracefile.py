@@ -8,21 +8,20 @@ __all__ = ['CATEGORIES', 'ON_DEVICE', 'MORE', 'Inputs', 'Event', 'TraceFile', 'r
 # %% ../nbs/analysis/tracefile.ipynb #20b90e39
 import gzip
 import io
-import json
+import marshal
 import math
 import os
-import re
 import stat
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
 from .clock import no_gc
 from .errors import RunFileError, one_line
+from .jsontext import JSONText
 
 # %% ../nbs/analysis/tracefile.ipynb #e2f06fc6
 class Inputs(NamedTuple):
@@ -62,75 +61,9 @@ MORE = ("Collective name", "In msg nelems", "Out msg nelems", "Group size", "dty
 _OLD = {"Operator": "cpu_op", "Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset",
         "Runtime": "cuda_runtime", "gpu_memcopy": "gpu_memcpy"}  # as written before torch 1.11
 
-# %% ../nbs/analysis/tracefile.ipynb #a7bc7c1a
-_PIECE, _MOST_VALUE, _MOST_TEXT, _MOST_EVENTS = 2**22, 2**25, 2**32, 10**7
-_scan = json.JSONDecoder(strict=False).scan_once
-_gap = re.compile(r"[ \t\r\n]*").match
-
-
-class _Text:
-    "JSON text, value by value."
-
-    def __init__(self, file):
-        self.file, self.text, self.at, self.read, self.ended = file, "", 0, 0, False
-
-    def _more(self) -> None:
-        held = len(self.text) - self.at
-        if held > _MOST_VALUE: raise RunFileError(f"one of its values is larger than {_MOST_VALUE >> 20} MiB")
-        piece = self.file.read(max(_PIECE, held))
-        self.read += len(piece)
-        if self.read > _MOST_TEXT: raise RunFileError(f"it holds more than {_MOST_TEXT >> 30} GiB of text")
-        self.text, self.at, self.ended = self.text[self.at:] + piece, 0, not piece
-
-    def peek(self) -> str:
-        "The next character that is no space; "" at the end."
-        while True:
-            self.at = _gap(self.text, self.at).end()
-            if self.at < len(self.text): return self.text[self.at]
-            if self.ended: return ""
-            self._more()
-
-    def take(self, *wanted: str) -> str:
-        "The same, and go past it."
-        found = self.peek()
-        if found not in wanted or not found: raise self.broken(found)
-        self.at += 1
-        return found
-
-    def broken(self, found: str) -> RunFileError:
-        return RunFileError("it is no JSON" if found else "it ends in the middle, so it was cut off")
-
-    def value(self) -> object:
-        "The value that comes next."
-        self.peek()
-        while True:
-            try:
-                value, end = _scan(self.text, self.at)
-                if end < len(self.text) or self.ended:  # else a number may go on
-                    self.at = end
-                    return value
-            except (StopIteration, json.JSONDecodeError) as e:
-                if self.ended:
-                    at = e.value if isinstance(e, StopIteration) else e.pos
-                    cut = at >= len(self.text) - 1 or "Unterminated" in str(e)
-                    raise self.broken("" if cut else self.text[at]) from None
-            self._more()
-
-    def items(self) -> Iterator[str | None]:
-        "Stops before every value of the object or list that comes next, with its key: None in a list."
-        close = {"{": "}", "[": "]"}[self.take("{", "[")]
-        if self.peek() == close: self.at += 1; return
-        while True:
-            key = None
-            if close == "}":
-                key = self.value()
-                if not isinstance(key, str): raise self.broken("x")
-                self.take(":")
-            yield key
-            if self.take(",", close) == close: return
-
 # %% ../nbs/analysis/tracefile.ipynb #706829c7
-_MOST_NAME, _MOST_INPUTS = 1000, 1000  # characters of a name; arguments of an operator
+_MOST_NAME, _MOST_INPUTS, _MOST_EVENTS = 1000, 1000, 10**7  # characters of a name; arguments of an operator
+_MORE = frozenset(MORE)
 _RECORDED = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 
 
@@ -177,7 +110,7 @@ class _Events:
         self.made: list[tuple] = []
         self.dropped, self.unused = Counter(), Counter()
         self.names: dict[str, str] = {}
-        self.inputs: dict[str, Inputs | None] = {}
+        self.inputs: dict[bytes, Inputs | None] = {}
 
     def name(self, name: object) -> str:
         name = name if isinstance(name, str) else ""
@@ -206,12 +139,13 @@ class _Events:
             device = sys.intern(f"cuda:{_whole(args.get('device'), _whole(pid))}")
             stream = _whole(args.get("stream"), _whole(tid))
         elif category == "cpu_op" and "Input Dims" in args:
-            key = str([args.get(k) for k in _RECORDED])
+            key = marshal.dumps([args.get(k) for k in _RECORDED], 0)  # equal for equal ones, and quick
             if key not in self.inputs: self.inputs[key] = _inputs(args)
             inputs = self.inputs[key]
             if inputs is None: self.dropped["operators with senseless inputs"] += 1
-        more = {k: self.name(v) if isinstance(v, str) else v for k, v in args.items()
-                if k in MORE and isinstance(v, (str, int, float))} if args else None
+        more = None if _MORE.isdisjoint(args) else {
+            k: self.name(v) if isinstance(v, str) else v for k, v in args.items()
+            if k in _MORE and isinstance(v, (str, int, float))}
         return (self.name(e["name"]), category, start, duration, pid, tid, device, stream,
                 _whole(args.get("correlation")), _whole(args.get("External id", args.get("external id"))),
                 _whole(args.get("Sequence number"), -1), inputs, more or None)
@@ -268,7 +202,7 @@ def _facts(d: object) -> dict:
 # %% ../nbs/analysis/tracefile.ipynb #e0a1fc42
 def _read(file: io.TextIOBase) -> tuple[_Events, dict]:
     "The events in a text, and all else that it says."
-    text, events, rest = _Text(file), _Events(), {}
+    text, events, rest = JSONText(file), _Events(), {}
     if text.peek() not in ("{", "["): raise text.broken(text.peek())
 
     def add_all():
