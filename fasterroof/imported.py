@@ -8,7 +8,6 @@ __all__ = ['run_of', 'run_from_trace']
 # %% ../nbs/analysis/imported.ipynb #62622b05
 import datetime
 import os
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,18 +24,9 @@ from .roof import Roof
 from .run import Run
 from .spans import idle_time
 from .tracefile import TraceFile, read_trace
-from .units import computed_as
-from .work import Op
+from .work import modes_of
 
 # %% ../nbs/analysis/imported.ipynb #a34a3a60
-def _modes(ops: Sequence[Op]) -> list[str]:
-    "Compute modes that have FLOPs, those of most work first."
-    work: Counter = Counter()
-    for op in ops:
-        if op.flops: work[computed_as(op.mode)] += op.flops + 1e6 * (op.contraction_flops or 0)
-    return [mode for mode, _ in work.most_common()] or ["fp32"]
-
-
 def _gpu_of(trace: TraceFile, device: str) -> str:
     "The name of the GPU that a trace calls `device`; \"\" where it does not say."
     number = device.rpartition(":")[2]
@@ -48,7 +38,7 @@ def _roof(trace: TraceFile, found: Profiled) -> tuple[Roof, str]:
     "Peaks measured now, and what to know about them."
     if found.device == "cpu":
         note = f"The roof was measured on this machine ({cpu_name()}); a trace does not say which processor it is from."
-        return peaks_for(_modes(found.ops), "cpu"), note
+        return peaks_for(modes_of(found.ops) or ["fp32"], "cpu"), note
     gpu = _gpu_of(trace, found.device)
     here = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     if not here or (gpu and gpu not in here):
@@ -56,7 +46,7 @@ def _roof(trace: TraceFile, found: Profiled) -> tuple[Roof, str]:
                          "cannot be measured: give peaks, such as HardwarePeaks.load(path) of that machine.")
     device = f"cuda:{here.index(gpu) if gpu else 0}"
     note = f"The roof was measured on this machine's {device}; the trace may be from another of its kind."
-    return peaks_for(_modes(found.ops), device), note
+    return peaks_for(modes_of(found.ops) or ["fp32"], device), note
 
 # %% ../nbs/analysis/imported.ipynb #479d3f0b
 def _environment(trace: TraceFile, found: Profiled) -> dict:

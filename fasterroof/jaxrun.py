@@ -21,11 +21,11 @@ from .errors import FasterroofError, InputError, ModelError, one_line
 from .host import cpu_set
 from .roof import Roof
 from .run import Run
-from .session import Machine, check_peaks, check_steps, modes_of
+from .session import Machine, check_peaks, check_steps
 from .spans import Span
 from .steps import Taken
 from .units import si
-from .work import Op, Trace
+from .work import Op, Trace, modes_of
 
 # %% ../nbs/analysis/jaxrun.ipynb #08c8c48b
 def _written(closed) -> int:

@@ -20,12 +20,13 @@ from .recorder import Recorder
 from .roof import Roof
 from .run import Run
 from .scope import Scope
-from .session import Machine, check_peaks, measure, modes_of, timed_device
+from .session import Machine, check_peaks, measure, timed_device
 from .spans import Span, idle_time
 from .state import reachable
 from .steps import Taken, most_common
 from .timeline import Marker, Stopwatch, kernel_spans, profiler_events
 from .trace import steps_told
+from .work import modes_of
 
 # %% ../nbs/analysis/watching.ipynb #e702326d
 def _device_in(held: object) -> torch.device:
