@@ -1,4 +1,4 @@
-"Training steps and inference, eager and compiled: the phases' shares, the sum against the plain run, what fusion saved."
+"Training steps, eager and compiled: the shares of the phases, the sum against the plain run, what fusion saved."
 
 import argparse
 import json

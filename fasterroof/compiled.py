@@ -173,7 +173,9 @@ class CompiledWatch(ProfiledWatch):
         self.claims = Claims(self.compilation.ops())
         taken = super().take(steps)
         lost = sorted(self.claims.missing)
-        notes = [*taken.notes, ANEW, *([f"Not found in the profile: {', '.join(lost)}."] if lost else [])]
+        failed = [f"{name} could not be read from the compiler ({why})."
+                  for name, why in self.compilation.failed.items()]
+        notes = [*taken.notes, ANEW, *failed, *([f"Not found in the profile: {', '.join(lost)}."] if lost else [])]
         return replace(taken, ops=self._owned(taken.ops), compile_s=self.compile_s, notes=tuple(notes))
 
     def _owned(self, ops: list[Op]) -> list[Op]:

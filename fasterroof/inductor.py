@@ -14,7 +14,7 @@ from unittest import mock
 
 import torch
 
-from .errors import InputError
+from .errors import InputError, one_line
 from .regions import Names, fused_ops, node_cost, region
 from .work import Op
 
@@ -29,6 +29,7 @@ class Kernel(NamedTuple):
     nodes: tuple      # of the graph, those that are computed in it, in order
     reads: dict       # (buffer, shape) → B
     writes: dict      # (buffer, shape) → B
+    stems: tuple = ()  # nodes that it stems from: of a copy into another layout, what the copy is for
 
 
 def _number(x: object) -> int:
@@ -52,11 +53,17 @@ def _buffer(name: str) -> tuple[tuple[int, ...], int, object]:
     return shape, held.get_dtype().itemsize, getattr(held, "origin_node", None)
 
 
+def _index(dep: object) -> object:
+    "The expression by which an access finds its elements; None for one of a whole buffer, which has none."
+    try: return dep.index
+    except (AttributeError, NotImplementedError): return None
+
+
 def _elements(dep: object, whole: int) -> int:
     "How many elements of a buffer an access reaches, each counted once."
-    index, size = getattr(dep, "index", None), getattr(dep, "size", None)
-    if index is None or size is None: return whole
-    ranges = dict(zip(dep.var_names, size, strict=True))
+    index = _index(dep)
+    if index is None: return whole
+    ranges = dict(zip(dep.var_names, dep.size, strict=True))
     used = ranges.values() if dep.is_indirect() else [n for v, n in ranges.items() if v in index.free_symbols]
     n = 1
     for extent in used: n *= _number(extent)
@@ -66,7 +73,7 @@ def _elements(dep: object, whole: int) -> int:
 def _traffic(deps: Iterable) -> dict:
     "(buffer, shape) → B of the accesses, equal ones once."
     ways: dict[str, dict] = {}
-    for dep in deps: ways.setdefault(dep.name, {})[str(getattr(dep, "index", ""))] = dep
+    for dep in deps: ways.setdefault(dep.name, {})[str(_index(dep))] = dep
     found = {}
     for name, accesses in ways.items():
         shape, itemsize, _ = _buffer(name)
@@ -85,11 +92,30 @@ def _leaving(name: str, mine: set[str]) -> bool:
     return any(user.node.get_name() not in mine for user in buf.users if not user.is_weak)
 
 
+def _called(node: object) -> object:
+    "The node of the graph that a call of a library computes; None where it does not tell."
+    if getattr(node, "origin_node", None) is not None: return node.origin_node
+    target = getattr(node, "op_overload", None)  # of an operator that returns several tensors
+    return next((o for o in getattr(node, "origins", None) or () if target is not None and o.target is target), None)
+
+
+def _elsewhere() -> set:
+    "Nodes that a library computes: a generated kernel may stem from them, as a copy for their sake does."
+    from torch._inductor import ir
+    from torch._inductor.virtualized import V
+
+    return {_called(op) for op in V.graph.operations if isinstance(op, ir.ExternKernel)}
+
+
+def _ordered(nodes: set) -> tuple:
+    "The same in the order of their graph."
+    return tuple(n for n in next(iter(nodes)).graph.nodes if n in nodes) if nodes else ()
+
+
 def _computed(origins: set, held: set, sinks: set) -> tuple:
     "Of the nodes that a kernel stems from, those that it computes: not what it reads, nor what led to that."
     mine = origins - held
-    order = [n for n in next(iter(mine)).graph.nodes if n in mine] if mine else []
-    kept = set()
+    order, kept = _ordered(mine), set()
     def leads(node): return any(u in kept or (u not in mine and leads(u)) for u in node.users if _part(u) or u in kept)
     ends = {s.args[0] if _part(s) else s for s in sinks if s is not None}
     for n in reversed(order):
@@ -108,15 +134,16 @@ def _generated(name: str, nodes: Iterable) -> Kernel:
     inside = {d.name for d in written}
     read = [d for n in nodes for d in n.read_writes.reads if d.name not in inside and hasattr(d, "name")]
     leaving = [d for d in written if _leaving(d.name, mine)]
-    origins = {o for n in nodes for o in (getattr(n.node, "origins", None) or ())}
+    stems = {o for n in nodes for o in (getattr(n.node, "origins", None) or ())}
+    origins = stems - _elsewhere()
     held = {_buffer(d.name)[2] for d in read}
     sinks = {_buffer(d.name)[2] for d in leaving}
-    return Kernel(name, True, _computed(origins, held, sinks), _traffic(read), _traffic(leaving))
+    return Kernel(name, True, _computed(origins, held, sinks), _traffic(read), _traffic(leaving), _ordered(stems))
 
 
 def _library(name: str, node: object) -> Kernel:
     "A call of a library's kernel: the node whose value it gives."
-    found = getattr(node, "origin_node", None)
+    found = _called(node)
     counted = [found] if found is not None else [
         o for o in (getattr(node, "origins", None) or ()) if (c := node_cost(o)) is not None and c.contraction_flops]
     return Kernel(name, False, tuple(counted[:1]), {}, {})
@@ -131,6 +158,7 @@ class Compilation:
     ):
         self.names = Names.of(model)
         self.graphs: dict[tuple[int, bool], list[Kernel]] = {}  # (number of the graph, whether a backward's)
+        self.failed: dict[str, str] = {}  # kernels that could not be read, and why
 
     def __enter__(self) -> "Compilation":
         from torch import _dynamo as dynamo
@@ -163,8 +191,14 @@ class Compilation:
     def _note(self, nodes, name: str, is_extern: bool) -> None:
         from torch._inductor.virtualized import V
 
-        kernel = _library(name, nodes) if is_extern else _generated(name, nodes)
+        try: kernel = _library(name, nodes) if is_extern else _generated(name, nodes)
+        except Exception as e:  # the compiler goes on, whatever it hands over; the kernel is uncounted, and it is said
+            self.failed[name] = f"{type(e).__name__}: {one_line(e, 120)}"
+            kernel = Kernel(name, not is_extern, (), {}, {})
         self.graphs.setdefault((V.graph.graph_id, bool(V.graph.is_backward)), []).append(kernel)
+
+    def _owner(self, kernel: Kernel) -> tuple[str, str, bool]:
+        return self.names.owner(kernel.stems[-1]) if kernel.stems else ("", "", False)
 
     def ops(self) -> dict[tuple[int, bool], list[tuple[Kernel, Op]]]:
         "The kernels of each graph with their work, in the order in which they run."
@@ -172,7 +206,9 @@ class Compilation:
         for (graph, backward), kernels in self.graphs.items():
             for i, kernel in enumerate(kernels):
                 fused = fused_ops(kernel.nodes, seen, self.names, backward)
-                if kernel.generated: op = region(kernel.name, fused, kernel.reads, kernel.writes, i, backward)
+                if kernel.name in self.failed: op = _unknown(kernel.name, i, backward)
+                elif kernel.generated:
+                    op = region(kernel.name, fused, kernel.reads, kernel.writes, i, backward, self._owner(kernel))
                 elif fused: op = fused[0]
                 else: op = _unknown(kernel.name, i, backward)
                 made.setdefault((graph, backward), []).append((kernel, op))

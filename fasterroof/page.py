@@ -106,12 +106,13 @@ def definitions(
         by = f" by {one_line(found.by)}" if found and found.by else ""
         peaks.append(f"{mode} {si(roof.ceiling(mode), rate_unit(mode))}{by}")
     if peaks:
-        said.append("% MFU: FLOPs of matrix products, convolutions and attention, without recomputation, over the time "
+        said.append("% MFU: FLOPs of matrix products, convolutions and attention by convention (padding taps counted), "
+                    "without recomputation, over the time "
                     f"and the roof's ceiling for them ({one_line(roof.source)}): {', '.join(peaks)}. Papers divide by "
                     "the datasheet's peak, which is higher.")
     if _fused(run.points):
         said.append("bytes of a fused kernel: its external inputs and outputs; unfused: what its operations would move "
-                    "one by one.")
+                    "one by one, which is less where it also copies weights into another layout.")
     return tuple(said)
 
 

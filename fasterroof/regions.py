@@ -159,9 +159,10 @@ def region(
     writes: Mapping[tuple, int],  # and of what it writes
     call: int = 0,           # its place among the kernels of its graph
     backward: bool = False,  # whether it is of a backward pass
+    owner: tuple[str, str, bool] = ("", "", False),  # path, class, leaf of what a kernel without operators is for
 ) -> Op:
     "The kernel as one operation: FLOPs of all that is in it, bytes that are its own."
-    owners = {(op.module, op.type, op.leaf) for op in fused}
+    owners = {(op.module, op.type, op.leaf) for op in fused} or {owner}
     module, kind, leaf = owners.pop() if len(owners) == 1 else ("", "", False)
     if len({op.module for op in fused}) > 1:
         module = ".".join(commonprefix([op.module.split(".") for op in fused]))
@@ -172,7 +173,8 @@ def region(
     phases = {op.phase for op in fused} or {"backward" if backward else "forward"}
     read, written = sum(reads.values()), sum(writes.values())
     return Op(
-        kind=lead.kind if len(fused) == 1 else "fused", flops=total("flops"), executed_flops=total("executed_flops"),
+        kind="fused" if len(fused) > 1 else lead.kind if lead else "move",
+        flops=total("flops"), executed_flops=total("executed_flops"),
         contraction_flops=total("contraction_flops"), transcendentals=total("transcendentals"), bytes_read=read,
         bytes_written=written, footprint=read + written, mode=lead.mode if lead else "none",
         shapes=(tuple(k[1] for k in reads), tuple(k[1] for k in writes)),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from .calls import model_errors
+from .calls import model_errors, original
 from .clock import Timing, no_gc, synchronizer, time_once
 from .env import tensors_restorer, track
 from .memory import held_bytes, peak_memory
@@ -74,7 +74,7 @@ class Watch:
 
     def errors(self):
         "What the program raises becomes a `ModelError`."
-        return model_errors(self.program.model, self.scope, self.program.args, self.program.kwargs)
+        return model_errors(original(self.program.model), self.scope, self.program.args, self.program.kwargs)
 
     def plain(self) -> float:  # s
         "One step, nothing attached."
