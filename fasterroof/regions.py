@@ -83,6 +83,7 @@ def node_cost(
 # %% ../nbs/analysis/regions.ipynb #b96d101c
 def _source(node: Node) -> tuple:
     "The call that a node came from."
+    if str(node.meta.get("original_aten", node.target)) == str(node.target): return str(node.target), node.name  # alone
     made = node.meta.get("from_node")
     origin = made[0].name if made else node.meta.get("seq_nr", node.name)
     return str(node.meta.get("original_aten", node.target)), origin
@@ -115,40 +116,50 @@ def _alone(nodes: list[Node]) -> tuple[int, int]:
     read = {_whole(i): i for n in nodes for i in n.all_input_nodes if i not in inside and _whole(i) not in inside}
     made = [n for n in nodes if any(u not in inside for u in _users(n))] or nodes[-1:]
     parts = [p for n in made for p in (n, *(u for u in n.users if u.target is operator.getitem))]
-    made = [p for p in parts if not isinstance(p.meta.get("val"), (tuple, list))]
+    made = [p for p in dict.fromkeys(parts) if not isinstance(p.meta.get("val"), (tuple, list))]
     return _bytes(read.values()), _bytes(made)
+
+
+def _calls(nodes: Iterable[Node]) -> dict[tuple, list[Node]]:
+    "The nodes of each call of the program."
+    calls: dict[tuple, list[Node]] = {}
+    for node in nodes: calls.setdefault(_source(node), []).append(node)
+    return calls
 
 
 def fused_ops(
     nodes: Sequence[Node],  # of a kernel, in the graph's order
-    seen: set[Node],        # nodes that an earlier kernel computed: here they are work done again; added to
+    seen: set,              # nodes and calls that an earlier kernel computed: work done again; added to
     names: Names,           # of the program
     backward: bool = False,  # whether it is a graph of a backward pass
 ) -> list[Op]:
-    "The program's operators in a kernel. One that was computed before adds executed FLOPs only."
-    calls: dict[tuple, list[Node]] = {}
-    for node in nodes: calls.setdefault(_source(node), []).append(node)
-    ops = []
-    for mine in calls.values():
-        new = [n for n in mine if n not in seen]
+    """The program's operators in a kernel. One that was computed before adds executed FLOPs only.
+
+    So does a part of the forward that the compiler chose to compute again in the backward; not so a checkpoint's, which
+    the program itself asks for."""
+    ops, whole = [], _calls(n for n in nodes[0].graph.nodes if n.op == "call_function") if nodes else {}
+    for source, mine in _calls(nodes).items():
+        again = backward and mine[0].meta.get("partitioner_tag") == "is_forward"
+        chosen = again and mine[0].meta.get("recompute") is None
+        new = [] if chosen else [n for n in mine if n not in seen]
         costs = {n: c for n in mine if (c := node_cost(n)) is not None and c.kind not in ("view", "allocation")}
         if not costs: continue
         first, lead = next(iter(costs)), max(costs.values(), key=lambda c: (c.contraction_flops or 0, c.flops or 0))
         path, kind, leaf = names.owner(first)
-        source = first.meta.get("original_aten", first.target)
+        operator_ = first.meta.get("original_aten", first.target)
         work = {f: None if any(getattr(costs[n], f) is None for n in costs) else
                 sum(getattr(costs[n], f) for n in costs if n in new or f == "executed_flops")
                 for f in ("flops", "executed_flops", "contraction_flops", "transcendentals")}
-        single = len(costs) == 1 and first.target is source
-        read, written = (lead.bytes_read, lead.bytes_written) if single else _alone(mine)
-        if not new: read = written = 0
-        again = backward and first.meta.get("partitioner_tag") == "is_forward"
+        single = len(costs) == 1 and str(first.target) == str(operator_)
+        known = not new or (first.graph, source) in seen  # its bytes are where it was computed first
+        read, written = (0, 0) if known else (lead.bytes_read, lead.bytes_written) if single else _alone(whole[source])
         ops.append(Op(**{f: getattr(lead, f) for f in _FIELDS} | work | dict(
-            kind=kind_of(source) if isinstance(source, torch._ops.OpOverload) else lead.kind, bytes_read=read,
+            kind=lead.kind if single else kind_of(operator_), bytes_read=read,
             bytes_written=written, footprint=read + written, rule=lead.rule if work["flops"] is not None else None,
-            name=op_name(source).replace("::", "."), module=path, type=kind, leaf=leaf, call=0,
+            name=op_name(operator_).replace("::", "."), module=path, type=kind, leaf=leaf, call=0,
             phase="recompute" if again else "backward" if backward else "forward")))
         seen.update(new)
+        if new: seen.add((first.graph, source))
     return ops
 
 # %% ../nbs/analysis/regions.ipynb #746eee87
