@@ -7,12 +7,11 @@ __all__ = ['parser', 'main']
 
 # %% ../nbs/analysis/cli.ipynb #f07ae3c3
 import argparse
-import contextlib
-import json
 import os
 import sys
-from dataclasses import replace
 from typing import NoReturn
+
+from .commands import diff, import_trace, peaks, profile, say
 
 # %% ../nbs/analysis/cli.ipynb #c660db3f
 class _Parser(argparse.ArgumentParser):
@@ -99,206 +98,6 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 # %% ../nbs/analysis/cli.ipynb #c4415822
-def _say(message: str) -> None: print(message, file=sys.stderr)
-
-
-def _figures(console, figures: dict[str, str]) -> None:
-    width = max(map(len, figures))
-    for what, value in figures.items():
-        console.print(f"{what:<{width}}  {value}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _notes(console, notes) -> None:
-    for note in notes: console.print(f"* {note}", markup=False, highlight=False)
-
-
-@contextlib.contextmanager
-def _status(what: str):
-    "A spinner on stderr, if that is a terminal."
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(what): yield
-
-
-def _writable(*paths: str | None) -> None:
-    "Raise now, not after a minute of measuring, if a file cannot be written."
-    from fasterroof.errors import RunFileError, one_line
-
-    for path in paths:
-        if path in (None, "-"): continue
-        folder = os.path.dirname(os.path.abspath(path))
-        if os.path.isdir(path): why = "is a directory"
-        elif not os.path.isdir(folder): why = "there is no such folder"
-        elif not os.access(folder, os.W_OK): why = "the folder cannot be written to"
-        else: continue
-        raise RunFileError(f"Cannot write {one_line(path)}: {why}.")
-
-
-def _profile(args) -> None:
-    from fasterroof.errors import InputError
-
-    if args.json == args.csv == "-": raise InputError("--json - and --csv - cannot both go to stdout.")
-    _writable(args.html, args.perfetto, args.json, args.csv)
-    with _status("Loading the model"):
-        from fasterroof.env import resolve_device
-        from fasterroof.record import HardwarePeaks
-        from fasterroof.roofline import RooflineAnalyzer
-        from fasterroof.targets import load_target
-
-        device = resolve_device(args.device)
-        peaks = HardwarePeaks.load(args.peaks) if args.peaks else None
-        with contextlib.redirect_stdout(sys.stderr):  # what the model prints is no result
-            model, sample = load_target(args.model, tuple(args.shape), args.batch, args.dtype)
-        optimizer = _optimizer(args.train)
-    if args.compile:
-        import logging
-
-        import torch
-
-        logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # that there is no CUDA is no news
-        model = torch.compile(model)
-    analyzer = RooflineAnalyzer(model, sample, peaks, name=args.model, loss=_loss if args.train else None,
-                                optimizer=optimizer)
-    with contextlib.redirect_stdout(sys.stderr):
-        analyzer.profile(device, warmup=args.warmup, steps=args.steps)
-    run = analyzer.run
-    if args.train: run = replace(run, notes=(*run.notes, f"The loss: {_loss.__doc__}"))
-    _report(run, args)
-
-
-def _loss(out):
-    "The model's own where it returns one, else the mean of all that it returns."
-    from fasterroof.trace import differentiable
-
-    found = differentiable(out)
-    own = len(found) == 1 and found[0].numel() == 1
-    return found[0] if own else sum(t.float().mean() for t in found)
-
-
-def _optimizer(name: str | None):
-    from fasterroof.errors import InputError, one_line
-
-    if name is None: return None
-    import torch
-
-    found = getattr(torch.optim, name, None)
-    if not (isinstance(found, type) and issubclass(found, torch.optim.Optimizer)):
-        raise InputError(f"torch.optim has no optimizer {one_line(name, 40)}: use AdamW, SGD or another class of it.")
-    return found
-
-
-def _report(run, args) -> None:
-    "Write what was asked for; show the table unless stdout is one of it."
-    from rich.console import Console
-
-    from fasterroof import page
-    from fasterroof.errors import one_line
-    from fasterroof.files import write_whole
-
-    if args.html: run.to_html(args.html)
-    if args.perfetto: run.to_perfetto(args.perfetto)
-    if args.json and args.json != "-": run.save(args.json)
-    if args.csv and args.csv != "-": write_whole(args.csv, run.to_frame().to_csv(index=False))
-    for path in (args.html, args.perfetto, args.json, args.csv):
-        if path and path != "-": _say(f"Wrote {path}")
-    if args.json == "-": return print(run.to_json())
-    if args.csv == "-": return print(run.to_frame().to_csv(index=False), end="")
-    console, top = Console(), args.top or None
-    cpu = run.environment.get("cpu", {})
-    on = f": {cpu['name']}, {cpu['threads']} threads" if cpu.get("threads") else ""
-    where = f"{one_line(run.model)}, {one_line(run.sample)}, on {one_line(run.device)}{on}"
-    console.print(where, markup=False, highlight=False)
-    console.print(_roof_line(run.roof), markup=False, highlight=False)
-    console.print()
-    console.print(page.table(run, top, console.width))
-    console.print()
-    if top and top < len(run.points):
-        rest = f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them."
-        console.print(rest, markup=False, highlight=False)
-        console.print()
-    _figures(console, run.headline)
-    _notes(console, run.remarks)
-    _notes(console, page.definitions(run))
-
-
-def _import(args) -> None:
-    from fasterroof.errors import InputError
-
-    if args.json == args.csv == "-": raise InputError("--json - and --csv - cannot both go to stdout.")
-    _writable(args.html, args.perfetto, args.json, args.csv)
-    with _status("Reading the trace"):
-        from fasterroof.imported import run_from_trace
-        from fasterroof.record import HardwarePeaks
-
-        roof = HardwarePeaks.load(args.peaks) if args.peaks else None
-        if args.on:
-            from fasterroof.chips import chip_roof
-
-            roof = chip_roof(args.on)
-        run = run_from_trace(args.traces, roof, args.name)
-    _report(run, args)
-
-
-def _roof_line(roof) -> str:
-    from fasterroof.units import rate_unit, si
-
-    modes = dict.fromkeys([roof.mode, *(c.mode for c in roof.ceilings)])
-    rates = [f"{mode or 'peak'} {si(roof.ceiling(mode), rate_unit(mode or ''))}" for mode in modes]
-    rates += [f"{level.name} {si(level.bandwidth, 'B/s')}" for level in roof.caches]
-    rates += [f"{roof.memory} {si(roof.peak_bandwidth, 'B/s')}"]
-    least = " (a lower bound)" if roof.lower_bound else ""
-    return f"roof: {', '.join(rates)}{least}\nridge point: {si(roof.ridge_point, 'FLOP/B')}"
-
-
-def _peaks(args) -> None:
-    _writable(args.json)
-    with _status("Loading torch"):
-        from rich.console import Console
-
-        from fasterroof import page
-        from fasterroof.peaks import measure_peaks
-        from fasterroof.units import si
-    peaks = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"])
-    if args.json == "-": return print(json.dumps(peaks.as_dict(), indent=1))
-    if args.json:
-        peaks.save(args.json)
-        _say(f"Wrote {args.json}")
-    console = Console()
-    console.print(page.plain_table(*peaks.cells(args.mixes), console.width))
-    console.print()
-    told = peaks.conditions
-    figures = {
-        "ridge point": f"{si(peaks.ridge_point, 'FLOP/B')} ({peaks.mode}, {peaks.memory})",
-        "launch": si(peaks.launch_s, "s"),
-        "device": f"{peaks.device}, {told.get('cpu') or ''} {peaks.threads} threads".replace(",  ", ", "),
-    }
-    if told.get("clock_hz"): figures["clock"] = si(told["clock_hz"], "Hz")
-    _figures(console, figures)
-    _notes(console, peaks.notes)
-
-
-def _diff(args) -> None:
-    _writable(args.html)
-    with _status("Loading"):
-        from rich.console import Console
-
-        from fasterroof.compare import diff
-        from fasterroof.run import Run
-
-        change = diff(Run.load(args.before), Run.load(args.after))
-    if args.html:
-        change.to_html(args.html)
-        _say(f"Wrote {args.html}")
-    console = Console()
-    _notes(console, change.remarks)
-    console.print(change.table(args.top or None, console.width))
-    console.print()
-    _figures(console, change.headline)
-
-# %% ../nbs/analysis/cli.ipynb #dc59f308
 def main(
     argv: list[str] | None = None,  # arguments; None: those of the process
 ) -> int:                           # exit code: 0, 2 for a mistake in the input, 1 for a failure of ours
@@ -320,16 +119,16 @@ def main(
     shown = warnings.showwarning
 
     def show(message, category, *rest):
-        if issubclass(category, UncountedWarning): _say(f"fasterroof: {one_line(message, 2000)}")
+        if issubclass(category, UncountedWarning): say(f"fasterroof: {one_line(message, 2000)}")
         else: shown(message, category, *rest)
 
     warnings.showwarning = show
     try:
-        {"profile": _profile, "peaks": _peaks, "import": _import, "diff": _diff}[args.command](args)
+        {"profile": profile, "peaks": peaks, "import": import_trace, "diff": diff}[args.command](args)
         sys.stdout.flush()
         return 0
     except KeyboardInterrupt:
-        _say("fasterroof: interrupted.")
+        say("fasterroof: interrupted.")
         return 130
     except BrokenPipeError:  # whoever read stdout has gone: that is no failure
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -337,9 +136,9 @@ def main(
     except Exception as e:
         if args.debug: raise
         if isinstance(e, FasterroofError):
-            _say(f"fasterroof: {one_line(e, 2000)}")
+            say(f"fasterroof: {one_line(e, 2000)}")
             return 2
-        _say(f"fasterroof: {type(e).__name__}: {one_line(e, 2000)} "
+        say(f"fasterroof: {type(e).__name__}: {one_line(e, 2000)} "
              "(this is a fault of fasterroof; --debug shows where).")
         return 1
     finally: warnings.showwarning = shown

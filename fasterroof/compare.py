@@ -20,6 +20,7 @@ from .clock import Timing
 from .errors import InputError, one_line
 from .files import write_whole
 from .run import Run
+from .tables import html_table, text_table
 from .units import MISSING, si
 
 if TYPE_CHECKING:
@@ -211,12 +212,10 @@ class Diff:
         width: int = 80,       # characters, of the terminal
     ) -> "Table":
         "What moved, then the other parts, for a terminal; no rows where nothing differs."
-        from fasterroof import page
-
         typed = width >= 100 or not any(c.work for c in self.changes)
         headings, rows = _cells(self.changes, self.changes[:top] if self else (), typed, full=False)
         styles = {"faster": "cyan", "slower": "red"}
-        return page.text_table(headings, [[content for content, _ in row] for row in rows], width, styles)
+        return text_table(headings, [[content for content, _ in row] for row in rows], width, styles)
 
     def to_frame(self) -> "pd.DataFrame":
         "A pandas frame, a row a part: times in s, FLOPs, bytes and utilization before and after."
@@ -269,16 +268,14 @@ class Diff:
         environments = {"before": self.before.environment, "after": self.after.environment}
         write_whole(path, page.page(
             title, subtitle, [*around, *self.headline.items()], tuple(self._said()), [self.plot()],
-            [page.html_table(*_cells(self.changes, self.changes, True, True))], environments))
+            [html_table(*_cells(self.changes, self.changes, True, True))], environments))
 
     def _repr_html_(self) -> str:
         from fastcore.xml import Div, P, to_xml
 
-        from fasterroof import page
-
         around = [P(f"{group}: {said}") for group, said in self._surroundings().items()]
         figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
-        rows = [page.html_table(*_cells(self.changes, self.changes[:10], True, True))] if self else []
+        rows = [html_table(*_cells(self.changes, self.changes[:10], True, True))] if self else []
         return to_xml(Div(*around, P(figures, "."), *(P(r) for r in self._said()), *rows))
 
     def __repr__(self):

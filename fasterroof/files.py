@@ -19,16 +19,17 @@ from .errors import RunFileError, one_line
 # %% ../nbs/analysis/files.ipynb #4121e91d
 def write_whole(
     path: str | os.PathLike,  # where to; an existing file is replaced
-    text: str,                # its content
+    text: str | bytes,        # its content; a text is written as UTF-8
 ) -> Path:
     "Write a file so that, whatever happens, the path holds the whole new text or what it held before."
     path = Path(os.path.realpath(path))  # a link stays a link
+    data = text.encode() if isinstance(text, str) else text
     try:
         if path.exists() and not path.is_file():  # a pipe or a device is written to, never replaced
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(data)
             return path
-        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False) as f:
-            try: f.write(text); f.flush(); os.fsync(f.fileno())
+        with NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as f:
+            try: f.write(data); f.flush(); os.fsync(f.fileno())
             except BaseException: os.unlink(f.name); raise
         try:
             mask = os.umask(0); os.umask(mask)

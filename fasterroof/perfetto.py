@@ -11,10 +11,9 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 
-from .errors import InputError, RunFileError, one_line
+from .errors import InputError, one_line
+from .files import write_whole
 from .join import estimate, points_of
 from .run import Run
 from .spans import Span, busy_time
@@ -152,23 +151,6 @@ def _whole(run: Run) -> dict:
     return said | {"remarks": list(run.remarks)} if run.remarks else said
 
 # %% ../nbs/analysis/perfetto.ipynb #681f5428
-def _replace(path: str | os.PathLike, data: bytes) -> None:
-    path = Path(os.path.realpath(path))  # a link stays a link
-    try:
-        if path.exists() and not path.is_file():  # a pipe or a device is written to, never replaced
-            path.write_bytes(data)
-            return
-        with NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as f:
-            try: f.write(data); f.flush(); os.fsync(f.fileno())
-            except BaseException: os.unlink(f.name); raise
-        try:
-            mask = os.umask(0); os.umask(mask)
-            os.chmod(f.name, 0o666 & ~mask)  # temporary files are private; this one is an ordinary file
-            os.replace(f.name, path)
-        except BaseException: os.unlink(f.name); raise
-    except OSError as e: raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
-
-
 def _readable(value: object) -> object:
     "The same with texts that both viewers can hold."
     if isinstance(value, dict): return {k: _readable(v) for k, v in value.items()}
@@ -189,4 +171,4 @@ def write_perfetto(
         raise InputError(f"The run of {one_line(run.model, 60)} holds no timeline (a projection, or saved by an older "
                          "version): profile again to write a trace.")
     data = json.dumps(_readable(_trace(run)), ensure_ascii=False, allow_nan=False).encode()
-    _replace(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+    write_whole(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
