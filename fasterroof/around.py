@@ -65,7 +65,8 @@ def differences(
         return dict(_flat(run.environment)) | named
     a, b = settings(before), settings(after)
     found = [Difference(group(k), k.removeprefix("versions."), a.get(k), b.get(k))
-             for k in {**a, **b} if a.get(k) != b.get(k) and k not in _MOMENT]
+             for k in {**a, **b} if a.get(k) != b.get(k) and k not in _MOMENT
+             and not k.startswith("trace.")]
     looks = [run.guard.get("before", {}) for run in (before, after)]
     for what in looks[0]:
         pair = [look.get(what) for look in looks]

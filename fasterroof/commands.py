@@ -226,6 +226,7 @@ def diff(
         change.to_html(args.html)
         say(f"Wrote {args.html}")
     console = Console()
+    if not change: return console.print(change.sentence, markup=False, highlight=False)
     _notes(console, change.remarks)
     console.print(change.table(args.top or None, console.width))
     console.print()

@@ -20,7 +20,7 @@ from .clock import Timing
 from .errors import InputError, one_line
 from .files import write_whole
 from .run import Run
-from .tables import html_table, text_table
+from .tables import elide, html_table, text_table
 from .units import MISSING, si
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ def _cells(changes: tuple[Change, ...], shown: tuple[Change, ...], typed: bool, 
         times = [(si(p.time_s, "s"), p.time_s or 0.0) if p else (MISSING, 0.0) for p in (c.a, c.b)]
         types = _arrow(*(p.type for p in (c.a or c.b, c.b or c.a)))
         more = [(_arrow(share(c.a), share(c.b)), None), (c.how, None)] if full else []
-        rows.append([(one_line(c.name), None), *([(one_line(types), None)] if typed else []), *times,
+        name, kinds = one_line(c.name), one_line(types)
+        if full: name, kinds = elide(name, 48), elide(kinds, 28)
+        rows.append([(name, None), *([(kinds, None)] if typed else []), *times,
                      (_ratio(c.ratio, c.interval), c.ratio or 0.0), *([(c.verdict, None)] if full else []),
                      *(_work_cell(c, figure, full) for figure, _ in moving),
                      *(more if full else [(c.verdict, None)])])

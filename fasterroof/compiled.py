@@ -9,6 +9,7 @@ __all__ = ['ANEW', 'aligned', 'Claims', 'ProfiledWatch', 'CompiledWatch']
 import os
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -20,7 +21,7 @@ from .calltree import Node
 from .clock import Timing, time_once
 from .env import track
 from .inductor import Compilation, Kernel
-from .profiled import profiled
+from .profiled import SHARED, profiled
 from .program import Program
 from .spans import idle_time
 from .steps import Taken, Watch
@@ -64,6 +65,8 @@ class Claims:
     ):
         self.graphs = graphs
         self.missing: set[str] = set()  # names of kernels that were not found
+        self.resized = 0                # calls of graphs with other sizes than they were compiled for
+        self.calls: Counter = Counter()  # calls of each graph in each step
 
     def __call__(self, node: Node) -> list[tuple[Op, Node]] | None:
         if node.name.endswith(_CALL): return self._called(node)
@@ -75,7 +78,13 @@ class Claims:
         if known is None: return None
         places = aligned([k for k, _ in known], [child.name for child in node.children])
         self.missing |= {k.name for (k, _), i in zip(known, places, strict=True) if i is None}
-        return [(op, node.children[i]) for (_, op), i in zip(known, places, strict=True) if i is not None]
+        found = [(k, op, node.children[i]) for (k, op), i in zip(known, places, strict=True) if i is not None]
+        self.calls[node.name, node.phase, node.step] += 1
+        other = any(k.dynamic for k, _, _ in found) and (
+            any(_sizes(op) != _recorded(where)[:len(_sizes(op))] for k, op, where in found if not k.generated)
+            or (self.calls[node.name, node.phase, node.step] > 1 and all(k.generated for k, _, _ in found)))
+        if other: self.resized += 1
+        return [(_unsized(op) if other else op, where) for _, op, where in found]
 
     def _replayed(self, node: Node) -> list[tuple[Op, Node]] | None:
         names = [k.name for k in node.kernels]
@@ -87,13 +96,31 @@ class Claims:
         return None
 
 
+def _sizes(op: Op) -> list: return [shape for shape in op.shapes[0] if shape]
+
+
+def _recorded(node: Node) -> list:
+    "Shapes of the tensors that an operator was given; what it writes to comes last and is left out."
+    inputs = node.event.inputs
+    if inputs is None: return []
+    given = [tuple(d) for d, kind in zip(inputs.dims, inputs.types, strict=True) if d and "Scalar" not in kind]
+    return given
+
+
+def _unsized(op: Op) -> Op:
+    "A kernel whose work is not known, since its sizes are not those that it was compiled for."
+    return replace(op, flops=None, executed_flops=None, contraction_flops=None, transcendentals=0, bytes_read=0,
+                   bytes_written=0, footprint=0, rule=None, fused=())
+
+
 def _alone(launch: Event, kernel: Event) -> Node:
     node = Node(launch)
     node.kernels = [kernel]
     return node
 
 # %% ../nbs/analysis/compiled.ipynb #1ffc22e2
-ANEW = "Compiled anew to be profiled, with marks around its kernels; afterwards it compiles again at its next call."
+ANEW = ("Compiled anew to be profiled, with marks around its kernels that plain runs carry as well, some microseconds "
+        "a call; afterwards it compiles again at its next call.")
 
 
 class ProfiledWatch(Watch):
@@ -146,6 +173,9 @@ class CompiledWatch(ProfiledWatch):
     ):
         super().__init__(program, device)
         self.compilation, self.compile_s, self.original = Compilation(program.named), 0.0, []
+        named = program.named.named_modules() if isinstance(program.named, torch.nn.Module) else ()
+        compiled = ((path, m) for path, m in named if path and getattr(m, "_compiled_call_impl", None) is not None)
+        self.parts = [path for path, _ in compiled]  # of a model of which not all is compiled
 
     def __enter__(self) -> "CompiledWatch":
         self.compilation.__enter__()
@@ -170,24 +200,37 @@ class CompiledWatch(ProfiledWatch):
         steps: int,  # plain ones and as many profiled ones, from 1
     ) -> Taken:
         "Plain and profiled steps, every kernel that was generated with its operations."
-        self.claims = Claims(self.compilation.ops())
+        self.claims = Claims(self.compilation.ops(self.original))
         taken = super().take(steps)
         lost = sorted(self.claims.missing)
         failed = [f"{name} could not be read from the compiler ({why})."
                   for name, why in self.compilation.failed.items()]
         notes = [*taken.notes, ANEW, *failed, *([f"Not found in the profile: {', '.join(lost)}."] if lost else [])]
-        return replace(taken, ops=self._owned(taken.ops), compile_s=self.compile_s, notes=tuple(notes))
+        if self.claims.resized:
+            notes.append("Graphs of dynamic sizes ran with others than they were compiled for, or it cannot be told: "
+                         "there their kernels are uncounted.")
+        often = {name for (name, _, _), n in self.claims.calls.items() if n > 1}
+        if often:
+            notes.append(f"{len(often)} compiled graphs ran more than once in a step: all their calls stand under the "
+                         "module that they were compiled for.")
+        ops, all_found = self._owned(taken.ops)
+        if all_found: notes = [n for n in notes if n != SHARED]  # the original program tells
+        return replace(taken, ops=ops, compile_s=self.compile_s, notes=tuple(notes),
+                       eager_bytes=sum(op.bytes for op in self.original))
 
-    def _owned(self, ops: list[Op]) -> list[Op]:
-        "What ran outside of compiled graphs gets the modules that its operations have in the original program."
-        def key(op): return op.name.rstrip("_"), op.phase, op.shapes
+    def _owned(self, ops: list[Op]) -> tuple[list[Op], bool]:
+        """What ran outside of compiled graphs is what the original program runs there, seen with its modules.
+
+        And whether all of it was found, by the order, the shapes and the phase."""
+        known = {id(op) for kernels in self.claims.graphs.values() for _, op in kernels}
+        inside = {op.module for op in ops if id(op) in known}  # modules that are compiled
+        parts = tuple(f"{path}." for path in self.parts)  # a part that is compiled has nothing to give to what is not
+        def own(op): return op.phase != "optimizer" and (op.module in inside or f"{op.module}.".startswith(parts))
+        def key(op): return op.name.rstrip("_"), op.phase, op.shapes, op.module if own(op) else ""
         original = [op for op in self.original if op.kind not in FREE]
         mine = [i for i, op in enumerate(ops) if op.kind not in FREE]
-        found, owned = SequenceMatcher(None, [*map(key, original)], [key(ops[i]) for i in mine], False), list(ops)
-        for a, b, n in found.get_matching_blocks():
+        matches, owned = SequenceMatcher(None, [*map(key, original)], [key(ops[i]) for i in mine], False), list(ops)
+        for a, b, n in matches.get_matching_blocks():
             for k in range(n):
-                op, source = ops[mine[b + k]], original[a + k]
-                if op.module or op.fused: continue  # known from the compiler
-                owned[mine[b + k]] = replace(op, module=source.module, type=source.type, leaf=source.leaf,
-                                             call=source.call)
-        return owned
+                if id(ops[mine[b + k]]) not in known: owned[mine[b + k]] = original[a + k]
+        return owned, all(owned[i] is not ops[i] or id(ops[i]) in known for i in mine)

@@ -22,8 +22,9 @@ from .peaks import peaks_for
 from .profiled import Claim, Profiled, profiled
 from .roof import Roof
 from .run import Run
-from .spans import idle_time
+from .spans import covered_time, idle_time, union, without
 from .tracefile import TraceFile, read_trace
+from .units import si
 from .work import modes_of
 
 # %% ../nbs/analysis/imported.ipynb #a34a3a60
@@ -49,6 +50,30 @@ def _roof(trace: TraceFile, found: Profiled) -> tuple[Roof, str]:
     return peaks_for(modes_of(found.ops) or ["fp32"], device), note
 
 # %% ../nbs/analysis/imported.ipynb #479d3f0b
+_CALL = "## Call CompiledFxGraph"
+
+
+def _hidden_s(trace: TraceFile) -> float:  # s
+    "Time in graphs of torch.compile during which no operator ran: kernels that it generated leave no event on a CPU."
+    calls = [e for e in trace.events if e.name.startswith(_CALL)]
+    if not calls: return 0.0
+    within = union((e.start, e.end) for e in calls)
+    shown = union((e.start, e.end) for e in trace.events if e.category == "cpu_op" and "::" in e.name)
+    return covered_time(without(within, shown))
+
+
+def _said(hidden: float, roof: Roof, device: str) -> list[str]:
+    said = []
+    if hidden:
+        said.append(f"It ran code that torch.compile generated, whose kernels leave no event on a CPU: "
+                    f"{si(hidden, 's')} of the trace within its graphs belong to no operation here. "
+                    "Profile the program to see them.")
+    if roof.source == "datasheet":
+        said.append(f"Judged under {one_line(roof.name, 80)}, a datasheet: nothing says that the trace's {device} is "
+                    "one.")
+    return said
+
+
 def _environment(trace: TraceFile, found: Profiled) -> dict:
     "What the trace says of where it is from."
     facts = {k: v for k, v in trace.facts.items() if k not in ("traceEvents", "traceName")}
@@ -74,6 +99,7 @@ def run_of(
     found = profiled(trace, claim)
     if not float(np.median(found.walls)) > 0:
         raise RunFileError(f"{one_line(trace.path)} holds no time: its steps end where they begin.")
+    hidden = _hidden_s(trace) if found.device == "cpu" else 0.0
     roof, note = (peaks, "") if peaks is not None else _roof(trace, found)
     joined = join(found.ops, found.steps, roof)
     steps = "the whole trace" if len(found.steps) == 1 else f"{len(found.steps)} steps"
@@ -85,7 +111,8 @@ def run_of(
         watched=Timing(tuple(found.walls)), ops=tuple(found.ops), timeline=joined.timeline,
         time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
         idle_s=float(np.median([idle_time(s) for s in found.steps])) if gpu else None,
-        notes=("From a trace: times are those of a run that was profiled.", *([note] * bool(note)), *found.notes),
+        notes=("From a trace: times are those of a run that was profiled.", *([note] * bool(note)),
+               *_said(hidden, roof, found.device), *found.notes),
         environment=_environment(trace, found))
 
 
@@ -98,6 +125,8 @@ def run_from_trace(
 
     Raises `RunFileError` for a file that is none, `InputError` if there is no roof for it."""
     if isinstance(paths, (str, os.PathLike)): return run_of(read_trace(paths), peaks, name)
+    if not isinstance(paths, Sequence):
+        raise InputError(f"A trace is named by its path, or those of all ranks by a list, not {type(paths).__name__}.")
     paths = list(paths)
     if not paths: raise InputError("Name at least one trace.")
     first = run_of(read_trace(paths[0]), peaks, name)

@@ -9,6 +9,7 @@ __all__ = ['Kernel', 'Compilation']
 import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import NamedTuple
 from unittest import mock
 
@@ -30,6 +31,7 @@ class Kernel(NamedTuple):
     reads: dict       # (buffer, shape) → B
     writes: dict      # (buffer, shape) → B
     stems: tuple = ()  # nodes that it stems from: of a copy into another layout, what the copy is for
+    dynamic: bool = False  # whether its graph was compiled for sizes that may change
 
 
 def _number(x: object) -> int:
@@ -112,15 +114,22 @@ def _ordered(nodes: set) -> tuple:
     return tuple(n for n in next(iter(nodes)).graph.nodes if n in nodes) if nodes else ()
 
 
-def _computed(origins: set, held: set, sinks: set) -> tuple:
+def _computed(origins: set, held: set, ends: set) -> tuple:
     "Of the nodes that a kernel stems from, those that it computes: not what it reads, nor what led to that."
     mine = origins - held
     order, kept = _ordered(mine), set()
     def leads(node): return any(u in kept or (u not in mine and leads(u)) for u in node.users if _part(u) or u in kept)
-    ends = {s.args[0] if _part(s) else s for s in sinks if s is not None}
     for n in reversed(order):
-        if n in ends or not any(u in mine for u in n.users) and not ends & mine or leads(n): kept.add(n)
+        if n in ends or leads(n): kept.add(n)
     return tuple(n for n in order if n in kept)
+
+
+def _ends(node: object, mine: set) -> set:
+    "The nodes whose values one node of the scheduler gives; where it does not tell, those that no other of it uses."
+    known = getattr(node.node, "origin_node", None)
+    if known is not None: return {known.args[0] if _part(known) else known}
+    own = mine & set(getattr(node.node, "origins", None) or ())
+    return {n for n in own if not any(u in own for u in n.users)}
 
 
 def _part(node: object) -> bool: return getattr(node.target, "__name__", "") == "getitem"
@@ -133,12 +142,14 @@ def _generated(name: str, nodes: Iterable) -> Kernel:
     written = [d for n in nodes for d in n.read_writes.writes]
     inside = {d.name for d in written}
     read = [d for n in nodes for d in n.read_writes.reads if d.name not in inside and hasattr(d, "name")]
-    leaving = [d for d in written if _leaving(d.name, mine)]
+    gone = {d.name for d in written if _leaving(d.name, mine)}
+    leaving = [d for d in written if d.name in gone]
     stems = {o for n in nodes for o in (getattr(n.node, "origins", None) or ())}
     origins = stems - _elsewhere()
     held = {_buffer(d.name)[2] for d in read}
-    sinks = {_buffer(d.name)[2] for d in leaving}
-    return Kernel(name, True, _computed(origins, held, sinks), _traffic(read), _traffic(leaving), _ordered(stems))
+    last = [n for n in nodes if any(d.name in gone for d in n.read_writes.writes)]
+    ends = {end for n in last for end in _ends(n, origins - held)}
+    return Kernel(name, True, _computed(origins, held, ends), _traffic(read), _traffic(leaving), _ordered(stems))
 
 
 def _library(name: str, node: object) -> Kernel:
@@ -195,17 +206,24 @@ class Compilation:
         except Exception as e:  # the compiler goes on, whatever it hands over; the kernel is uncounted, and it is said
             self.failed[name] = f"{type(e).__name__}: {one_line(e, 120)}"
             kernel = Kernel(name, not is_extern, (), {}, {})
+        dynamic = any(isinstance(n.meta.get("val"), torch.SymInt) for n in V.graph.graph.find_nodes(op="placeholder"))
+        kernel = kernel._replace(dynamic=dynamic)
         self.graphs.setdefault((V.graph.graph_id, bool(V.graph.is_backward)), []).append(kernel)
 
     def _owner(self, kernel: Kernel) -> tuple[str, str, bool]:
         return self.names.owner(kernel.stems[-1]) if kernel.stems else ("", "", False)
 
-    def ops(self) -> dict[tuple[int, bool], list[tuple[Kernel, Op]]]:
+    def ops(
+        self,
+        eager: Iterable[Op] = (),  # of the original program: what it does not have would not move there either
+    ) -> dict[tuple[int, bool], list[tuple[Kernel, Op]]]:
         "The kernels of each graph with their work, in the order in which they run."
+        own = {op.name.rstrip("_") for op in eager}
         made, seen = {}, set()
         for (graph, backward), kernels in self.graphs.items():
             for i, kernel in enumerate(kernels):
                 fused = fused_ops(kernel.nodes, seen, self.names, backward)
+                if own and kernel.generated: fused = [op if op.name.rstrip("_") in own else _put_in(op) for op in fused]
                 if kernel.name in self.failed: op = _unknown(kernel.name, i, backward)
                 elif kernel.generated:
                     op = region(kernel.name, fused, kernel.reads, kernel.writes, i, backward, self._owner(kernel))
@@ -213,6 +231,11 @@ class Compilation:
                 else: op = _unknown(kernel.name, i, backward)
                 made.setdefault((graph, backward), []).append((kernel, op))
         return made
+
+
+def _put_in(op: Op) -> Op:
+    "An operator that the compiler put in place of the program's own."
+    return replace(op, bytes_read=0, bytes_written=0, footprint=0)
 
 
 def _unknown(name: str, call: int, backward: bool) -> Op:

@@ -76,7 +76,12 @@ def match(
 ) -> list[Match]:                     # in the order of `before`; what only `after` has is last
     "Which points are the same part of the program; every point is in exactly one match."
     a, b = dict(enumerate(before)), dict(enumerate(after))
-    groups = [(mine, theirs, "fused") for mine, theirs in _fused(before, after)]
+    same = _paired(lambda p: (p.name, p.phase, p.fused, p.shapes) if p.fused else None, a, b)  # the very kernel
+    groups = [([i], [j], "name") for i, j in same]
+    rest, others = ([p for i, p in x.items() if i not in {s[k] for s in same}] for k, x in enumerate((a, b)))
+    where = [[i for i in x if i not in {s[k] for s in same}] for k, x in enumerate((a, b))]
+    groups += [([where[0][i] for i in mine], [where[1][j] for j in theirs], "fused")
+               for mine, theirs in _fused(rest, others)]
     for mine, theirs, _ in groups:
         for i in mine: del a[i]
         for j in theirs: del b[j]

@@ -55,8 +55,8 @@ def _fused(points) -> bool: return any(p.fused for p in points)
 
 _SOMETIMES = {"phase": _phased, "unfused": _fused, "operations in it": _fused}  # columns that only some runs need
 _COLUMNS = (  # heading, cell, sort key
-    ("layer", lambda p: elide(one_line(p.name), 70), None),
-    ("type", lambda p: elide(one_line(p.type), 40), None),
+    ("layer", lambda p: elide(one_line(p.name), 44), None),
+    ("type", lambda p: elide(one_line(p.type), 24), None),
     ("phase", lambda p: one_line(p.phase), None),
     ("time", lambda p: si(p.time_s, "s"), lambda p: p.time_s),
     ("% time", lambda p: percent(p.share), lambda p: p.share),
@@ -69,7 +69,7 @@ _COLUMNS = (  # heading, cell, sort key
     ("level", lambda p: one_line(p.level), None),
     ("% roof", lambda p: _least(p) + percent(_utilization(p)), lambda p: p.utilization_pct),
     ("% MFU", lambda p: _share(p.mfu_pct), lambda p: p.mfu_pct),
-    ("operations in it", lambda p: one_line(", ".join(p.fused), 120), None),
+    ("operations in it", lambda p: one_line(", ".join(p.fused), 100), None),
 )
 
 
@@ -96,10 +96,10 @@ def definitions(
         by = f" by {one_line(found.by)}" if found and found.by else ""
         peaks.append(f"{mode} {si(roof.ceiling(mode), rate_unit(mode))}{by}")
     if peaks:
-        said.append("% MFU: FLOPs of matrix products, convolutions and attention by convention (padding taps counted), "
-                    "without recomputation, over the time "
-                    f"and the roof's ceiling for them ({one_line(roof.source)}): {', '.join(peaks)}. Papers divide by "
-                    "the datasheet's peak, which is higher.")
+        said.append("% MFU: FLOPs of matrix products, convolutions and attention by convention (padding taps and "
+                    "masked positions counted), without recomputation, over the time and the roof's ceiling for them "
+                    f"({one_line(roof.source)}): {', '.join(peaks)}. Papers divide by the datasheet's peak, which is "
+                    "higher.")
     if _fused(run.points):
         said.append("bytes of a fused kernel: its external inputs and outputs; unfused: what its operations would move "
                     "one by one, which is less where it also copies weights into another layout.")
@@ -193,7 +193,8 @@ def totals_table(
     def figure(text, value): return text, float("nan") if value is None else value
     rows = []
     for name, t in sorted(groups.items(), key=lambda g: -g[1].time_s):
-        row = [(one_line(name), None), (str(len(t.points)), len(t.points)), figure(si(t.time_s, "s"), t.time_s),
+        row = [(elide(one_line(name), 44), None), (str(len(t.points)), len(t.points)),
+               figure(si(t.time_s, "s"), t.time_s),
                figure(percent(t.time_s / whole_s if whole_s else None), t.time_s), figure(si(t.flops), t.flops),
                figure(si(t.bytes_moved), t.bytes_moved)]
         if fused: row.append(figure(MISSING if t.unfused_bytes is None else si(t.unfused_bytes), t.unfused_bytes))

@@ -246,7 +246,10 @@ _LAUNCHES = ("cudaLaunch", "cuLaunch", "cudaMemcpy", "cudaMemset", "hipLaunch", 
 
 def _notes(trace: TraceFile, walk: _Walk, between: int, aside: int) -> tuple[str, ...]:
     notes = [*trace.notes]
-    said = [f"{one_line(name, 60)} ({n}×) is not counted: {why}." for (name, why), n in walk.uncounted.most_common()]
+    bare = sum(n for (_, why), n in walk.uncounted.items() if why == "its shapes were not recorded")
+    if bare: notes.append(f"{bare} operations have no shapes and are not counted: record with record_shapes=True.")
+    said = [f"{one_line(name, 60)} ({n}×) is not counted: {why.rstrip('.')}." for (name, why), n
+            in walk.uncounted.most_common() if why != "its shapes were not recorded"]
     said += [f"{one_line(name, 60)} ({n}×) is counted by what it calls, an operation a tensor: {why}."
              for (name, why), n in walk.by_parts.most_common()]
     notes += said[:20] + [f"So it is with {len(said) - 20} more operators."] * (len(said) > 20)

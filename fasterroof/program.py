@@ -76,6 +76,7 @@ class Program:
         move = (self.args, self.kwargs)
         self.args, self.kwargs = tree_map_only(torch.Tensor, lambda t: t.to(device), move)
         if self.optimizer is not None: self.optimizer = made_optimizer(self.optimizer, self.model)
+        for p in self._learning() if self.trains else (): p.grad = None  # a step begins without gradients
 
     def _loss_of(self, out: object) -> torch.Tensor:
         if self.loss is True:
@@ -128,5 +129,7 @@ class Program:
                 inner = {id(child) for m in modules for child in m.children()}
                 stack.enter_context(preserved(*(m for m in modules if id(m) not in inner)))
                 stack.enter_context(references_kept(held))
-                stack.callback(tensors_restorer([x for x in held if isinstance(x, torch.Tensor)]))
+                tensors = [x for x in held if isinstance(x, torch.Tensor)]
+                grads = [x.grad for x in tensors if x.is_leaf and x.grad is not None]
+                stack.callback(tensors_restorer([*tensors, *grads]))
             yield

@@ -26,7 +26,10 @@ def project(
     if not isinstance(roof, Roof): raise InputError(f"project takes a Roof, not {type(roof).__name__}.")
     if not run.ops: raise InputError("This run does not hold its operations: profile again to project it.")
     floating = [op.mode for op in run.ops if op.flops and "int" not in op.mode]
-    ops = [replace(op, fused=(), mode=mode) if mode and op.mode in floating else op for op in run.ops]
+    def judged(op):
+        if not mode or op.mode not in floating: return op
+        return replace(op, mode=mode, fused=tuple(map(judged, op.fused)))
+    ops = [*map(judged, run.ops)]
     lacking = sorted({computed_as(op.mode) for op in ops if op.flops and not roof.ceiling(op.mode) > 0})
     if lacking: raise InputError(f"{roof.name} has no ceiling for {', '.join(lacking)}; it has one for "
                                  f"{', '.join(dict.fromkeys(c.mode for c in roof.ceilings)) or roof.mode}.")
@@ -35,4 +38,4 @@ def project(
     return replace(
         run, points=estimate(ops, roof), roof=roof, ops=tuple(ops), plain=None, watched=None, pipelined=None,
         compile_s=None, memory={}, timeline=(), time_without_work=(), work_without_time=(), idle_s=None,
-        probed_again=False, guard={}, notes=tuple(notes), device=f"projected on {roof.name}")
+        probed_again=False, guard={}, notes=tuple(notes), device=f"{roof.name} (projected)")

@@ -216,7 +216,9 @@ class Recorder(TorchDispatchMode):
             if key is not None: self.memo[key] = known
         self.costs.append(known); self.funcs.append(func)
         node = torch._C._current_autograd_node()
-        if node is None and self.tended is not None: owner, phase = self._tender(args), self.phase
+        if node is None and self.tended is not None and self.scope.stack:  # a module within a closure that it was given
+            owner, phase = self.scope.owner, "forward"
+        elif node is None and self.tended is not None: owner, phase = self._tender(args), self.phase
         elif node is None: owner, phase = self.scope.owner, self.phase
         elif _called_from("utils/checkpoint.py", until="_engine_run_backward"):
             owner, phase = self.scope.stack[-1] if self.scope.stack else self.scope.owner_of(node), "recompute"

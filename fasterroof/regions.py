@@ -44,13 +44,28 @@ class Names:
         node: Node,  # of a compiler's graph
     ) -> tuple[str, str, bool]:
         "Path, class and whether it is a leaf, of the module whose forward the node came from."
-        stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
-        if not stack: return self.known.get("root", ("", "", False))
+        stack = _stack(node)
+        if not stack: return self._root(node.graph)
         key, (path, kind) = list(stack.items())[-1]
         known = self.known.get(str(key).partition("@")[0])
         if known: return known
-        path = path.partition("]")[2].lstrip(".").partition("@")[0] if path.startswith("L[") else path
-        return path, (kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2], False
+        return _relative(path), (kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2], False
+
+    def _root(self, graph: torch.fx.Graph) -> tuple[str, str, bool]:
+        "The module that was compiled, told by where one of its own lies: a part of a model may be compiled alone."
+        for node in graph.nodes:
+            for key, (path, _) in _stack(node).items():
+                known, inner = self.known.get(str(key).partition("@")[0]), _relative(path)
+                if known and inner and known[0].endswith(inner): return known[0][:-len(inner)].rstrip("."), "", False
+        return "", "", False
+
+
+def _stack(node: Node) -> dict: return node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
+
+
+def _relative(path: str) -> str:
+    "The path in the module that was compiled, of `L['self'].blocks.0`."
+    return path.partition("]")[2].lstrip(".").partition("@")[0] if path.startswith("L[") else path
 
 
 def _hint(x: object) -> object:
@@ -109,12 +124,27 @@ def _whole(node: Node) -> Node:
     return node
 
 
+def _of_backward(node: Node, backward: Node) -> bool:
+    "Whether a node of the forward, computed again, is a part of what this node of a backward computes by itself."
+    if node.op != "call_function" or node.meta.get("partitioner_tag") != "is_forward": return False
+    first, then = (op_name(n.meta["original_aten"]) if "original_aten" in n.meta else "" for n in (node, backward))
+    return bool(first) and then != first and then.startswith(first)
+
+
+def _with_forward(nodes: list[Node]) -> list[Node]:
+    "The nodes of a call of a backward, and those of its own forward that it is given in parts."
+    found = list(nodes)
+    for n in found: found += [i for i in n.all_input_nodes if i not in found and _of_backward(i, nodes[0])]
+    return found
+
+
 def _alone(nodes: list[Node]) -> tuple[int, int]:
     "Bytes that the nodes of one call read and write when nothing else is in the kernel."
-    inside = set(nodes)
+    inside = set(nodes := _with_forward(nodes))
     inside |= {u for n in nodes for u in _users(n) if u.target is operator.getitem}
     read = {_whole(i): i for n in nodes for i in n.all_input_nodes if i not in inside and _whole(i) not in inside}
-    made = [n for n in nodes if any(u not in inside for u in _users(n))] or nodes[-1:]
+    made = [n for n in nodes if any(u not in inside for u in _users(n)) and not _of_backward(n, nodes[0])]
+    made = made or nodes[-1:]
     parts = [p for n in made for p in (n, *(u for u in n.users if u.target is operator.getitem))]
     made = [p for p in dict.fromkeys(parts) if not isinstance(p.meta.get("val"), (tuple, list))]
     return _bytes(read.values()), _bytes(made)

@@ -43,6 +43,7 @@ class Run:
     pipelined: Timing | None = None          # s a run when runs follow each other without waiting; None: not measured
     compile_s: float | None = None           # s that compiling took, apart from all runs; None: nothing was compiled
     memory: dict[str, float] = field(default_factory=dict)  # phase → B, the most that tensors held at a time
+    eager_bytes: int | None = None           # B that the program moves before it is compiled; None: not known
     ops: tuple[Op, ...] = ()                 # the operations of a run, in order
     timeline: tuple[Span, ...] = ()          # one step: when each of them ran
     time_without_work: tuple[float, ...] = ()  # s a step, spans that belong to no operation
@@ -147,8 +148,8 @@ class Run:
 
     @property
     def unfused_bytes(self) -> int | None:  # B
-        "The same if nothing had been fused; None where nothing was."
-        return self.total.unfused_bytes
+        "What the program moves when nothing is fused: seen before it was compiled, else summed; None if nothing was."
+        return self.total.unfused_bytes if self.eager_bytes is None else self.eager_bytes
 
     @property
     def floor_s(self) -> float | None:  # s
@@ -278,7 +279,7 @@ class Run:
         from fasterroof.record import roof_to_dict
 
         about = self.environment.get("cpu", {}).get("name"), self.environment.get("time")
-        subtitle = ", ".join(str(part) for part in (f"{self.sample} on {self.device}", *about) if part)
+        subtitle = ", ".join(str(part) for part in (f"{self.sample} on {self.device}".strip(), *about) if part)
         details = {"roof": roof_to_dict(self.roof), "environment": self.environment,
                    "plain": self.plain and self.plain.as_dict(), "watched": self.watched and self.watched.as_dict()}
         tables = [page.points_table(self.points), *page.definitions(self)]
@@ -314,6 +315,7 @@ class Run:
     def __repr__(self):
         if "points" not in self.__dict__: return "Run(still being watched)"
         figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
-        return f"Run({one_line(self.model)}, {one_line(self.sample)} on {one_line(self.device)}: {figures})"
+        given = f", {one_line(self.sample)}" * bool(self.sample)
+        return f"Run({one_line(self.model)}{given} on {one_line(self.device)}: {figures})"
 
 

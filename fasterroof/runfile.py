@@ -42,7 +42,7 @@ def read_run(
     cls: type = Run,          # what it becomes: `Run`, or a class of one's own that extends it
 ) -> Run:
     "Read a run; raises `RunFileError` if the file is none, or of a newer version."
-    d = read_versioned(path, FORMAT, VERSION, "a saved run")
+    d = read_versioned(path, FORMAT, VERSION, "a saved run (Run.from_trace reads traces)")
     try:
         parts = {
             "points": tuple(from_plain(RooflinePoint, p, f"points[{i}]") for i, p in enumerate(_listed(d, "points"))),

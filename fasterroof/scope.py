@@ -7,6 +7,7 @@ __all__ = ['Owner', 'Scope']
 
 # %% ../nbs/analysis/scope.ipynb #f49ad31b
 import sys
+import threading
 from bisect import bisect_right
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ class Scope:
         self.calls: dict[str, int] = {}
         self.stack: list[Owner] = []
         self.failed: Owner | None = None  # the innermost module that an exception came out of
+        self.thread, self.others = 0, False       # the thread that is watched; whether modules ran on another one
         self.since: list[tuple[int, Owner]] = []  # autograd's sequence number from which on each owner was running
 
     def _add(self, root: torch.nn.Module, prefix: str) -> None:
@@ -61,7 +63,14 @@ class Scope:
     def owner(self) -> Owner:
         return self.stack[-1] if self.stack else self.top
 
+    def _elsewhere(self) -> bool:
+        "Whether this is another thread than the one that is watched; autograd's own threads belong to it."
+        other = threading.get_ident() != self.thread and torch._C._current_autograd_node() is None
+        self.others = self.others or other
+        return other
+
     def _before(self, module, args):
+        if self._elsewhere(): return
         if module not in self.names:
             self._add(module, ".".join(filter(None, (self.owner.module, type(module).__name__))))
         entry = self.names[module]
@@ -71,6 +80,7 @@ class Scope:
         self._mark()
 
     def _after(self, module, args, out):
+        if self._elsewhere() or not self.stack: return
         done = self.stack.pop()
         self._mark()
         # The hook is also called while an exception leaves `forward`: the first module to be left is the innermost.
@@ -78,6 +88,7 @@ class Scope:
 
     def __enter__(self):
         self.calls.clear(); self.stack.clear(); self.since.clear(); self.failed = None
+        self.thread, self.others = threading.get_ident(), False
         self._mark()
         self._hooks = (register_module_forward_pre_hook(self._before),
                        register_module_forward_hook(self._after, always_call=True))

@@ -45,6 +45,8 @@ def check_peaks(
 
 def _foreign_peaks(peaks: Roof | None) -> list[str]:
     "What whoever reads figures under peaks that were measured elsewhere needs to know."
+    if isinstance(peaks, Roof) and peaks.source == "datasheet":
+        return [f"The roof is a datasheet's, of {one_line(peaks.name, 80)}: nothing says that this machine is one."]
     if not isinstance(peaks, HardwarePeaks) or peaks.source != "measured" or peaks.device != "cpu": return []
     said, there, here = [], one_line(peaks.conditions.get("cpu", cpu_name())), cpu_name()
     if there != here: said.append(f"The peaks were measured on another processor: {there}, not {here}.")
@@ -134,10 +136,11 @@ class Machine:
         return Run(
             model=name, sample=sample, device=str(self.device), points=joined.points, roof=roof, plain=taken.plain,
             watched=taken.watched, pipelined=taken.pipelined, compile_s=taken.compile_s, memory=memory or {},
-            ops=tuple(taken.ops), timeline=joined.timeline,
+            ops=tuple(taken.ops), timeline=joined.timeline, eager_bytes=taken.eager_bytes,
             guard={"before": self.before, "after": self.after} if self.looks else {},
             probed_again=again_probed, time_without_work=joined.time_without_work,
-            work_without_time=joined.work_without_time, environment=self.environment, idle_s=taken.idle_s,
+            work_without_time=joined.work_without_time, idle_s=taken.idle_s,
+            environment=self.environment | {"compiled": taken.compile_s is not None},
             notes=tuple(notes))
 
 # %% ../nbs/analysis/session.ipynb #80cc72c9

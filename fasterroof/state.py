@@ -12,7 +12,7 @@ import sysconfig
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 
 import torch
 
@@ -28,8 +28,14 @@ def _of_function(fn: FunctionType) -> Iterator:
     yield from fn.__defaults__ or ()
     yield from (fn.__kwdefaults__ or {}).values()
     if not fn.__code__.co_filename.startswith(_LIBRARIES):
-        names = fn.__code__.co_names
-        yield from (fn.__globals__[name] for name in names if name in fn.__globals__)
+        yield from (fn.__globals__[name] for name in _names(fn.__code__) if name in fn.__globals__)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    "Global names in a function's code, and in the functions and comprehensions within it."
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType): yield from _names(part)
 
 
 def _inside(x: object) -> Iterable:
@@ -40,7 +46,12 @@ def _inside(x: object) -> Iterable:
     if isinstance(x, MethodType): return x.__self__, x.__func__
     if isinstance(x, functools.partial): return x.func, x.args, x.keywords
     if isinstance(x, torch.nn.Module): return [v for k, v in x.__dict__.items() if k not in _HOOKS or v]
-    return () if isinstance(x, torch.Tensor) else getattr(x, "__dict__", {}).values()
+    if isinstance(x, torch.Tensor): return ()
+    slots = [name for cls in type(x).__mro__ for name in _listed(cls.__dict__.get("__slots__", ()))]
+    return [*getattr(x, "__dict__", {}).values(), *(getattr(x, s) for s in slots if hasattr(x, s))]
+
+
+def _listed(slots: object) -> Iterable: return (slots,) if isinstance(slots, str) else slots
 
 
 _HOOKS = frozenset(k for k in torch.nn.Module().__dict__ if "_hooks" in k)

@@ -39,6 +39,7 @@ class Taken:
     pipelined: Timing | None = None  # s a step when none is waited for: throughput; None where nothing is queued
     compile_s: float | None = None   # s; None: nothing was compiled
     idle_s: float | None = None      # s a step between kernels; None: no device of its own
+    eager_bytes: int | None = None   # B that the program moves before it is compiled; None: it was not compiled
     notes: tuple[str, ...] = ()
 
 

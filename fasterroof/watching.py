@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 
 import torch
 
-from .calls import check_call, is_compiled, model_name, original
+from .calls import check_call, is_compiled, model_name, original, speaks_jax
 from .clock import Timing, no_gc, synchronizer
 from .errors import InputError
 from .program import Program
@@ -49,6 +49,10 @@ def profile_step(
 
     Raises `ModelError` if it raises, `InputError` for arguments that do not fit."""
     check_call(original(fn), args, kwargs)
+    if speaks_jax(fn, (args, kwargs)):
+        from fasterroof.jaxrun import profile_jax
+
+        return profile_jax(fn, args, kwargs, peaks=peaks, name=name, warmup=warmup, steps=steps)
     program = Program(fn, args, kwargs, as_is=True)
     where = _device_in(reachable(fn, args, kwargs)) if device is None else device
     return measure(program, where, peaks=peaks, warmup=warmup, steps=steps, name=name or model_name(original(fn)))
@@ -117,6 +121,8 @@ class _Live:
         if any(is_compiled(module) for module in self.scope.names):
             notes.append("A compiled module was met: while it is watched so it runs its original operations. "
                          "profile_step profiles its kernels.")
+        if self.scope.others:
+            notes.append("Modules ran on other threads meanwhile: what they did is not in this run.")
         return Taken(ops=ops, steps=steps, watched=Timing(tuple(walls)), notes=(*notes, *more),
                      idle_s=idle_time(steps[0]) if self.profile is not None else None)
 
@@ -133,6 +139,8 @@ def watch(
 
     Raises `InputError` for a compiled model and for a block in which nothing runs; an exception in the block leaves
     it, and the run stays empty."""
+    if model is not None and not isinstance(model, torch.nn.Module):
+        raise InputError(f"watch takes a module, whose names are used, or nothing; not a {type(model).__name__}.")
     if model is not None and is_compiled(model):
         raise InputError("A compiled model is compiled anew to be profiled: profile_step(step) or "
                          "RooflineAnalyzer(model, sample) do that, watch() does not.")
