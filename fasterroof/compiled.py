@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from .calltree import Node
-from .clock import Timing, time_once
+from .clock import Timing, no_gc, time_once
 from .env import track
 from .inductor import Compilation, Kernel
 from .profiled import SHARED, profiled
@@ -154,9 +154,10 @@ class ProfiledWatch(Watch):
         steps: int,  # plain ones and as many profiled ones, from 1
     ) -> Taken:
         "Plain and profiled steps."
-        plain = [self.plain() for _ in range(steps // 2)]  # the profiler slows everything while it is on
-        trace, watched = self._profiled(steps)
-        plain += [self.plain() for _ in range(steps - len(plain))]
+        with no_gc():
+            plain = [self.plain() for _ in range(steps // 2)]  # the profiler slows everything while it is on
+            trace, watched = self._profiled(steps)
+            plain += [self.plain() for _ in range(steps - len(plain))]
         found = profiled(trace, self.claims)
         idle = float(np.median([idle_time(s) for s in found.steps])) if trace.on_device else None
         return Taken(ops=found.ops, steps=found.steps, plain=Timing(tuple(plain)), watched=Timing(tuple(watched)),
