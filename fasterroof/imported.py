@@ -7,8 +7,12 @@ __all__ = ['run_of', 'run_from_trace']
 
 # %% ../nbs/analysis/imported.ipynb #62622b05
 import datetime
+import gzip
+import json
 import os
+import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +23,11 @@ from .errors import InputError, RunFileError, one_line
 from .host import cpu_name
 from .join import join
 from .peaks import peaks_for
+from .perfetto import OWN
 from .profiled import Claim, Profiled, profiled
 from .roof import Roof
 from .run import Run
+from .runfile import run_from_dict
 from .spans import covered_time, idle_time, union, without
 from .tracefile import TraceFile, read_trace
 from .units import si
@@ -116,6 +122,23 @@ def run_of(
         environment=_environment(trace, found))
 
 
+_MARK, _MOST = f'{{"{OWN}": '.encode(), 2**30  # how a trace of ours begins; B of text that are read of one
+
+
+def _carried(path: str | os.PathLike) -> Run | None:
+    "The run that a trace of `to_perfetto` carries; None for any other file."
+    try:
+        with open(path, "rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            file = gzip.GzipFile(fileobj=raw) if packed else raw
+            if file.read(len(_MARK)) != _MARK: return None
+            text = _MARK + file.read(_MOST)
+        return run_from_dict(json.loads(text)[OWN], one_line(path))
+    except RunFileError: raise
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error): return None  # `read_trace` says what is wrong
+
+
 def run_from_trace(
     paths: str | os.PathLike | Sequence[str | os.PathLike],  # a trace, or one of each rank of a distributed program
     peaks: Roof | None = None,   # the roof of the machine that it is from; None: measured now, on a device of its kind
@@ -124,7 +147,13 @@ def run_from_trace(
     """Make a run of a trace of torch.profiler (`export_chrome_trace`, with `record_shapes=True`).
 
     Raises `RunFileError` for a file that is none, `InputError` if there is no roof for it."""
-    if isinstance(paths, (str, os.PathLike)): return run_of(read_trace(paths), peaks, name)
+    if isinstance(paths, (str, os.PathLike)):
+        carried = _carried(paths)
+        if carried is None: return run_of(read_trace(paths), peaks, name)
+        if peaks is not None:
+            raise InputError("This trace was written by fasterroof and carries its run with its roof: leave peaks out, "
+                             "or use project(roof).")
+        return carried if name is None else replace(carried, model=name)
     if not isinstance(paths, Sequence):
         raise InputError(f"A trace is named by its path, or those of all ranks by a list, not {type(paths).__name__}.")
     paths = list(paths)

@@ -238,6 +238,8 @@ class Run:
     ) -> None:
         """Write one step for Perfetto (ui.perfetto.dev) or chrome://tracing, each slice with its place under the roof.
 
+        The file carries the run as well: `from_trace` reads it back.
+
         Raises `InputError` for a run without a timeline, `RunFileError` if the file cannot be written."""
         from fasterroof.perfetto import write_perfetto
 
