@@ -147,19 +147,19 @@ def run_from_trace(
     """Make a run of a trace of torch.profiler (`export_chrome_trace`, with `record_shapes=True`).
 
     Raises `RunFileError` for a file that is none, `InputError` if there is no roof for it."""
-    if isinstance(paths, (str, os.PathLike)):
-        carried = _carried(paths)
-        if carried is None: return run_of(read_trace(paths), peaks, name)
-        if peaks is not None:
-            raise InputError("This trace was written by fasterroof and carries its run with its roof: leave peaks out, "
-                             "or use project(roof).")
-        return carried if name is None else replace(carried, model=name)
+    if isinstance(paths, (str, os.PathLike)): paths = [paths]
     if not isinstance(paths, Sequence):
         raise InputError(f"A trace is named by its path, or those of all ranks by a list, not {type(paths).__name__}.")
-    paths = list(paths)
     if not paths: raise InputError("Name at least one trace.")
-    first = run_of(read_trace(paths[0]), peaks, name)
-    if len(paths) == 1: return first
+    runs: list[Run] = []
+    for path in paths:
+        carried = _carried(path)
+        if carried is not None and peaks is not None:
+            raise InputError("This trace was written by fasterroof and carries its run with its roof: leave peaks out, "
+                             "or use project(roof).")
+        if carried is None: runs.append(run_of(read_trace(path), peaks or (runs[0].roof if runs else None), name))
+        else: runs.append(carried if name is None else replace(carried, model=name))
+    if len(runs) == 1: return runs[0]
     from fasterroof.ranks import merge_runs
 
-    return merge_runs([first, *(run_of(read_trace(p), first.roof, name) for p in paths[1:])])
+    return merge_runs(runs)
