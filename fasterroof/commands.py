@@ -58,14 +58,18 @@ def _writable(*paths: str | None) -> None:
         raise RunFileError(f"Cannot write {one_line(path)}: {why}.")
 
 
-def profile(
-    args: "Namespace",  # from `cli.parser`
-) -> None:
-    "`fasterroof profile`."
+def _outputs_fit(args) -> None:
     from fasterroof.errors import InputError
 
     if args.json == args.csv == "-": raise InputError("--json - and --csv - cannot both go to stdout.")
     _writable(args.html, args.perfetto, args.json, args.csv)
+
+# %% ../nbs/analysis/commands.ipynb #5332e1e9
+def profile(
+    args: "Namespace",  # from `cli.parser`
+) -> None:
+    "`fasterroof profile`."
+    _outputs_fit(args)
     with _status("Loading the model"):
         from fasterroof.env import resolve_device
         from fasterroof.record import HardwarePeaks
@@ -113,7 +117,7 @@ def _optimizer(name: str | None):
         raise InputError(f"torch.optim has no optimizer {one_line(name, 40)}: use AdamW, SGD or another class of it.")
     return found
 
-
+# %% ../nbs/analysis/commands.ipynb #6bf03b51
 def _report(run, args) -> None:
     "Write what was asked for; show the table unless stdout is one of it."
     from rich.console import Console
@@ -152,10 +156,7 @@ def import_trace(
     args: "Namespace",  # from `cli.parser`
 ) -> None:
     "`fasterroof import`."
-    from fasterroof.errors import InputError
-
-    if args.json == args.csv == "-": raise InputError("--json - and --csv - cannot both go to stdout.")
-    _writable(args.html, args.perfetto, args.json, args.csv)
+    _outputs_fit(args)
     with _status("Reading the trace"):
         from fasterroof.imported import run_from_trace
         from fasterroof.record import HardwarePeaks
@@ -179,7 +180,7 @@ def _roof_line(roof) -> str:
     least = " (a lower bound)" if roof.lower_bound else ""
     return f"roof: {', '.join(rates)}{least}\nridge point: {si(roof.ridge_point, 'FLOP/B')}"
 
-
+# %% ../nbs/analysis/commands.ipynb #5213da2c
 def peaks(
     args: "Namespace",  # from `cli.parser`
 ) -> None:

@@ -100,11 +100,10 @@ def _sizes(op: Op) -> list: return [shape for shape in op.shapes[0] if shape]
 
 
 def _recorded(node: Node) -> list:
-    "Shapes of the tensors that an operator was given; what it writes to comes last and is left out."
+    "Shapes of the tensors that an operator was given; what it writes to comes last."
     inputs = node.event.inputs
     if inputs is None: return []
-    given = [tuple(d) for d, kind in zip(inputs.dims, inputs.types, strict=True) if d and "Scalar" not in kind]
-    return given
+    return [tuple(d) for d, kind in zip(inputs.dims, inputs.types, strict=True) if d and "Scalar" not in kind]
 
 
 def _unsized(op: Op) -> Op:

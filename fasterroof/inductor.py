@@ -36,9 +36,11 @@ class Kernel(NamedTuple):
 
 def _number(x: object) -> int:
     "A size of Inductor's as a number."
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
     from torch._inductor.virtualized import V
 
     if isinstance(x, int): return x
+    if free_unbacked_symbols(x): raise ValueError("it has sizes that are known only when it runs")
     sizes = V.graph.sizevars
     told = getattr(sizes, "optimization_hint", None) or sizes.size_hint
     return int(told(x, fallback=1))
