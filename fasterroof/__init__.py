@@ -11,9 +11,10 @@ from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .chips import chip_names as chip_names, chip_roof as chip_roof
+    from .chips import chip as chip, chip_names as chip_names, read_chips as read_chips
     from .clock import Timing as Timing, time_call as time_call
     from .compare import Diff as Diff, diff as diff
+    from .datasheet import chip_roof as chip_roof
     from .env import environment as environment, preserved as preserved
     from .errors import (
         DeviceError as DeviceError,
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
         RunFileError as RunFileError,
         UncountedWarning as UncountedWarning,
     )
+    from .estimator import (
+        JaxProfile as JaxProfile,
+        PerformanceEstimator as PerformanceEstimator,
+        RooflineMetrics as RooflineMetrics,
+    )
+    from .figures import Chip as Chip
+    from .hardware import HardwareDetector as HardwareDetector
     from .jaxrules import register_jax_cost as register_jax_cost
     from .join import RooflinePoint as RooflinePoint
     from .links import measure_links as measure_links
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from .roofline import RooflineAnalyzer as RooflineAnalyzer
     from .run import Run as Run
     from .spans import Span as Span, occupancy as occupancy
+    from .specs import HardwareSpecs as HardwareSpecs
     from .totals import Total as Total
     from .trace import trace as trace
     from .watching import profile_step as profile_step, watch as watch
@@ -41,11 +50,15 @@ if TYPE_CHECKING:
 
 # The same table for the interpreter: room -> the names it hands out.
 _ROOMS = {
-    "chips": "chip_names chip_roof",
+    "chips": "chip chip_names read_chips",
     "clock": "Timing time_call",
     "compare": "Diff diff",
+    "datasheet": "chip_roof",
     "env": "environment preserved",
     "errors": "DeviceError FasterroofError InputError ModelError RunFileError UncountedWarning",
+    "estimator": "JaxProfile PerformanceEstimator RooflineMetrics",
+    "figures": "Chip",
+    "hardware": "HardwareDetector",
     "jaxrules": "register_jax_cost",
     "join": "RooflinePoint",
     "links": "measure_links",
@@ -57,6 +70,7 @@ _ROOMS = {
     "roofline": "RooflineAnalyzer",
     "run": "Run",
     "spans": "Span occupancy",
+    "specs": "HardwareSpecs",
     "totals": "Total",
     "trace": "trace",
     "watching": "profile_step watch",

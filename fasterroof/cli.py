@@ -11,7 +11,7 @@ import os
 import sys
 from typing import NoReturn
 
-from .commands import diff, import_trace, peaks, profile, say
+from .commands import diff, hardware, import_trace, peaks, profile, say
 
 # %% ../nbs/analysis/cli.ipynb #c660db3f
 class _Parser(argparse.ArgumentParser):
@@ -79,6 +79,15 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--json", nargs="?", const="-", metavar="FILE",
                    help="write them as JSON, for profile --peaks (default: to stdout, instead of the table)")
 
+    s = command("hardware", "what this machine is, or what is printed about a chip", 'fasterroof hardware "H100 SXM"')
+    s.add_argument("name", nargs="?", metavar="NAME",
+                   help="a chip, such as \"H100 SXM\": its datasheet, with sources (default: this machine)")
+    s.add_argument("--list", action="store_true", help="show all chips that are known")
+    s.add_argument("--framework", choices=("jax", "torch", "system"),
+                   help="whom to ask for this machine's devices (default: the first of them that has any)")
+    s.add_argument("--json", nargs="?", const="-", metavar="FILE",
+                   help="write it as JSON (default: to stdout, instead of the table)")
+
     s = command("import", "place a trace of torch.profiler under a roof",
                 "fasterroof import trace.json.gz --peaks its-machine.json --html trace.html")
     s.add_argument("traces", nargs="+", metavar="TRACE",
@@ -124,7 +133,8 @@ def main(
 
     warnings.showwarning = show
     try:
-        {"profile": profile, "peaks": peaks, "import": import_trace, "diff": diff}[args.command](args)
+        {"profile": profile, "peaks": peaks, "hardware": hardware, "import": import_trace,
+         "diff": diff}[args.command](args)
         sys.stdout.flush()
         return 0
     except KeyboardInterrupt:

@@ -86,6 +86,10 @@ class Timing:
         "95 % interval of the median; None under six samples."
         return median_interval(self.samples)
 
+    def __float__(self) -> float:  # s
+        "The median."
+        return self.median
+
     def as_dict(self) -> dict:
         "Plain values, in seconds."
         return {"unit": "s", "n": self.n, "min": self.min, "median": self.median, "p95": self.p95, "iqr": self.iqr,

@@ -10,7 +10,7 @@ import json
 import os
 import types
 import typing
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -112,6 +112,8 @@ def from_plain(
     cls: type,    # a dataclass
     d: object,    # a dict of plain values, as read from JSON
     where: str,   # what this is, for the error
+    *,
+    strict: bool = False,  # True: a field that `cls` does not have is an error; False: it is left out
 ) -> object:
     "An instance of `cls`; raises `RunFileError` naming the field that is missing or of another type."
     if not isinstance(d, dict): raise RunFileError(f"{where} must be an object, not {one_line(repr(d), 60)}.")
@@ -119,4 +121,19 @@ def from_plain(
     for f in fields(cls):
         if f.name not in d and f.default is MISSING and f.default_factory is MISSING:
             raise RunFileError(f"{where} has no {f.name}.")
-    return cls(**{f.name: _fit(d[f.name], hints[f.name], f"{where}.{f.name}") for f in fields(cls) if f.name in d})
+    made = cls(**{f.name: _fit(d[f.name], hints[f.name], f"{where}.{f.name}") for f in fields(cls) if f.name in d})
+    lost = _lost(d, asdict(made), where) if strict else None
+    if lost: raise RunFileError(f"{lost} is not a field that is known.")
+    return made
+
+
+def _lost(given: object, kept: object, where: str) -> str | None:
+    "The first field of what was given that was not kept."
+    if isinstance(given, dict):
+        for key, value in given.items():
+            if key not in kept: return f"{where}.{one_line(key, 40)}"
+            if found := _lost(value, kept[key], f"{where}.{one_line(key, 40)}"): return found
+    if isinstance(given, (list, tuple)):
+        each = (_lost(g, k, f"{where}[{i}]") for i, (g, k) in enumerate(zip(given, kept, strict=True)))
+        return next((found for found in each if found), None)
+    return None

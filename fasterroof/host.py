@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['cpu_name', 'cpu_quota', 'cpus_allowed', 'cpu_set', 'throttled', 'cores', 'placements', 'caches', 'memory_total',
-           'free_memory', 'ForeignLoad']
+           'memory_limit', 'free_memory', 'ForeignLoad']
 
 # %% ../nbs/analysis/host.ipynb #01665d31
 import math
@@ -28,7 +28,15 @@ def cpu_name(
 ) -> str:
     "The processor as it calls itself."
     line = _first_line(Path(root, "proc/cpuinfo"), "model name")
-    return line.partition(":")[2].strip() if line else platform.processor() or platform.machine()
+    if line: return line.partition(":")[2].strip()
+    return _sysctl("machdep.cpu.brand_string") or platform.processor() or platform.machine()
+
+
+def _sysctl(name: str) -> str:
+    "What macOS tells of itself; empty elsewhere."
+    if platform.system() != "Darwin": return ""
+    try: return subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, timeout=5).stdout.strip()
+    except (OSError, subprocess.SubprocessError): return ""
 
 
 def _groups(root: Path, controller: str) -> list[Path]:
@@ -145,10 +153,8 @@ def _numbers(text: str) -> set[int]:
 
 
 def _mac_caches(cpus: int) -> list[tuple[str, int]]:
-    def ask(name):
-        try: return int(subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, timeout=5).stdout)
-        except (OSError, ValueError, subprocess.SubprocessError): return 0
-    sizes = [(level, ask(f"hw.perflevel0.{name}") or ask(f"hw.{name}"))
+    def ask(name): return int(text) if (text := _sysctl(f"hw.{name}")).isdecimal() else 0
+    sizes = [(level, ask(f"perflevel0.{name}") or ask(name))
              for level, name in (("L1", "l1dcachesize"), ("L2", "l2cachesize"), ("L3", "l3cachesize"))]
     # The first level is each core's own; the second is shared by a cluster.
     return [(level, size * cpus if level == "L1" else size) for level, size in sizes if size]
@@ -162,6 +168,17 @@ def memory_total(
     if line: return int(line.split()[1]) * 1024
     try: return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError): return None
+
+
+def memory_limit(
+    root: str | Path = "/",  # where the file system begins
+) -> int | None:             # bytes; None where it is not known
+    "Memory that this process may have: what the system has, or less within a container's limit."
+    told = [memory_total(root)]
+    for group in _groups(Path(root), "memory"):
+        told += [int(x) for name in ("memory.max", "memory.limit_in_bytes")
+                 if (x := _read(group / name)) and x.isdecimal()]
+    return min((x for x in told if x), default=None)
 
 
 def free_memory(

@@ -9,7 +9,7 @@ __all__ = ['FORMAT', 'VERSION', 'Probed', 'probed', 'HardwarePeaks', 'roof_to_di
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -20,9 +20,12 @@ from .env import resolve_dtype
 from .errors import InputError, RunFileError, one_line
 from .files import from_plain, read_versioned, write_whole
 from .roof import Ceiling, Interval, Mix, Roof
-from .units import MISSING, format_name, mode_name, rate_unit, si
+from .units import FORMATS, MISSING, format_name, mode_name, rate_unit, si
 
-if TYPE_CHECKING: import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fasterroof.figures import Chip
 
 # %% ../nbs/analysis/record.ipynb #136e7dd5
 @dataclass(frozen=True)
@@ -58,6 +61,13 @@ def _between(low: float, high: float) -> str:
 
 def _binary(nbytes: float) -> str:
     return f"{nbytes / 2**20:.3g} MiB" if nbytes >= 2**20 else f"{nbytes / 2**10:.3g} KiB"
+
+
+def _device_of(c: "Chip") -> str:
+    "What torch calls a device that is such a chip."
+    own = {"Intel": "xpu", "Apple": "mps"}
+    if c.kind in ("gpu", "soc"): return own.get(c.vendor, "cuda")
+    return "cpu" if c.kind == "cpu" else "hpu" if c.name.startswith("Gaudi") else "xla"
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,24 @@ class HardwarePeaks(Roof):
             raise RunFileError(f"{one_line(path)} is not a file of saved peaks: {one_line(e)}") from None
         if not isinstance(peaks, cls): raise RunFileError(f"{one_line(path)} holds a roof, but no measured peaks.")
         return peaks
+
+    @classmethod
+    def from_chip(
+        cls,
+        name: str,                # a chip of the registry: "H100 SXM", "NVIDIA A100-SXM4-80GB"
+        mode: str | None = None,  # compute mode of `peak_flops`; None: what models run in, bf16 or next to it
+    ) -> "HardwarePeaks":
+        "What is printed of a chip, as peaks whose source is \"datasheet\"; raises `InputError` for what is unknown."
+        from fasterroof.chips import chip
+        from fasterroof.datasheet import chip_roof
+
+        c = chip(name)
+        roof = chip_roof(c, mode)
+        if roof.mode not in FORMATS:
+            raise InputError(f"Peaks are of torch's number formats, and {roof.mode} is none: chip_roof takes it.")
+        return cls(**{f.name: getattr(roof, f.name) for f in fields(Roof)}, device=_device_of(c),
+                   dtype=resolve_dtype(FORMATS[roof.mode]), tf32_enabled=roof.mode == "tf32",
+                   notes=tuple(filter(None, [c.note])))
 
     def rows(self) -> list[dict]:
         "A row for each ceiling, mix and link: rate in FLOP/s or B/s, its interval, capacity in B, ridge in FLOP/B."

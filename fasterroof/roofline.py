@@ -78,14 +78,19 @@ class RooflineAnalyzer:
 
     def estimate(
         self,
-        roof: Roof | None = None,  # any roof: measured peaks, a datasheet's figures; None: the analyzer's own
+        roof: Roof | str | None = None,  # any roof, or a chip's name, "H100 SXM"; None: the analyzer's own
     ) -> list[RooflinePoint]:
         """The points under a roof without running the model: time is the floor, `measured` is False.
 
-        Raises `ModelError` if the model raises, `InputError` without a roof."""
+        Raises `ModelError` if the model raises, `InputError` without a roof and for a chip that is not known."""
+        if isinstance(roof, str):
+            from fasterroof.datasheet import chip_roof
+
+            roof = chip_roof(roof)
         roof = roof or self.peaks
         if not isinstance(roof, Roof):
-            raise InputError("estimate needs a Roof: estimate(measure_peaks()), or Roof(peak_flops, peak_bandwidth).")
+            raise InputError("estimate needs a Roof: estimate(measure_peaks()), estimate(\"H100 SXM\") or any other "
+                             "chip's name, or Roof(peak_flops, peak_bandwidth).")
         with preserved(self.model), torch.no_grad():
             if isinstance(self.model, torch.nn.Module): self.model.eval()
             ops = trace(self.model, *self.args, **self.kwargs).ops

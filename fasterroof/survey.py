@@ -179,7 +179,7 @@ def _on_cuda(device, modes, size, nbytes, warmup, steps, tell) -> Found:
     from fasterroof.replay import launch_times
 
     found, left_out = Found(), {}
-    found.conditions = {"before": cudaprobes.conditions(device)}
+    found.conditions = {"gpu": torch.cuda.get_device_name(device), "before": cudaprobes.conditions(device)}
     tell("launches")
     launch = launch_times(device)
     found.launch_s = launch.back_to_back
