@@ -95,6 +95,8 @@ def read_chips(
                 raise RunFileError(f"{where}: a source needs a kind (vendor or secondary), a title and an address.")
         for c in listed.chips:
             _check_chip(c, listed.sources, where)
+            if not all(map(_plain_name, c.shared)):
+                raise RunFileError(f"{where}: a name of {one_line(c.name)} is empty.")
             for name in (c.name, *c.also):
                 if not _plain_name(name) or taken.setdefault(_plain_name(name), c.name) != c.name:
                     raise RunFileError(f"{where}: {one_line(name)!r} names no chip, or two.")
@@ -119,10 +121,20 @@ def _named(known: Iterable[Chip]) -> dict[str, Chip]: return {_plain_name(n): c 
 
 
 def exactly(
-    name: str,  # as a driver, a runtime or an operating system reports it
-) -> Chip | None:  # None where no chip is called so
-    "The chip that is called so and not merely alike, but for case, punctuation and brand."
-    return _named(known_chips()).get(_plain_name(name))
+    name: str,                          # as a driver, a runtime or an operating system reports it
+    memory_bytes: float | None = None,  # B of the device, where that is known
+) -> Chip | None:                       # None where no chip is called so
+    """The chip that is called so and not merely alike, but for case, punctuation and brand.
+
+    One whose memory is another is none, and a name that several products share holds only where the memory is known."""
+    wanted = _plain_name(name)
+    own = _named(known_chips()).get(wanted)
+    if own is None:
+        own = next((c for c in known_chips() if wanted in map(_plain_name, c.shared)), None)
+        if not (own and own.memory_bytes and memory_bytes): return None
+    if not (own.memory_bytes and memory_bytes) or own.kind == "cpu": return own
+    parts = own.devices.value if own.devices else 1
+    return own if 0.88 < memory_bytes * parts / own.memory_bytes.value < 1.12 else None
 
 
 def chip(

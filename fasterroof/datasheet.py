@@ -79,7 +79,8 @@ def chip_of(
 ) -> Chip | None:  # None where its device is in no registry, or is only a part of a chip
     "The chip that peaks were measured on, by the exact name that they recorded."
     told = getattr(peaks, "conditions", {})
-    found = exactly(str(told.get("gpu") or told.get("cpu") or ""))
+    memory = peaks.main.capacity if told.get("gpu") else None
+    found = exactly(str(told.get("gpu") or told.get("cpu") or ""), memory if memory and memory < 2**62 else None)
     if found and found.kind == "cpu" and not (found.cores and told.get("cpus_allowed", 0) >= found.cores.value):
         return None
     return found

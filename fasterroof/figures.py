@@ -111,6 +111,7 @@ class Chip:
     links: tuple[Interconnect, ...] = ()  # ways to other chips
     peaks: tuple[Peak, ...] = ()          # by mode, unit, accumulator and sparsity
     also: tuple[str, ...] = ()            # other names of the same product, such as that which the driver reports
+    shared: tuple[str, ...] = ()          # names that another product reports as well, of another size of memory
     note: str = ""                        # where sources disagree, and what else a reader needs
     unusual: tuple[str, ...] = ()         # rules of `plausible` that do not hold for it; the note says why
     sources: dict[str, Source] = field(default_factory=dict, repr=False, compare=False)  # of its figures, by key

@@ -100,11 +100,8 @@ def _by_system(told_by: str = "the system", count: int = 1) -> _Device:
 
 # %% ../nbs/analysis/hardware.ipynb #5867d964
 def _from_sheet(d: _Device) -> Chip | None:
-    c = exactly(d.name)
-    if c is None or (c.kind == "cpu") != (d.platform == "cpu"): return None
-    if c.kind == "cpu" or not (d.memory_bytes and c.memory_bytes): return c
-    share = d.memory_bytes / (c.memory_bytes.value / (c.devices.value if c.devices else 1))
-    return c if 0.88 < share < 1.12 else None  # some names are of two products: a 3080 of 10 and one of 12 GB
+    c = exactly(d.name, None if d.platform == "cpu" else d.memory_bytes)
+    return c if c and (c.kind == "cpu") == (d.platform == "cpu") else None
 
 
 def _estimates(d: _Device) -> tuple[dict, dict, dict]:
@@ -113,6 +110,7 @@ def _estimates(d: _Device) -> tuple[dict, dict, dict]:
     if c:
         parts = c.devices.value if c.devices else 1
         share, sheet = f"1/{parts:g} of " if parts > 1 else "", f"datasheet of {c.vendor} {c.name}"
+        if c.kind == "cpu": sheet += ", one socket"
         main = c.main if c.kind != "cpu" else None  # a processor's sheet is of all its cores
         told = {"memory_gb": (c.memory_bytes, 1e9 * parts), "peak_flops_per_second": (main, parts),
                 "memory_bandwidth_gb_per_second": (c.bandwidth, 1e9 * parts)}
@@ -171,7 +169,11 @@ class HardwareDetector:
         if not c:
             notes.append(f"{one_line(d.name, 80) or 'The device'} is in no registry by that name: its datasheet's "
                          "figures are unavailable; measure_peaks() finds what it reaches.")
+        cpu = processor() if own else None
+        if cpu and found.get("peak_flops_per_second") and not cpu.clock_told_by.startswith("the highest"):
+            notes.append("The peak is reckoned with the clock that the system tells at present, which a hypervisor keeps "
+                         "at the nominal one: what measure_peaks() reaches may be more.")
         return HardwareSpecs(
             d.platform, d.count, **found, **sources, name=d.name, framework=d.told_by, chip=c.name if c else "",
-            processor=processor() if own else None, caches=tuple(caches(cpu_set())) if own else (), why=why,
+            processor=cpu, caches=tuple(caches(cpu_set())) if own else (), why=why,
             cited=cited, notes=tuple(notes))

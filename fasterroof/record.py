@@ -118,14 +118,14 @@ class HardwarePeaks(Roof):
     @classmethod
     def from_chip(
         cls,
-        name: str,                # a chip of the registry: "H100 SXM", "NVIDIA A100-SXM4-80GB"
+        name: "str | Chip",       # a chip of the registry, "H100 SXM", or one that `read_chips` read
         mode: str | None = None,  # compute mode of `peak_flops`; None: what models run in, bf16 or next to it
     ) -> "HardwarePeaks":
         "What is printed of a chip, as peaks whose source is \"datasheet\"; raises `InputError` for what is unknown."
         from fasterroof.chips import chip
         from fasterroof.datasheet import chip_roof
 
-        c = chip(name)
+        c = chip(name) if isinstance(name, str) else name
         roof = chip_roof(c, mode)
         if roof.mode not in FORMATS:
             raise InputError(f"Peaks are of torch's number formats, and {roof.mode} is none: chip_roof takes it.")
