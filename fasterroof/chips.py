@@ -132,7 +132,8 @@ def exactly(
     if own is None:
         own = next((c for c in known_chips() if wanted in map(_plain_name, c.shared)), None)
         if not (own and own.memory_bytes and memory_bytes): return None
-    if not (own.memory_bytes and memory_bytes) or own.kind == "cpu": return own
+    of_choice = own.kind in ("cpu", "soc")  # sold with memories of several sizes
+    if of_choice or not (own.memory_bytes and memory_bytes): return own
     parts = own.devices.value if own.devices else 1
     return own if 0.88 < memory_bytes * parts / own.memory_bytes.value < 1.12 else None
 

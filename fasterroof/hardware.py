@@ -170,9 +170,9 @@ class HardwareDetector:
             notes.append(f"{one_line(d.name, 80) or 'The device'} is in no registry by that name: its datasheet's "
                          "figures are unavailable; measure_peaks() finds what it reaches.")
         cpu = processor() if own else None
-        if cpu and found.get("peak_flops_per_second") and not cpu.clock_told_by.startswith("the highest"):
-            notes.append("The peak is reckoned with the clock that the system tells at present, which a hypervisor keeps "
-                         "at the nominal one: what measure_peaks() reaches may be more.")
+        if cpu and "peak_flops_per_second" in found and not cpu.clock_told_by.startswith("the highest"):
+            notes.append("The peak is reckoned with the clock that the system tells at present, which a hypervisor "
+                         "keeps at the nominal one: what measure_peaks() reaches may be more.")
         return HardwareSpecs(
             d.platform, d.count, **found, **sources, name=d.name, framework=d.told_by, chip=c.name if c else "",
             processor=cpu, caches=tuple(caches(cpu_set())) if own else (), why=why,

@@ -8,7 +8,7 @@ __all__ = ['positive', 'whole', 'heads_of', 'pairs_seen', 'LayerOp', 'PhaseEstim
 # %% ../nbs/analysis/layer.ipynb #a5a057df
 import math
 from dataclasses import asdict, dataclass, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from .errors import InputError, one_line
@@ -23,7 +23,8 @@ def positive(
     value: object,  # what was given
 ) -> float:
     "The value, if it is a finite number above 0; raises `InputError` if not."
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and value > 0: return value
+    known = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if known and value > 0: return float(value)
     raise InputError(f"{what} must be a positive, finite number, not {one_line(repr(value), 60)}.")
 
 
@@ -33,7 +34,7 @@ def whole(
     least: int = 1,  # the smallest that will do
 ) -> int:
     "The value, if it is a whole number; raises `InputError` if not."
-    if isinstance(value, int) and not isinstance(value, bool) and value >= least: return value
+    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least: return int(value)
     raise InputError(f"{what} must be a whole number from {least}, not {one_line(repr(value), 60)}.")
 
 # %% ../nbs/analysis/layer.ipynb #f86fe46e
