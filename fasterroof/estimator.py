@@ -58,7 +58,7 @@ class RooflineMetrics:
         "One row, in the units of its names."
         import pandas as pd
 
-        return pd.DataFrame([{k: v for k, v in self.as_dict().items() if k != "hardware_specs"}])
+        return pd.DataFrame([{k: v for k, v in self.as_dict().items() if not isinstance(v, dict)}])
 
     def _repr_html_(self) -> str:
         import pandas as pd
@@ -89,6 +89,19 @@ class JaxProfile(RooflineMetrics):
     timing: Timing        # of the compiled function, every output awaited
     compile_seconds: float  # s of tracing, lowering and XLA, in none of the runs
     run: "Run"            # all of it as a run, to save or to plot
+
+    def as_dict(self) -> dict:
+        "Plain values, ready for JSON; the run saves itself."
+        own = {name: getattr(self, name) for name in ("flops", "memory_bytes", "unfused_bytes", "compile_seconds")}
+        return super().as_dict() | own | {"timing": self.timing.as_dict()}
+
+    def rows(self) -> list[tuple[str, str]]:
+        "Its figures as people read them."
+        work = f"{si(self.flops, 'FLOP')}, {si(self.memory_bytes, 'B')}; unfused {si(self.unfused_bytes, 'B')}"
+        between = self.timing.interval
+        spread = f" [{si(between[0], 's')}, {si(between[1], 's')}]" if between else ""
+        return [("work", work), ("time", f"{si(self.timing.median, 's')}{spread}"),
+                ("compiling", si(self.compile_seconds, "s")), *super().rows()]
 
 
 class PerformanceEstimator:

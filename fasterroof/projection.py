@@ -8,6 +8,7 @@ __all__ = ['project']
 # %% ../nbs/analysis/projection.ipynb #4b841ced
 from dataclasses import replace
 
+from .datasheet import chip_roof
 from .errors import InputError
 from .join import estimate
 from .roof import Roof
@@ -17,12 +18,13 @@ from .units import computed_as
 # %% ../nbs/analysis/projection.ipynb #05c13d1e
 def project(
     run: Run,                 # that was measured, or read from a file
-    roof: Roof,               # any: measured peaks, a datasheet's figures
+    roof: Roof | str,         # any: measured peaks, or a chip's name for its datasheet, "H100 SXM"
     mode: str | None = None,  # compute mode that floating-point work is judged by; None: each operation's own
 ) -> Run:
     """The run's work under another roof, as floors. Nothing runs.
 
     Raises `InputError` without the operations (runs saved by version 1), or where the roof lacks a ceiling."""
+    if isinstance(roof, str): roof = chip_roof(roof)
     if not isinstance(roof, Roof): raise InputError(f"project takes a Roof, not {type(roof).__name__}.")
     if not run.ops: raise InputError("This run does not hold its operations: profile again to project it.")
     floating = [op.mode for op in run.ops if op.flops and "int" not in op.mode]

@@ -170,7 +170,7 @@ class Run:
 
     def project(
         self,
-        roof: Roof,              # any: measured peaks, a datasheet's figures
+        roof: Roof | str,        # any: measured peaks, or a chip's name for its datasheet, "H100 SXM"
         mode: str | None = None,  # compute mode that floating-point work is judged by; None: each operation's own
     ) -> "Run":
         """The same work under another roof: the least time that each part can take there. Nothing runs.
