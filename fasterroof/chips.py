@@ -44,19 +44,6 @@ class ChipList:
     chips: tuple[Chip, ...]
 
 
-_SCALARS = ("memory_bytes", "bandwidth", "tdp_w", "launch_s", "devices", "cores", "clock_hz", "base_hz", "bus_bits",
-            "pin_rate")
-
-
-def _numbers(
-    c: Chip,  # one chip
-) -> list:    # of whatever has a value, a source and a place
-    "All figures that a chip has."
-    found = [getattr(c, name) for name in _SCALARS]
-    found += [f for cache in c.caches for f in (cache.bytes, cache.bandwidth)]
-    return [f for f in (*found, *c.links, *c.peaks) if f is not None]
-
-
 def _check_chip(
     c: Chip,                     # as read
     sources: dict[str, Source],  # of its file
@@ -66,10 +53,11 @@ def _check_chip(
     def refuse(what): raise RunFileError(f"{where}: {what}.")
     name, kinds = one_line(c.name), [(p.mode, p.unit, p.accumulator, p.sparse) for p in c.peaks]
     if c.kind not in KINDS: refuse(f"{name} is of kind {', '.join(KINDS)}, not {one_line(repr(c.kind), 40)}")
-    told = [*_numbers(c), *([c.capability] if c.capability else [])]
-    if not all(f.source in sources and f.where.strip() for f in told):
-        refuse(f"a figure of {name} does not say where it was read")
-    if not all(f.value > 0 for f in _numbers(c)): refuse(f"a figure of {name} is not positive")
+    bad = next((what for what, _, f in c.figures() if f and not (f.source in sources and f.where.strip())), None)
+    if bad: refuse(f"{bad} of {name} does not say where it was read: it needs a place, and a source that is listed")
+    bad = next((what for what, _, f in c.figures() if hasattr(f, "value") and not isinstance(f.value, str)
+                and not f.value > 0), None)
+    if bad: refuse(f"{bad} of {name} is not positive")
     if not all(p.mode in MODES and p.unit in ("matrix", "vector") for p in c.peaks):
         refuse(f"{name} has a peak of an unknown mode or unit")
     if not all(p.accumulator in ("", *MODES, "int32") for p in c.peaks): refuse(f"{name} sums in an unknown format")
@@ -77,6 +65,9 @@ def _check_chip(
     if not all(x.directions in ("each", "both") for x in c.links):
         refuse(f"a link of {name} is told in each direction or in both")
     if not all(x.bytes or x.bandwidth for x in c.caches): refuse(f"a cache of {name} has no figure")
+    if c.devices and c.devices.value not in range(1, 65): refuse(f"{name} shows a whole number of devices")
+    if not (c.name.strip() and c.vendor.strip() and (not c.capability or c.capability.value.strip())):
+        refuse(f"{name or 'a chip'} lacks a name, a vendor, or what its capability is")
     if c.unusual and not c.note.strip(): refuse(f"{name} is unusual, but its note does not say why")
 
 
@@ -100,7 +91,7 @@ def read_chips(
             for name in (c.name, *c.also):
                 if not _plain_name(name) or taken.setdefault(_plain_name(name), c.name) != c.name:
                     raise RunFileError(f"{where}: {one_line(name)!r} names no chip, or two.")
-            used = {f.source for f in (*_numbers(c), *([c.capability] if c.capability else []))}
+            used = {f.source for *_, f in c.figures() if f}
             found.append(replace(c, sources={k: s for k, s in listed.sources.items() if k in used}))
     return tuple(found)
 
@@ -116,8 +107,8 @@ def chip_names() -> list[str]:  # "A100 PCIe 40GB", …
     return sorted(c.name for c in known_chips())
 
 
-def _named(known: Iterable[Chip]) -> dict[str, Chip]: return {_plain_name(n): c for c in known for n in (c.name,
-                                                                                                         *c.also)}
+def _named(known: Iterable[Chip]) -> dict[str, Chip]:
+    return {_plain_name(n): c for c in known for n in (c.name, *c.also)}
 
 
 def exactly(
@@ -127,15 +118,20 @@ def exactly(
     """The chip that is called so and not merely alike, but for case, punctuation and brand.
 
     One whose memory is another is none, and a name that several products share holds only where the memory is known."""
+    return _exactly(name, memory_bytes, known_chips())
+
+
+def _exactly(name: str, memory_bytes: float | None, known: Iterable[Chip]) -> Chip | None:
+    def fits(c):
+        parts = c.devices.value if c.devices else 1
+        return 0.88 < memory_bytes * parts / c.memory_bytes.value < 1.12
     wanted = _plain_name(name)
-    own = _named(known_chips()).get(wanted)
+    own = _named(known).get(wanted)
     if own is None:
-        own = next((c for c in known_chips() if wanted in map(_plain_name, c.shared)), None)
-        if not (own and own.memory_bytes and memory_bytes): return None
+        told = [c for c in known if memory_bytes and c.memory_bytes and wanted in map(_plain_name, c.shared)]
+        return next(filter(fits, told), None)
     of_choice = own.kind in ("cpu", "soc")  # sold with memories of several sizes
-    if of_choice or not (own.memory_bytes and memory_bytes): return own
-    parts = own.devices.value if own.devices else 1
-    return own if 0.88 < memory_bytes * parts / own.memory_bytes.value < 1.12 else None
+    return own if of_choice or not (own.memory_bytes and memory_bytes) or fits(own) else None
 
 
 def chip(
@@ -151,10 +147,13 @@ def _find(name: object, known: Iterable[Chip]) -> Chip:
     wanted, shown, names = _plain_name(name), one_line(name, 60), _named(known)
     if wanted in names: return names[wanted]
     words = set(_words(name))
-    several = sorted(c.name for c in known if words and any(words <= set(_words(n)) for n in (c.name, *c.also)))
-    if several:
+    fitting = {c.name: c for c in known if words and any(words <= set(_words(n)) for n in (c.name, *c.also))}
+    if not fitting and len(wanted) > 3: fitting = {c.name: c for n, c in names.items() if n.endswith(wanted)}
+    sold = [c.name for c in known if wanted and wanted in map(_plain_name, c.shared)]
+    if len(fitting) == 1 and not sold: return next(iter(fitting.values()))
+    if several := sorted({*fitting, *sold}):
         more = f" and {len(several) - 8} more" * (len(several) > 8)
-        raise InputError(f"{shown!r} fits several chips; say which, such as {', '.join(several[:8])}{more}.")
+        raise InputError(f"{shown!r} fits several products; say which, such as {', '.join(several[:8])}{more}.")
     close = dict.fromkeys(names[n].name for n in difflib.get_close_matches(wanted, names, n=5, cutoff=0.5))
     like = f"names like it are {', '.join(close)}" if close else "`fasterroof hardware --list` shows those that are"
     raise InputError(f"No chip {shown!r} is known; {like}, and Roof(peak_flops=…, peak_bandwidth=…) takes figures of "

@@ -85,8 +85,7 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--list", action="store_true", help="show all chips that are known")
     s.add_argument("--framework", choices=("jax", "torch", "system"),
                    help="whom to ask for this machine's devices (default: the first of them that has any)")
-    s.add_argument("--json", nargs="?", const="-", metavar="FILE",
-                   help="write it as JSON (default: to stdout, instead of the table)")
+    s.add_argument("--json", metavar="FILE", help="write it as JSON; - for stdout, instead of the table")
 
     s = command("import", "place a trace of torch.profiler under a roof",
                 "fasterroof import trace.json.gz --peaks its-machine.json --html trace.html")

@@ -242,10 +242,12 @@ def hardware(
     "`fasterroof hardware`."
     from fasterroof.errors import InputError
 
-    if args.list and args.name: raise InputError("--list shows all chips: give it without a name.")
+    if args.list and args.name is not None: raise InputError("--list shows all chips: give it without a name.")
+    if args.framework and (args.list or args.name is not None):
+        raise InputError("--framework is asked for this machine's devices: give it without a chip.")
     _writable(args.json)
     if args.list: shown, view = _all_chips()
-    elif args.name: shown, view = _one_chip(args.name)
+    elif args.name is not None: shown, view = _one_chip(args.name)
     else: shown, view = _this_machine(args.framework)
     if args.json == "-": return print(json.dumps(shown, indent=1))
     if args.json:
@@ -284,7 +286,9 @@ def _this_machine(framework: str | None):
             figures["cores"] = f"{p.cores_allowed:g} allowed to this process ({p.cpus_allowed} hardware threads)"
             if p.clock_hz: figures["clock"] = f"{si(p.clock_hz, 'Hz')}, {p.clock_told_by}"
             figures["ISA"] = ", ".join(p.isa) or "not told"
-        if specs.caches: figures["caches"] = ", ".join(f"{n} {shown('cache', b, 'B')}" for n, b in specs.caches)
+        if specs.caches:
+            sizes = ", ".join(f"{n} {shown('cache', b, 'B')}" for n, b in specs.caches)
+            figures["caches"] = f"{sizes}, those of all these cores together"
         if specs.device_count > 1 and specs.platform != "cpu":
             totals = (specs.total_memory_gb, "B"), (specs.total_memory_bandwidth_gb_per_second, "B/s")
             figures["in total"] = ", ".join([si(specs.total_peak_flops_per_second, "FLOP/s"),
@@ -314,15 +318,15 @@ def _one_chip(name: str):
         about = ", ".join(filter(None, (c.kind, c.generation, c.memory)))
         _line(console, f"{one_line(c.vendor)} {one_line(c.name)}: {one_line(about)}")
         _line(console)
-        console.print(folded_table(["", "datasheet", "source", "where in it"], rows, console.width))
+        console.print(folded_table(["", "printed", "source", "where in it"], rows, console.width))
         _line(console)
         for i, s in enumerate(c.sources.values(), 1):
             _line(console,
                   f"[{i}] {'' if s.kind == 'vendor' else 'secondary: '}{one_line(s.title)} <{one_line(s.url)}>")
         _line(console)
-        if none: _notes(console, [f"Unavailable, since found in no source: {', '.join(none)}."])
+        if none: _notes(console, [f"Unavailable, since in no source that was found: {', '.join(none)}."])
         _notes(console, filter(None, [one_line(c.note, 2000)]))
-        _notes(console, ["Datasheet figures, not measured; sparse ones hold for structured sparsity only."])
+        _notes(console, ["Printed figures, not measured; sparse ones hold for structured sparsity only."])
     return c.as_dict(), view
 
 
@@ -332,17 +336,19 @@ def _all_chips():
     chips = sorted(known_chips(), key=lambda c: (c.kind == "cpu", c.vendor, c.generation, c.name))
 
     def view(console):
-        from fasterroof.tables import text_table
+        from fasterroof.tables import elide, plain_table
         from fasterroof.units import rate_unit, si
 
         def number(f, unit): return si(f.value if f else None, unit)
         rows = []
         for c in chips:
-            peak = f"{si(c.main.value, rate_unit(c.main.mode))} {c.main.mode}" if c.main else "–"
-            rows.append((f"{c.vendor} {c.name}", c.kind, number(c.memory_bytes, "B"), number(c.bandwidth, "B/s"), peak))
-        console.print(text_table(["chip", "kind", "memory", "bandwidth", "dense peak"], rows, console.width))
+            peak = f"{si(c.main.value, rate_unit(c.main.mode))} {c.main.mode} {c.main.unit}" if c.main else "–"
+            name = elide(f"{c.vendor} {c.name}", max(20, console.width - 46))
+            rows.append((name, number(c.memory_bytes, "B"), number(c.bandwidth, "B/s"), peak))
+        console.print(plain_table(["chip", "memory", "bandwidth", "dense peak"], rows, console.width))
         _line(console)
         told = [f for c in chips for *_, f in c.figures()]
         _line(console, f"{len(chips)} chips, {sum(f is not None for f in told)} figures with a source, "
                        f"{sum(f is None for f in told)} unavailable.")
+        _notes(console, ["Memory as printed: GB are 1e9 bytes, also where the chip likely has GiB."])
     return [c.as_dict() for c in chips], view

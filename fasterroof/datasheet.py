@@ -78,11 +78,10 @@ def chip_of(
     peaks: Roof,  # measured anywhere
 ) -> Chip | None:  # None where its device is in no registry, or is only a part of a chip
     "The chip that peaks were measured on, by the exact name that they recorded."
-    told = getattr(peaks, "conditions", {})
+    told = getattr(peaks, "conditions", None) or {}
     memory = peaks.main.capacity if told.get("gpu") else None
     found = exactly(str(told.get("gpu") or told.get("cpu") or ""), memory if memory and memory < 2**62 else None)
-    if found and found.kind == "cpu" and not (found.cores and told.get("cpus_allowed", 0) >= found.cores.value):
-        return None
+    if found and found.kind == "cpu" and not (found.cores and told.get("cores") == found.cores.value): return None
     return found
 
 
@@ -91,10 +90,10 @@ def shares(
     c: Chip,      # of the same device
 ) -> list[Share]:
     "Every measured ceiling that has a printed one of the same mode and unit, and main memory."
-    found = []
+    found, parts = [], c.devices.value if c.devices else 1  # (peaks are of one device)
     for x in peaks.ceilings:
         p = _printed(c, x.mode, "vector" if x.unit == "vector" else "matrix")
-        if p: found.append(Share(f"{x.mode} {x.unit}", x.flops_per_s, p.value, rate_unit(x.mode), c.cite(p)))
+        if p: found.append(Share(f"{x.mode} {x.unit}", x.flops_per_s, p.value / parts, rate_unit(x.mode), c.cite(p)))
     if c.bandwidth:
-        found.append(Share(peaks.memory, peaks.main.rate(), c.bandwidth.value, "B/s", c.cite(c.bandwidth)))
+        found.append(Share(peaks.memory, peaks.main.rate(), c.bandwidth.value / parts, "B/s", c.cite(c.bandwidth)))
     return found

@@ -11,14 +11,16 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from .calls import model_name
 from .clock import Timing, time_call
-from .errors import InputError, ModelError, one_line
+from .errors import FasterroofError, InputError, ModelError, one_line
 from .layer import Layer, LayerEstimate, heads_of, pairs_seen, positive, whole
 from .specs import HardwareSpecs
-from .units import FORMATS, si
+from .units import si
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +34,7 @@ class RooflineMetrics:
     arithmetic_intensity: float              # FLOP/B
     achieved_flops_per_second: float         # FLOP/s
     achieved_bandwidth_gb_per_second: float  # GB/s, of 1e9 bytes
-    efficiency_ratio: float                  # achieved over attainable FLOP/s; above 1 where a figure is wrong
+    efficiency_ratio: float                  # achieved over attainable rate; above 1 where a figure is wrong
     bottleneck: str                          # "compute" or "memory"
     attainable_flops_per_second: float       # FLOP/s that this intensity can reach: the smaller of peak and slope
     exceeds_roof: bool                       # whether the operation is faster than the specs allow
@@ -45,8 +47,8 @@ class RooflineMetrics:
 
     def rows(self) -> list[tuple[str, str]]:
         "Its figures as people read them."
-        specs = self.hardware_specs
-        sources = f"peak {specs.peak_flops_source}, bandwidth {specs.memory_bandwidth_source}"
+        told = {what: source for what, _, source, _ in self.hardware_specs.rows()}
+        sources = f"{', '.join(f'{k} {v}' for k, v in told.items() if k.startswith(('peak', 'bandwidth')))}"
         over = ": above the roof, so the peak, the bandwidth, the count or the time is wrong" * self.exceeds_roof
         return [("intensity", si(self.arithmetic_intensity, "FLOP/B")),
                 ("achieved", si(self.achieved_flops_per_second, "FLOP/s")),
@@ -63,21 +65,26 @@ class RooflineMetrics:
     def _repr_html_(self) -> str:
         import pandas as pd
 
-        return pd.DataFrame(self.rows(), columns=["", " "]).to_html(index=False)  # pandas escapes
+        frame = pd.DataFrame(self.rows())  # pandas escapes
+        return f"<p>{escape(self.hardware_specs.sentence)}</p>{frame.to_html(index=False, header=False)}"
 
 
-def _metrics(flops: float, nbytes: float, specs: HardwareSpecs, time_s: float) -> RooflineMetrics:
-    for what, value in (("operation_flops", flops), ("memory_bytes", nbytes), ("execution_time_seconds", time_s)):
-        positive(what, value)
+def _metrics(
+    flops: float, nbytes: float, specs: HardwareSpecs, time_s: float, executed: float | None = None,
+) -> RooflineMetrics:
+    "`executed`: FLOP without what a kernel provably skips, which the efficiency goes by; None: all of them."
+    flops, nbytes = positive("operation_flops", flops), positive("memory_bytes", nbytes)
+    time_s = positive("execution_time_seconds", time_s)
     if not isinstance(specs, HardwareSpecs):
         raise InputError(f"hardware_specs must be HardwareSpecs, not {type(specs).__name__}: make them by "
-                         "HardwareDetector().detect_hardware() or HardwareSpecs.from_peaks(measure_peaks()).")
+                         "HardwareSpecs.from_chip(name) or HardwareSpecs.from_peaks(measure_peaks()).")
     roof, intensity = replace(specs.roof(), mode=None), flops / nbytes
-    attainable = roof.attainable(intensity)
-    ratio = flops / time_s / attainable
-    return RooflineMetrics(intensity, flops / time_s, nbytes / time_s / 1e9, ratio,
-                           roof.bound(roof.floor(flops, nbytes)),
-                           attainable, ratio > 1, specs)
+    rates = (intensity, flops / time_s, nbytes / time_s)
+    if not all(math.isfinite(x) and x > 0 for x in rates):
+        raise InputError(f"{flops:g} FLOP, {nbytes:g} B and {time_s:g} s are too far apart to divide.")
+    floor = roof.floor(executed or flops, nbytes)
+    return RooflineMetrics(intensity, rates[1], rates[2] / 1e9, floor.time_s / time_s, roof.bound(floor),
+                           roof.attainable(intensity), floor.time_s > time_s, specs)
 
 # %% ../nbs/analysis/estimator.ipynb #ac91f2ef
 @dataclass(frozen=True)
@@ -89,10 +96,12 @@ class JaxProfile(RooflineMetrics):
     timing: Timing        # of the compiled function, every output awaited
     compile_seconds: float  # s of tracing, lowering and XLA, in none of the runs
     run: "Run"            # all of it as a run, to save or to plot
+    notes: tuple[str, ...] = ()  # what was counted otherwise than it ran, and what the specs are not of
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON; the run saves itself."
         own = {name: getattr(self, name) for name in ("flops", "memory_bytes", "unfused_bytes", "compile_seconds")}
+        own |= {"notes": list(self.notes)}
         return super().as_dict() | own | {"timing": self.timing.as_dict()}
 
     def rows(self) -> list[tuple[str, str]]:
@@ -101,7 +110,17 @@ class JaxProfile(RooflineMetrics):
         between = self.timing.interval
         spread = f" [{si(between[0], 's')}, {si(between[1], 's')}]" if between else ""
         return [("work", work), ("time", f"{si(self.timing.median, 's')}{spread}"),
-                ("compiling", si(self.compile_seconds, "s")), *super().rows()]
+                ("compiling", si(self.compile_seconds, "s")), *super().rows(), *(("note", n) for n in self.notes)]
+
+
+def _unlike(run: "Run", mode: str, specs: HardwareSpecs) -> tuple[str, ...]:
+    "What was counted otherwise than it ran, and where the specs are of something else than what ran."
+    said, where = [n for n in run.notes if n.startswith("Counted:")], run.device.partition(":")[0]
+    if mode != specs.peak_mode and specs.peak_mode:
+        said.append(f"Most of it is computed in {mode}; the specs' peak is that of {specs.peak_mode}.")
+    if specs.platform not in (where, {"cuda": "gpu", "rocm": "gpu"}.get(where, where), "unknown"):
+        said.append(f"It ran on {where}; the specs are of a {specs.platform}: {one_line(specs.name, 60)}.")
+    return tuple(said)
 
 
 class PerformanceEstimator:
@@ -135,8 +154,7 @@ class PerformanceEstimator:
         output_size: int,  # features out
     ) -> int:              # FLOP
         "2 · rows · in · out: a multiply-accumulate is two, a bias is not counted; raises `InputError` for other sizes."
-        sizes = (("batch_size", batch_size), ("input_size", input_size), ("output_size", output_size))
-        return 2 * math.prod(whole(what, n) for what, n in sizes)
+        return 2 * whole("batch_size", batch_size) * whole("input_size", input_size) * whole("output_size", output_size)
 
     def estimate_flops_attention(
         self,
@@ -147,11 +165,12 @@ class PerformanceEstimator:
         *,
         num_kv_heads: int | None = None,     # heads of keys and values, fewer in grouped-query attention; None: all
         key_value_length: int | None = None,  # keys of each sequence, in cross-attention; None: as many as queries
-        causal: bool = False,                # True: without what the mask hides, as a kernel that skips it executes
+        causal: bool = False,                # True: without what the mask hides; the last query sees all keys
     ) -> int:                                # FLOP
         "Products of attention and of its four projections; raises `InputError` for sizes that do not fit."
         d, kv = heads_of(hidden_size, num_heads, num_kv_heads)
-        b, s = whole("batch_size", batch_size), whole("sequence_length", sequence_length)
+        b, s, hidden_size = whole("batch_size", batch_size), whole("sequence_length", sequence_length), int(hidden_size)
+        num_heads = int(num_heads)
         keys = s if key_value_length is None else whole("key_value_length", key_value_length)
         projections = 2 * self.estimate_flops_linear(b * s, hidden_size, hidden_size)
         projections += 2 * self.estimate_flops_linear(b * keys, hidden_size, kv * d)
@@ -174,23 +193,21 @@ class PerformanceEstimator:
         """Floors of a decoder's layer in prefill and in decode, operation by operation.
 
         Raises `InputError` for sizes that do not fit, and naming what the specs lack."""
-        sizes = (("batch_size", batch_size), ("sequence_length", sequence_length),
-                 ("feedforward_size", feedforward_size))
-        for what, n in sizes: whole(what, n)
-        _, kv = heads_of(hidden_size, num_heads, num_kv_heads)
+        batch, length = whole("batch_size", batch_size), whole("sequence_length", sequence_length)
+        d, kv = heads_of(hidden_size, num_heads, num_kv_heads)
         if not isinstance(hardware_specs, HardwareSpecs): _metrics(1, 1, hardware_specs, 1)
         if bytes_per_element is None:
-            if hardware_specs.peak_mode not in FORMATS:
-                raise InputError("These specs do not say what compute mode their peak is of: give bytes_per_element.")
-            bytes_per_element = int(re.search(r"\d+", FORMATS[hardware_specs.peak_mode])[0]) / 8
-        layer = Layer(batch_size, hidden_size, num_heads, kv, feedforward_size, gated,
-                       positive("bytes_per_element", bytes_per_element))
-        return LayerEstimate(layer.phase("prefill", sequence_length, sequence_length, causal, hardware_specs),
-                             layer.phase("decode", 1, sequence_length, False, hardware_specs))
+            mode = hardware_specs.peak_mode
+            if not mode: raise InputError("These specs do not say what mode their peak is of: give bytes_per_element.")
+            bytes_per_element = 4 if mode in ("tf32", "medium") else int(re.search(r"\d+", mode)[0]) / 8
+        layer = Layer(batch, d * int(num_heads), int(num_heads), kv, whole("feedforward_size", feedforward_size),
+                      bool(gated), positive("bytes_per_element", bytes_per_element))
+        return LayerEstimate(layer.phase("prefill", length, length, causal, hardware_specs),
+                             layer.phase("decode", 1, length, False, hardware_specs))
 
     def benchmark_operation(
         self,
-        operation: Callable[[], object],  # takes nothing; what it captures is handed over, not computed beforehand
+        operation: Callable[[], object],  # takes nothing; arrays of JAX that it captures are handed to the program
         num_iterations: int = 10,         # runs that are timed
         warmup_iterations: int = 3,       # runs before
         *,
@@ -198,23 +215,27 @@ class PerformanceEstimator:
     ) -> Timing:                          # usable as a float: its median, in s
         """Time a function, every leaf of its output awaited; compiling is in none of the runs.
 
-        Raises `InputError` for other counts, `ModelError` if the function raises."""
-        whole("num_iterations", num_iterations)
-        whole("warmup_iterations", warmup_iterations, 0)
+        Raises `InputError` for other counts and for a function that does nothing which JAX would run, `ModelError` if
+        the function raises."""
+        num_iterations = whole("num_iterations", num_iterations)
+        warmup_iterations = whole("warmup_iterations", warmup_iterations, 0)
         if not callable(operation):
             raise InputError(f"operation must be a function of no arguments, not {type(operation).__name__}.")
         if compiled:
             if not find_spec("jax"): raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.")
             from fasterroof.jaxrun import compiled_call
 
-            run = compiled_call(operation)
-            return time_call(run, device="cpu", warmup=warmup_iterations,
-                             samples=num_iterations)  # (it waits by itself)
-
-        def plain():
-            out, jax = operation(), sys.modules.get("jax")
-            return jax.block_until_ready(out) if jax else out
-        return time_call(plain, warmup=warmup_iterations, samples=num_iterations)
+            run, device = compiled_call(operation), "cpu"  # (it waits by itself, wherever it runs)
+        else:
+            def run():
+                out, jax = operation(), sys.modules.get("jax")
+                return jax.block_until_ready(out) if jax else out
+            device = None
+        try: return time_call(run, device=device, warmup=warmup_iterations, samples=num_iterations)
+        except FasterroofError: raise
+        except Exception as e:  # (whatever the function raises)
+            said = one_line(str(e).strip().partition("\n")[0]).rstrip(".")
+            raise ModelError(f"The operation raised {type(e).__name__}: {said}.") from e
 
     def profile_jax_function(
         self,
@@ -229,19 +250,26 @@ class PerformanceEstimator:
 
         Raises `InputError` for what does not fit and naming what the specs lack, `ModelError` if the function raises or
         has an operation whose FLOPs no rule counts."""
+        if not find_spec("jax"): raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.")
+        from fasterroof.jaxpr import trace_jax
         from fasterroof.jaxrun import profile_jax
 
         if not isinstance(args, (tuple, list)):
             raise InputError(f"args must be a tuple of the function's arguments, not {type(args).__name__}.")
+        num_iterations = whole("num_iterations", num_iterations)
+        warmup_iterations = whole("warmup_iterations", warmup_iterations, 0)
         if not isinstance(hardware_specs, HardwareSpecs): _metrics(1, 1, hardware_specs, 1)
-        run = profile_jax(func, tuple(args), peaks=replace(hardware_specs.roof(), mode=None), warmup=warmup_iterations,
-                          steps=num_iterations)
+        roof = replace(hardware_specs.roof(), mode=None)
+        counted = trace_jax(func, tuple(args), {}, name=one_line(model_name(func)))  # what has no place is told now
+        if counted.uncounted:
+            raise ModelError(f"No rule counts {one_line(', '.join(counted.uncounted))}: register_jax_cost teaches one.")
+        if not (counted.flops and counted.external_bytes):
+            raise InputError(f"{counted.name} does {si(counted.flops, 'FLOP')} on {si(counted.external_bytes, 'B')}: "
+                             "without both it has no intensity, and no place on a roofline.")
+        run = profile_jax(func, tuple(args), peaks=roof, warmup=warmup_iterations, steps=num_iterations)
         op, = run.ops
-        if op.flops is None:
-            without = dict.fromkeys(x.name for x in op.fused if x.flops is None)
-            raise ModelError(f"No rule counts {one_line(', '.join(without))}: register_jax_cost teaches one.")
         timing = Timing(tuple(run.plain.samples))
-        shared = _metrics(op.flops, op.bytes, hardware_specs, timing.median)
+        shared = _metrics(op.flops, op.bytes, hardware_specs, timing.median, op.executed_flops)
         return JaxProfile(**{f.name: getattr(shared, f.name) for f in fields(shared)}, flops=op.flops,
                           memory_bytes=op.bytes, unfused_bytes=op.unfused_bytes, timing=timing,
-                          compile_seconds=run.compile_s, run=run)
+                          compile_seconds=run.compile_s, run=run, notes=_unlike(run, op.mode, hardware_specs))

@@ -122,16 +122,17 @@ class Chip:
         unit: str = "matrix",   # "matrix" or "vector"
         sparse: bool = False,   # True: the figure for structured sparsity
     ) -> Peak | None:           # None where none is printed
-        "The printed peak; where there are two, the one whose products are summed in fp32 or wider."
+        "The printed peak; where there are two, the one whose products are summed in fp32, as frameworks do."
         told = [p for p in self.peaks if (p.mode, p.unit, p.sparse) == (mode, unit, sparse)]
-        return max(told, key=lambda p: (p.accumulator != p.mode, p.value), default=None)
+        return max(told, key=lambda p: (p.accumulator != "fp16", p.value), default=None)
 
     @property
     def main(self) -> Peak | None:
         "What models run in: bf16 on the matrix unit, else fp16, tf32, fp32; else fp32 on the vector unit."
         order = (*((mode, "matrix") for mode in ("bf16", "fp16", "tf32", "fp32")), ("fp32", "vector"),
                  ("fp64", "vector"))
-        return next((p for p in (self.peak(*x) for x in order) if p), None)
+        # A rate that only sums in fp16 is none that a framework's products reach.
+        return next((p for p in (self.peak(*x) for x in order) if p and p.accumulator != "fp16"), None)
 
     @property
     def modes(self) -> list[str]:
@@ -181,13 +182,14 @@ class Chip:
         if not self.caches: yield "cache", "B", None
         for x in self.links or (None,):
             yield f"{x.name}, {x.directions} way{'s' * (x.directions == 'both')}" if x else "interconnect", "B/s", x
-        yield from (("TDP", "W", self.tdp_w), ("launch", "s", self.launch_s), ("capability", "", self.capability))
+        yield from (("TDP", "W", self.tdp_w), ("kernel launch", "s", self.launch_s),
+                    ("capability", "", self.capability))
         if self.devices: yield "devices shown", "", self.devices
         yield from (("cores", "", self.cores), ("clock", "Hz", self.clock_hz), ("base clock", "Hz", self.base_hz))
-        yield from (("memory bus", "bit", self.bus_bits), ("memory line", "bit/s", self.pin_rate))
+        yield from (("memory bus", "bit", self.bus_bits), ("data rate of a pin", "bit/s", self.pin_rate))
         for mode in MODES:
             unit = rate_unit(mode)
             for p in (p for p in self.peaks if p.mode == mode):
-                more = [f"summed in {p.accumulator}"] * bool(p.accumulator) + ["sparse"] * p.sparse
+                more = [f"accumulated in {p.accumulator}"] * bool(p.accumulator) + ["sparse"] * p.sparse
                 yield ", ".join([f"{mode} {p.unit}", *more]), unit, p
-            if mode not in self.modes: yield mode, unit, None
+            if mode not in self.modes: yield mode + ", dense" * any(p.mode == mode for p in self.peaks), unit, None

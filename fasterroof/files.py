@@ -45,7 +45,13 @@ def read_json(
 ) -> object:
     "The JSON value in a file; raises `RunFileError` where it cannot be read or is not strict JSON."
     def refuse(name): raise ValueError(f"{name} is not JSON")
-    try: return json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=refuse)
+
+    def once(pairs):
+        "An object; a name that stands twice in it would lose a value without a word."
+        if len(found := dict(pairs)) == len(pairs): return found
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
+    try: return json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=refuse, object_pairs_hook=once)
     except OSError as e: raise RunFileError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
     except (ValueError, RecursionError) as e: raise RunFileError(f"{one_line(path)} is not JSON: {one_line(e)}.") from e
 
@@ -70,7 +76,7 @@ def versioned(
     "The value, if it is an object of this format and of a version that is understood; `RunFileError` if not."
     if not isinstance(d, dict) or d.get("format") != form: raise RunFileError(f"{where} is not {what}.")
     version = d.get("version")
-    if not isinstance(version, int) or version > newest:
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 < version <= newest:
         raise RunFileError(f"{where} is of version {one_line(repr(version), 20)}; "
                            f"this fasterroof reads up to version {newest}.")
     return dict(d)

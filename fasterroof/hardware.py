@@ -8,6 +8,7 @@ __all__ = ['HardwareDetector']
 # %% ../nbs/analysis/hardware.ipynb #7f4ec053
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
 from .chips import exactly
 from .errors import DeviceError, InputError, one_line
@@ -27,6 +28,7 @@ class _Device:
     memory_bytes: float | None = None
     memory_by: str = ""
     capability: str | None = None
+    capability_by: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -59,39 +61,50 @@ def _by_nvml(name: str) -> tuple[float | None, str | None]:
 
 def _by_jax() -> _Device | str:
     "What JAX tells, or why it does not."
-    try: import jax
-    except ImportError: return "JAX is not installed"
-    try: devices = jax.devices()
-    except RuntimeError as e: return f"JAX has no devices ({one_line(e)})"
-    if not devices: return "JAX has no devices"
-    notes, first = [], devices[0]
-    platform = {"cuda": "gpu", "rocm": "gpu"}.get(first.platform, first.platform)
-    told_by = f"JAX {jax.__version__}"
+    if not find_spec("jax"): return "JAX is not installed"
+    try:
+        import jax
+
+        devices, everywhere = jax.local_devices(), jax.device_count()
+    except Exception as e: return f"JAX has no devices ({type(e).__name__}: {one_line(e)})"  # (a broken driver)
+    if not devices: return "JAX has no devices here"
+    notes, first, told_by = [], devices[0], f"JAX {jax.__version__}"
+    platform = {"cuda": "gpu", "rocm": "gpu", "metal": "gpu"}.get(first.platform.lower(), first.platform.lower())
     if platform == "cpu": return _by_system(told_by, len(devices))
     name, capability = _one_name((d.device_kind for d in devices), notes), getattr(first, "compute_capability", None)
     memory, by_driver = _by_nvml(name) if platform == "gpu" else (None, None)
-    capability = str(capability) if capability and name else by_driver
-    return _Device(platform, len(devices), name, told_by, memory, "NVML" * bool(memory), capability, tuple(notes))
+    told = (str(capability), told_by) if capability and name else (by_driver, "NVML")
+    if everywhere != len(devices): notes.append(f"JAX has {everywhere} devices in all its processes; these are here.")
+    return _Device(platform, len(devices), name, told_by, memory, "NVML" * bool(memory), *told, tuple(notes))
 
 
 def _by_torch() -> _Device | str:
     "What torch tells, or why it does not."
-    try: import torch
-    except ImportError: return "torch is not installed"
-    told_by = f"torch {torch.__version__}"
-    for kind in ("cuda", "xpu"):
-        module = getattr(torch, kind, None)
-        if module is None or not module.is_available(): continue
-        notes, props = [], [module.get_device_properties(i) for i in range(module.device_count())]
-        name, first = _one_name((p.name for p in props), notes), props[0]
-        amd = getattr(torch.version, "hip", None) and getattr(first, "gcnArchName", "").partition(":")[0]
-        capability = amd or (f"{first.major}.{first.minor}" if kind == "cuda" else None)
-        memory = first.total_memory if len({p.total_memory for p in props}) == 1 else None
-        return _Device("gpu", len(props), name, told_by, memory, told_by * bool(memory), capability if name else None,
-                       tuple(notes))
-    if torch.backends.mps.is_available():
-        return replace(_by_system(told_by), platform="gpu", notes=("The GPU shares the memory with the CPU.",))
-    return "torch has no accelerator"
+    if not find_spec("torch"): return "torch is not installed"
+    try:
+        import torch
+
+        kind = next((k for k in ("cuda", "xpu", "hpu") if hasattr(torch, k) and getattr(torch, k).is_available()), None)
+        if kind is None and torch.backends.mps.is_available():
+            shared = "The GPU shares the memory with the CPU."
+            return replace(_by_system(f"torch {torch.__version__}"), platform="gpu", notes=(shared,))
+        return _torch_devices(torch, kind) if kind else "torch has no accelerator"
+    except Exception as e: return f"torch has no devices ({type(e).__name__}: {one_line(e)})"
+
+
+def _torch_devices(torch, kind: str) -> _Device:
+    module, notes, told_by = getattr(torch, kind), [], f"torch {torch.__version__}"
+    count = module.device_count()
+    if kind == "hpu":  # (Gaudi: its module tells only names)
+        name = _one_name((module.get_device_name(i) for i in range(count)), notes)
+        return _Device("accelerator", count, name, told_by, notes=tuple(notes))
+    props = [module.get_device_properties(i) for i in range(count)]
+    name, first = _one_name((p.name for p in props), notes), props[0]
+    amd = getattr(torch.version, "hip", None) and getattr(first, "gcnArchName", "").partition(":")[0]
+    capability = amd or (f"{first.major}.{first.minor}" if kind == "cuda" else None)
+    memory = first.total_memory if len({p.total_memory for p in props}) == 1 else None
+    return _Device("gpu", count, name, told_by, memory, told_by * bool(memory), capability if name else None, told_by,
+                   tuple(notes))
 
 
 def _by_system(told_by: str = "the system", count: int = 1) -> _Device:
@@ -110,11 +123,15 @@ def _estimates(d: _Device) -> tuple[dict, dict, dict]:
     if c:
         parts = c.devices.value if c.devices else 1
         share, sheet = f"1/{parts:g} of " if parts > 1 else "", f"datasheet of {c.vendor} {c.name}"
-        if c.kind == "cpu": sheet += ", one socket"
         main = c.main if c.kind != "cpu" else None  # a processor's sheet is of all its cores
         told = {"memory_gb": (c.memory_bytes, 1e9 * parts), "peak_flops_per_second": (main, parts),
                 "memory_bandwidth_gb_per_second": (c.bandwidth, 1e9 * parts)}
-        if c.kind == "cpu": del told["memory_gb"]  # what a socket could hold tells nothing of what it does
+        if c.kind == "cpu":
+            del told["memory_gb"]  # what a socket could hold tells nothing of what it does
+            p = processor()
+            if not c.cores or p.cores_allowed < p.sockets * c.cores.value: del told["memory_bandwidth_gb_per_second"]
+            else: parts, sheet = 1 / p.sockets, f"{sheet}, {p.sockets} socket{'s' * (p.sockets > 1)}"
+            told = {name: (figure, over * parts) for name, (figure, over) in told.items()}
         for name, (figure, over) in told.items():
             if figure: found[name], why[name], cited[name] = figure.value / over, f"{share}{sheet}", c.cite(figure)
         if c.capability:
@@ -144,8 +161,10 @@ class HardwareDetector:
             found = next(x for ask in asked.values() if isinstance(x := ask(), _Device))
             other = _by_torch() if found.platform == "cpu" and found.told_by.startswith("JAX") else None
             if not isinstance(other, _Device): return found
-            return replace(found, notes=(f"torch has {other.count} × {one_line(other.name, 60)} that JAX does not: "
-                                         "HardwareDetector('torch') tells of it.",))
+            what = one_line(other.name, 60) or "devices that differ"
+            return replace(found,
+                           notes=(f"torch has {other.count} × {what} that JAX does not: HardwareDetector('torch') "
+                                         "tells of it.",))
         found = asked[self.framework]()
         if isinstance(found, str):
             raise DeviceError(f"{found}: ask another framework, or None for the first that has devices.")
@@ -161,13 +180,13 @@ class HardwareDetector:
             sources["memory_source"] = "detected"
             cited.pop("memory_gb", None)
         if d.capability:
-            found["compute_capability"], why["compute_capability"] = d.capability, d.told_by
+            found["compute_capability"], why["compute_capability"] = d.capability, d.capability_by
             sources["compute_capability_source"] = "detected"
             cited.pop("compute_capability", None)
         c, own = _from_sheet(d), d.platform == "cpu"
         notes = [*d.notes, *([c.note] if c and c.note else [])]
-        if not c:
-            notes.append(f"{one_line(d.name, 80) or 'The device'} is in no registry by that name: its datasheet's "
+        if not c and d.name:
+            notes.append(f"{one_line(d.name, 80)} is in no registry by that name: its datasheet's "
                          "figures are unavailable; measure_peaks() finds what it reaches.")
         cpu = processor() if own else None
         if cpu and "peak_flops_per_second" in found and not cpu.clock_told_by.startswith("the highest"):

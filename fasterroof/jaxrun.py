@@ -84,6 +84,23 @@ def _call(fn: object, args: tuple, kwargs: dict) -> _Call:
         donated = sum(bool(getattr(x, "donated", False)) for x in asked)
     return _Call(flat, list(map(jax.device_put, arrays)), donated)
 
+# %% ../nbs/analysis/jaxrun.ipynb #faafcc94
+def _place(arrays: Sequence) -> object:
+    "The one device that a call runs on."
+    import jax
+
+    places = {d for x in arrays for d in x.devices()} or {jax.devices()[0]}
+    if len(places) > 1:
+        raise InputError(f"These arguments lie on {len(places)} devices: profile_jax times a program on a single one.")
+    return places.pop()
+
+
+def _check_peaks(peaks: Roof | None, platform: str) -> None:
+    if peaks is None and platform != "cpu":
+        raise InputError(f"JAX runs on {platform} here, whose peaks are not measured by themselves: pass peaks, "
+                         "from HardwarePeaks.load(path), measure_peaks(device) or Roof(peak_flops, peak_bandwidth).")
+    check_peaks(peaks, torch.device("cpu" if platform == "cpu" else "cuda"))
+
 # %% ../nbs/analysis/jaxrun.ipynb #989905a3
 def _within(eqn):
     "The jaxpr of an inner jitted function; None for any other operation."
@@ -107,7 +124,8 @@ def _evaluated(closed, captured: Iterator, arrays: Sequence) -> list:
         else:
             bound = eqn.primitive.get_bind_params(eqn.params)
             functions, params = ((), bound) if isinstance(bound, dict) else bound  # (a pair before JAX 0.9)
-            made = eqn.primitive.bind(*functions, *given, **params)
+            # How it was asked for: threefry's kind, matmul precision, where to compute.
+            with eqn.ctx.manager: made = eqn.primitive.bind(*functions, *given, **params)
             made = made if eqn.primitive.multiple_results else [made]
         env |= dict(zip(eqn.outvars, made, strict=True))
     return [read(v) for v in closed.jaxpr.outvars]
@@ -119,6 +137,9 @@ def _handed_over(call: _Call, closed: object) -> _Call:
 
     captured = tuple(jax.device_put(x) for x in _captured(closed))
     if not captured: return call
+    place = _place([*call.arrays] or captured)
+    for x in captured: _place([x])  # one that lies on several devices makes a program of several
+    captured = tuple(jax.device_put(x, place) for x in captured)
 
     def fn(*arrays): return _evaluated(closed, iter(arrays[:len(captured)]), arrays[len(captured):])
     return replace(call, fn=fn, captured=captured)
@@ -186,26 +207,10 @@ def compiled_call(
     name = one_line(name or model_name(fn))
     check_arguments(fn, (), {}, name)
     closed, _ = stage(fn, (), {}, name)
+    if not closed.jaxpr.eqns:
+        raise InputError(f"{name} does nothing that JAX would run: what numpy or Python does in it happens once, while "
+                         "it is traced; compiled=False calls it as it is.")
     with _errors(name): return _compiled(_handed_over(_call(fn, (), {}), closed)).run
-
-# %% ../nbs/analysis/jaxrun.ipynb #faafcc94
-def _place(arrays: Sequence) -> object:
-    "The one device that a call runs on."
-    import jax
-
-    places = {d for x in arrays for d in x.devices()} or {jax.devices()[0]}
-    if len(places) > 1:
-        raise InputError(f"These arguments lie on {len(places)} devices: profile_jax times a program on a single one.")
-    return places.pop()
-
-
-def _check_peaks(peaks: Roof | None, platform: str) -> None:
-    if peaks is None and platform != "cpu":
-        raise InputError(f"JAX runs on {platform} here, whose peaks are not measured by themselves: pass peaks, "
-                         "from HardwarePeaks.load(path), measure_peaks(device) or Roof(peak_flops, peak_bandwidth).")
-    check_peaks(peaks, torch.device("cpu" if platform == "cpu" else "cuda"))
-
-
 
 # %% ../nbs/analysis/jaxrun.ipynb #779d02a3
 def _spans(run: Callable, warmup: int, steps: int) -> list[Span]:
@@ -262,7 +267,7 @@ def profile_jax(
     written = _written(closed)
     with _errors(name):
         call = _handed_over(_call(fn, args, kwargs), closed)
-        place = _place(call.arrays)
+        place = _place([*call.arrays, *call.captured])
         _check_peaks(peaks, place.platform)
         program = _compiled(call)
         program.run()

@@ -8,7 +8,8 @@ __all__ = ['positive', 'whole', 'heads_of', 'pairs_seen', 'LayerOp', 'PhaseEstim
 # %% ../nbs/analysis/layer.ipynb #a5a057df
 import math
 from dataclasses import asdict, dataclass, replace
-from numbers import Integral, Real
+from html import escape
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from .errors import InputError, one_line
@@ -22,9 +23,10 @@ def positive(
     what: str,      # its name, for the error
     value: object,  # what was given
 ) -> float:
-    "The value, if it is a finite number above 0; raises `InputError` if not."
-    known = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if known and value > 0: return float(value)
+    "The value as a float, if it is finite and above 0; raises `InputError` if not."
+    try: number = math.nan if isinstance(value, (bool, str, bytes)) else float(value)  # (also numpy's, JAX's, a Timing)
+    except (TypeError, ValueError, OverflowError): number = math.nan
+    if math.isfinite(number) and number > 0: return number
     raise InputError(f"{what} must be a positive, finite number, not {one_line(repr(value), 60)}.")
 
 
@@ -44,7 +46,7 @@ def heads_of(
     num_kv_heads: int | None,  # heads of keys and values; None: as many
 ) -> tuple[int, int]:          # features of a head; heads of keys and values
     "How heads divide a layer; raises `InputError` where they do not."
-    for what, value in (("hidden_size", hidden_size), ("num_heads", num_heads)): whole(what, value)
+    hidden_size, num_heads = whole("hidden_size", hidden_size), whole("num_heads", num_heads)
     kv = num_heads if num_kv_heads is None else whole("num_kv_heads", num_kv_heads)
     if hidden_size % num_heads:
         raise InputError(f"hidden_size {hidden_size} does not divide into {num_heads} heads of one size.")
@@ -55,12 +57,12 @@ def heads_of(
 def pairs_seen(
     queries: int,  # of one sequence
     keys: int,     # of the same
-    causal: bool,  # whether query i sees keys 0 … i only
+    causal: bool,  # whether the last query sees all keys, and each before it one less
 ) -> int:
-    "Pairs of a query and a key that are computed."
+    "Pairs of a query and a key that are computed; raises `InputError` where causal queries are more than keys."
     if not causal: return queries * keys
-    full = min(queries, keys)
-    return full * (full + 1) // 2 + (queries - full) * keys
+    if keys < queries: raise InputError(f"{queries} causal queries need as many keys at least, not {keys}.")
+    return queries * (keys - queries) + queries * (queries + 1) // 2
 
 # %% ../nbs/analysis/layer.ipynb #8904834f
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class LayerOp:
     bottleneck: str      # "compute" or "memory"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PhaseEstimate:
     "One layer in one phase of a decoder: the least time that it can take under the specs."
     phase: str                     # "prefill" or "decode"
@@ -118,6 +120,22 @@ class PhaseEstimate:
         shares = {b: sum(x.time_s for x in self.ops if x.bottleneck == b) for b in ("compute", "memory")}
         return max(shares, key=shares.get)
 
+    @property
+    def sentence(self) -> str:
+        "The phase's totals in one line."
+        words = f"{self.tokens} token{'s' * (self.tokens > 1)}"
+        return (f"{self.phase} of {words}: at least {si(self.time_s, 's')}, bound by {self.bottleneck}; "
+                f"{si(self.flops, 'FLOP')}, {si(self.memory_bytes, 'B')}, "
+                f"{si(self.tokens_per_second, 'tokens/s')} through this layer alone")
+
+    def as_dict(self) -> dict:
+        "Plain values, ready for JSON, with the totals."
+        names = ("flops", "executed_flops", "memory_bytes", "arithmetic_intensity", "time_s", "tokens_per_second",
+                 "bottleneck")
+        return asdict(self) | {n: getattr(self, n) for n in names}
+
+    def __repr__(self): return f"PhaseEstimate({self.sentence})"
+
     def to_frame(self) -> "pd.DataFrame":
         "A row an operation, in FLOP, B and s."
         import pandas as pd
@@ -133,9 +151,7 @@ class LayerEstimate:
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
-        names = ("flops", "executed_flops", "memory_bytes", "arithmetic_intensity", "time_s", "tokens_per_second",
-                 "bottleneck")
-        return {p.phase: asdict(p) | {n: getattr(p, n) for n in names} for p in (self.prefill, self.decode)}
+        return {p.phase: p.as_dict() for p in (self.prefill, self.decode)}
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a phase and operation, in FLOP, B and s."
@@ -147,7 +163,9 @@ class LayerEstimate:
         frame = self.to_frame()
         for name, unit in (("flops", "FLOP"), ("executed_flops", "FLOP"), ("memory_bytes", "B"), ("time_s", "s")):
             frame[name] = [si(x, unit) for x in frame[name]]
-        return frame.to_html(index=False)
+        said = (f"<p>{escape(text)}</p>" for text in (self.prefill.hardware_specs.sentence, self.prefill.sentence,
+                                                      self.decode.sentence))
+        return f"{''.join(said)}{frame.to_html(index=False)}"
 
 
 @dataclass(frozen=True)

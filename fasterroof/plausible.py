@@ -34,7 +34,7 @@ def _ratios(
     pairs = {
         "bf16 over fp16": ("bf16", "fp16", (1, 0.5)), "fp16 over tf32": ("fp16", "tf32", (2,)),
         "fp8 over 16 bit": ("fp8", "16", (1, 2, 4)), "int8 over 16 bit": ("int8", "16", (1, 2, 4)),
-        "fp4 over fp8": ("fp4", "fp8", (2, 3)), "int4 over int8": ("int4", "int8", (1, 2)),
+        "fp4 over fp8": ("fp4", "fp8", (2, 3, 4)), "int4 over int8": ("int4", "int8", (1, 2)),
     }
     rate = {mode: _rate(c, mode) for mode in ("tf32", "bf16", "fp16", "fp8", "fp4", "int8", "int4")}
     rate["16"] = rate["fp16"] or rate["bf16"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from .errors import RunFileError, one_line
 from .figures import Peak, Source, Word
 from .files import from_plain, read_versioned
-from .host import cores, cpu_name, cpu_quota, cpu_set
+from .host import cores, cpu_name, cpu_quota, cpu_set, packages, read
 from .units import si
 
 # %% ../nbs/analysis/processor.ipynb #cd97f14e
@@ -91,6 +91,8 @@ class Processor:
     clock_told_by: str = ""           # whether that is the highest, or the present one
     cores_allowed: float = 1          # cores that this process may use, a container's quota among them
     cpus_allowed: int = 1             # hardware threads of them
+    sockets: int = 1                  # that these cores are in
+    mixed: bool = False               # whether there are cores of several kinds
 
 
 def processor(
@@ -98,8 +100,7 @@ def processor(
     allowed: list[int] | None = None,  # CPUs that the process may use; None: as the system says
 ) -> Processor:
     "This process's processor, from /proc and /sys; elsewhere only its name."
-    text = Path(root, "proc/cpuinfo")
-    lines = text.read_text(errors="replace").splitlines() if text.exists() else []
+    lines = (read(Path(root, "proc/cpuinfo")) or "").splitlines()
     told = [tuple(part.strip() for part in line.split(":", 1)) for line in lines if ":" in line]
     def all_of(name): return list(dict.fromkeys(value for key, value in told if key == name))
     def one_of(*names): return next((x[0] for name in names if (x := all_of(name))), "")
@@ -111,13 +112,14 @@ def processor(
     return Processor(
         cpu_name(root), one_of("vendor_id", "CPU implementer"), number("cpu family"), number("model"),
         parts[0] if len(parts) == 1 else "", tuple(name for flag, name in _ISA if flag in flags), clock, by,
-        min(own, quota) if quota else own, len(cpus))
+        min(own, quota) if quota else own, len(cpus), packages(cpus, root),
+        len(parts) > 1 or Path(root, "sys/devices/cpu_atom").exists())  # (so Linux tells Intel's efficient cores)
 
 
 def _clock(root: str | Path, cpus: list[int], told: list[tuple[str, str]]) -> tuple[float | None, str]:
     folder = Path(root, "sys/devices/system/cpu")
     files = [folder / f"cpu{cpu}/cpufreq/cpuinfo_max_freq" for cpu in cpus]
-    highest = [int(p.read_text()) * 1e3 for p in files if p.exists()]
+    highest = [int(text) * 1e3 for p in files if (text := read(p) or "").isdecimal() and int(text)]
     if highest: return max(highest), "the highest, by cpufreq"
     now = [float(value) * 1e6 for key, value in told if key == "cpu MHz" and re.fullmatch(r"\d+(\.\d+)?", value)]
     return (max(now), "the present one, by /proc/cpuinfo") if now else (None, "")
@@ -133,6 +135,15 @@ def core_of(
         if c.parts: return p.part in c.parts
         return c.family == p.family and p.model is not None and any(a <= p.model <= b for a, b in c.models)
     return next((c for c in known.cores if fits(c)), None)
+
+
+def _needs(x: Peak) -> set[str]:
+    "Instructions that an x86 core reaches a rate with."
+    if x.unit == "matrix": return {f"AMX-{x.mode.upper()}"}
+    # Two units of 256 bits do 2 × 2 × 256 bits' worth of elements in a cycle; what is more needs 512.
+    narrow = x.value <= 1024 / {"fp64": 64, "fp32": 32, "fp16": 16, "bf16": 16, "int8": 8}.get(x.mode, 32)
+    own = {"bf16": {"AVX512_BF16"}, "fp16": {"AVX512_FP16"}, "int8": {"AVX512_VNNI"}}.get(x.mode, set())
+    return own | ({"AVX2", "FMA"} if narrow and not own else {"AVX-512", "FMA"})
 
 
 @dataclass(frozen=True)
@@ -152,12 +163,10 @@ def theoretical_peaks(
     "Cores × clock × FLOP in a cycle, of all modes that are known."
     known = known or known_cores()
     core = core_of(p, known)
-    if core is None or not p.clock_hz: return ()
-    needs = {"bf16": {"AVX512_BF16", "BF16"}, "fp16": {"AVX512_FP16", "FP16"}, "int8": {"AVX512_VNNI", "I8MM", "AVX2"}}
+    if core is None or p.mixed or not p.clock_hz: return ()
     found = []
     for x in core.flops_per_cycle:
-        if x.mode in needs and x.unit == "vector" and not needs[x.mode] & {*p.isa}: continue  # switched off here
-        if x.unit == "matrix" and core.family and "AMX" not in p.isa: continue
+        if core.family is not None and not _needs(x) <= {*p.isa}: continue  # switched off here
         s = known.sources[x.source]
         why = (f"{p.cores_allowed:g} core{'s' * (p.cores_allowed != 1)} × {si(p.clock_hz, 'Hz')} × {x.value:g} in a "
                f"cycle ({core.name})")

@@ -14,6 +14,7 @@ from .join import estimate
 from .roof import Roof
 from .run import Run
 from .units import computed_as
+from .work import judged_in
 
 # %% ../nbs/analysis/projection.ipynb #05c13d1e
 def project(
@@ -27,11 +28,7 @@ def project(
     if isinstance(roof, str): roof = chip_roof(roof)
     if not isinstance(roof, Roof): raise InputError(f"project takes a Roof, not {type(roof).__name__}.")
     if not run.ops: raise InputError("This run does not hold its operations: profile again to project it.")
-    floating = [op.mode for op in run.ops if op.flops and "int" not in op.mode]
-    def judged(op):
-        if not mode or op.mode not in floating: return op
-        return replace(op, mode=mode, fused=tuple(map(judged, op.fused)))
-    ops = [*map(judged, run.ops)]
+    ops = judged_in(run.ops, mode)
     lacking = sorted({computed_as(op.mode) for op in ops if op.flops and not roof.ceiling(op.mode) > 0})
     if lacking: raise InputError(f"{roof.name} has no ceiling for {', '.join(lacking)}; it has one for "
                                  f"{', '.join(dict.fromkeys(c.mode for c in roof.ceilings)) or roof.mode}.")

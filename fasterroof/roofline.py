@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import torch
 
 from .calls import call_arguments, check_call, device_of, model_name, original, speaks_jax
+from .datasheet import chip_roof
 from .env import preserved
 from .errors import InputError
+from .figures import Chip
 from .join import RooflinePoint, estimate
 from .page import slowest
 from .program import Program
@@ -21,6 +23,7 @@ from .roof import Roof
 from .run import Run
 from .session import check_peaks, measure, warn
 from .trace import trace
+from .work import judged_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,22 +81,20 @@ class RooflineAnalyzer:
 
     def estimate(
         self,
-        roof: Roof | str | None = None,  # any roof, or a chip's name, "H100 SXM"; None: the analyzer's own
+        roof: Roof | Chip | str | None = None,  # a roof, a chip, or its name: "H100 SXM"; None: the analyzer's own
+        mode: str | None = None,  # compute mode that floating-point work is judged by; None: each operation's own
     ) -> list[RooflinePoint]:
         """The points under a roof without running the model: time is the floor, `measured` is False.
 
         Raises `ModelError` if the model raises, `InputError` without a roof and for a chip that is not known."""
-        if isinstance(roof, str):
-            from fasterroof.datasheet import chip_roof
-
-            roof = chip_roof(roof)
+        if isinstance(roof, (str, Chip)): roof = chip_roof(roof)
         roof = roof or self.peaks
         if not isinstance(roof, Roof):
             raise InputError("estimate needs a Roof: estimate(measure_peaks()), estimate(\"H100 SXM\") or any other "
                              "chip's name, or Roof(peak_flops, peak_bandwidth).")
         with preserved(self.model), torch.no_grad():
             if isinstance(self.model, torch.nn.Module): self.model.eval()
-            ops = trace(self.model, *self.args, **self.kwargs).ops
+            ops = judged_in(trace(self.model, *self.args, **self.kwargs).ops, mode)
         warn([op for op in ops if op.counted], roof, self.name)
         return list(estimate(ops, roof))
 

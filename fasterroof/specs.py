@@ -9,7 +9,7 @@ __all__ = ['SOURCES', 'FIGURES', 'HardwareSpecs']
 import math
 from dataclasses import asdict, dataclass, field
 from html import escape
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from .errors import InputError, one_line
@@ -17,7 +17,10 @@ from .processor import Processor
 from .roof import Roof
 from .units import MISSING, rate_unit, si
 
-if TYPE_CHECKING: import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fasterroof.figures import Chip
 
 # %% ../nbs/analysis/specs.ipynb #d60549b2
 SOURCES = ("detected", "estimated", "measured", "unavailable")
@@ -27,7 +30,7 @@ FIGURES = {  # field -> the field of its source
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HardwareSpecs:
     "What is known of a machine's devices, and how; a record made by hand says that its sources are unavailable."
     platform: str                                        # "cpu", "gpu", "tpu", or what else the runtime calls it
@@ -46,13 +49,18 @@ class HardwareSpecs:
     chip: str = ""                                       # its name in the registry
     processor: Processor | None = None                   # of a CPU
     caches: tuple[tuple[str, int], ...] = ()             # of a CPU: name and bytes, over the cores in use
-    why: dict[str, str] = field(default_factory=dict)    # figure -> what told it, in a few words
-    cited: dict[str, str] = field(default_factory=dict)  # figure -> where an estimated one was read
+    why: dict[str, str] = field(default_factory=dict, hash=False)  # figure -> what told it, in a few words
+    cited: dict[str, str] = field(default_factory=dict, hash=False)  # figure -> where an estimated one was read
     notes: tuple[str, ...] = ()                          # what a reader needs to know
 
     def __post_init__(self):
-        if not isinstance(self.device_count, int) or isinstance(self.device_count, bool) or self.device_count < 1:
-            raise InputError(f"device_count must be a whole number from 1, not {self.device_count!r}.")
+        count = self.device_count
+        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+            raise InputError(f"device_count must be a whole number from 1, not {one_line(repr(count), 60)}.")
+        object.__setattr__(self, "device_count", int(count))  # numpy's numbers are none of JSON's
+        if not isinstance(self.compute_capability, (str, type(None))):
+            raise InputError("compute_capability is a text, such as '9.0', not "
+                             f"{one_line(repr(self.compute_capability), 60)}.")
         for name, source in FIGURES.items():
             value, said = getattr(self, name), getattr(self, source)
             if said not in SOURCES:
@@ -61,6 +69,7 @@ class HardwareSpecs:
             if name == "compute_capability" or value is None: continue
             if not (isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and value > 0):
                 raise InputError(f"{name} must be a positive, finite number or None, not {one_line(repr(value), 60)}.")
+            object.__setattr__(self, name, float(value))
 
     def _total(self, value: float | None) -> float | None:
         # Devices that a runtime makes of one CPU share its cores and its memory.
@@ -94,6 +103,34 @@ class HardwareSpecs:
                     self.peak_mode or None, source=" and ".join("given" if s == "unavailable" else s for s in sources))
 
     @classmethod
+    def from_chip(
+        cls,
+        name: "str | Chip",       # a chip of the registry, "H100 SXM", or one that `read_chips` read
+        mode: str | None = None,  # compute mode of the peak; None: what models run in, bf16 or next to it
+    ) -> "HardwareSpecs":
+        """What is printed of a chip, all of it estimated; raises `InputError` for what is unknown.
+
+        One that a runtime shows as several devices is several devices here, too, each with its share."""
+        from fasterroof.chips import chip
+        from fasterroof.datasheet import chip_roof
+
+        c = chip(name) if isinstance(name, str) else name
+        roof, parts = chip_roof(c, mode), int(c.devices.value) if c.devices else 1
+        memory, by = c.memory_bytes, f"{f'1/{parts} of ' * (parts > 1)}datasheet of {c.vendor} {c.name}"
+        found = {"memory_gb": memory.value / 1e9 / parts if memory else None,
+                 "compute_capability": c.capability.value if c.capability else None,
+                 "peak_flops_per_second": roof.peak_flops / parts,
+                 "memory_bandwidth_gb_per_second": roof.peak_bandwidth / 1e9 / parts}
+        ceiling = next((x for x in roof.ceilings if (x.mode, x.flops_per_s) == (roof.mode, roof.peak_flops)), None)
+        cited = {"memory_gb": memory and c.cite(memory), "compute_capability": c.capability and c.cite(c.capability),
+                 "peak_flops_per_second": ceiling and ceiling.by, "memory_bandwidth_gb_per_second": c.cite(c.bandwidth)}
+        told = [k for k, v in found.items() if v is not None]
+        sources = {FIGURES[k]: "estimated" for k in told}
+        return cls({"soc": "gpu"}.get(c.kind, c.kind), parts, **found, **sources,
+                   name=f"{c.vendor} {c.name}", peak_mode=roof.mode or "", chip=c.name, why=dict.fromkeys(told, by),
+                   cited={k: cited[k] for k in told if cited[k]}, notes=(c.note,) if c.note else ())
+
+    @classmethod
     def from_peaks(
         cls,
         peaks: Roof,  # from `measure_peaks`, `HardwarePeaks.load` or `HardwarePeaks.from_chip`
@@ -103,15 +140,16 @@ class HardwareSpecs:
         said = {"measured": "measured", "datasheet": "estimated"}.get(peaks.source, "unavailable")
         kind = getattr(peaks, "device", "").partition(":")[0]
         conditions = getattr(peaks, "conditions", {})
-        found = peaks.find(None)
+        found = next((c for c in peaks.ceilings if (c.mode, c.flops_per_s) == (peaks.mode, peaks.peak_flops)), None)
         by = {"peak_flops_per_second": found.by if found else "", "memory_bandwidth_gb_per_second": peaks.main.by}
         return cls(
-            {"": "unknown", "cpu": "cpu", "xla": "tpu"}.get(kind, "gpu"), 1, peak_flops_per_second=peaks.peak_flops,
+            {"": "unknown", "cuda": "gpu", "xpu": "gpu", "mps": "gpu"}.get(kind, kind), 1,
+            peak_flops_per_second=peaks.peak_flops,
             memory_bandwidth_gb_per_second=peaks.peak_bandwidth / 1e9, peak_flops_source=said,
             memory_bandwidth_source=said, peak_mode=peaks.mode or "",
             name=str(conditions.get("gpu") or conditions.get("cpu") or peaks.name),
             why={k: v if said == "measured" else peaks.name for k, v in by.items() if v},
-            cited={k: v for k, v in by.items() if v and said != "measured"})
+            cited={k: v for k, v in by.items() if v and said != "measured"}, notes=getattr(peaks, "notes", ()))
 
     def rows(self) -> list[tuple[str, str, str, str]]:  # what, value, source, why
         "The figures as people read them."
@@ -121,7 +159,9 @@ class HardwareSpecs:
                  "compute_capability": ("compute capability", self.compute_capability or MISSING),
                  "peak_flops_per_second": (peak, si(self.peak_flops_per_second, rate_unit(self.peak_mode), 4)),
                  "memory_bandwidth_gb_per_second": ("bandwidth", giga(self.memory_bandwidth_gb_per_second, "B/s"))}
-        return [(*cells[name], getattr(self, source), self.why.get(name, "")) for name, source in FIGURES.items()]
+        def source(name): return said if (said := getattr(self, FIGURES[name])) != "unavailable" or (
+            getattr(self, name) is None) else "given"
+        return [(*cells[name], source(name), self.why.get(name, "")) for name in FIGURES]
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON, with the totals."
@@ -140,9 +180,13 @@ class HardwareSpecs:
         import pandas as pd
 
         frame = pd.DataFrame(self.rows(), columns=["of one device", "", "source", "why"])
-        notes = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in (*dict.fromkeys(self.cited.values()),
-                                                                        *self.notes))
+        said = (*dict.fromkeys(self.cited.values()), *self.notes)
+        notes = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in said)
         return f"<p>{escape(self.sentence)}</p>{frame.to_html(index=False)}{notes}"  # pandas escapes
+
+    def __repr__(self):
+        told = (f"{what} {value} {source}" for what, value, source, _ in self.rows() if source != "unavailable")
+        return f"HardwareSpecs({'; '.join((self.sentence, *told))})"
 
     @property
     def sentence(self) -> str:

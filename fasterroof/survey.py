@@ -24,7 +24,7 @@ from .cudaproducts import modes_of
 from .env import pin_fp32, preserved
 from .errors import DeviceError, one_line
 from fasterroof.host import (
-    ForeignLoad, caches, cpu_name, cpu_quota, cpus_allowed, memory_total, throttled,
+    ForeignLoad, caches, cores, cpu_name, cpu_quota, cpu_set, cpus_allowed, memory_total, throttled,
 )
 from .prober import ProbeError, Prober
 from .units import FORMATS, si
@@ -92,6 +92,7 @@ def _on_cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
     foreign = load.share(used_s)
     found.conditions |= {
         "cpu": cpu_name(), "threads": torch.get_num_threads(), "cpus_allowed": cpus_allowed(), "cpu_quota": cpu_quota(),
+        "cores": len(cores(cpu_set())),
         "foreign_cpu_share": foreign, "throttled_s": hot[0] - held[0], "thermal_throttles": hot[1] - held[1],
         "seconds": time.perf_counter() - began}
     found.notes += _disturbed(found.conditions)
