@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fasterroof.run import Run
 
 # %% ../nbs/analysis/estimator.ipynb #4ef8fb78
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RooflineMetrics:
     "Where one operation stands under the roof of one device."
     arithmetic_intensity: float              # FLOP/B
@@ -55,6 +55,8 @@ class RooflineMetrics:
                 ("bandwidth", si(self.achieved_bandwidth_gb_per_second * 1e9, "B/s")),
                 ("attainable", f"{si(self.attainable_flops_per_second, 'FLOP/s')} ({sources})"),
                 ("efficiency", f"{100 * self.efficiency_ratio:.3g} %{over}"), ("bottleneck", self.bottleneck)]
+
+    def __repr__(self): return f"{type(self).__name__}({'; '.join(' '.join(row) for row in self.rows())})"
 
     def to_frame(self) -> "pd.DataFrame":
         "One row, in the units of its names."
@@ -87,7 +89,7 @@ def _metrics(
                            roof.attainable(intensity), floor.time_s > time_s, specs)
 
 # %% ../nbs/analysis/estimator.ipynb #ac91f2ef
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JaxProfile(RooflineMetrics):
     "A JAX function that was run, under the roof of one device."
     flops: float          # FLOP, by convention, of its jaxpr
@@ -119,7 +121,8 @@ def _unlike(run: "Run", mode: str, specs: HardwareSpecs) -> tuple[str, ...]:
     if mode != specs.peak_mode and specs.peak_mode:
         said.append(f"Most of it is computed in {mode}; the specs' peak is that of {specs.peak_mode}.")
     if specs.platform not in (where, {"cuda": "gpu", "rocm": "gpu"}.get(where, where), "unknown"):
-        said.append(f"It ran on {where}; the specs are of a {specs.platform}: {one_line(specs.name, 60)}.")
+        name = f": {one_line(specs.name, 60)}" * bool(specs.name)
+        said.append(f"It ran on {where}; the specs are of a {specs.platform}{name}.")
     return tuple(said)
 
 

@@ -193,4 +193,4 @@ class HardwareSpecs:
         "The platform, how many devices, and what told of them."
         plural = f"{self.device_count} devices" if self.device_count > 1 else "1 device"
         told = f", told by {self.framework}" if self.framework else ""
-        return f"{self.platform}, {plural}{told}: {one_line(self.name, 100) or 'no name'}"
+        return f"{self.platform}, {plural}{told}{': ' * bool(self.name)}{one_line(self.name, 100)}"
