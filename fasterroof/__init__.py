@@ -24,16 +24,14 @@ if TYPE_CHECKING:
         RunFileError as RunFileError,
         UncountedWarning as UncountedWarning,
     )
-    from .estimator import (
-        JaxProfile as JaxProfile,
-        PerformanceEstimator as PerformanceEstimator,
-        RooflineMetrics as RooflineMetrics,
-    )
+    from .estimator import PerformanceEstimator as PerformanceEstimator
     from .figures import Chip as Chip
     from .hardware import HardwareDetector as HardwareDetector
+    from .jaxprofile import JaxProfile as JaxProfile
     from .jaxrules import register_jax_cost as register_jax_cost
     from .join import RooflinePoint as RooflinePoint
     from .links import measure_links as measure_links
+    from .metrics import RooflineMetrics as RooflineMetrics
     from .ops import Work as Work, register_cost as register_cost
     from .peaks import clear_peaks_cache as clear_peaks_cache, measure_peaks as measure_peaks
     from .ranks import merge_runs as merge_runs
@@ -56,12 +54,14 @@ _ROOMS = {
     "datasheet": "chip_roof",
     "env": "environment preserved",
     "errors": "DeviceError FasterroofError InputError ModelError RunFileError UncountedWarning",
-    "estimator": "JaxProfile PerformanceEstimator RooflineMetrics",
+    "estimator": "PerformanceEstimator",
     "figures": "Chip",
     "hardware": "HardwareDetector",
+    "jaxprofile": "JaxProfile",
     "jaxrules": "register_jax_cost",
     "join": "RooflinePoint",
     "links": "measure_links",
+    "metrics": "RooflineMetrics",
     "ops": "Work register_cost",
     "peaks": "clear_peaks_cache measure_peaks",
     "ranks": "merge_runs",

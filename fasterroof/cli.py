@@ -11,7 +11,8 @@ import os
 import sys
 from typing import NoReturn
 
-from .commands import diff, hardware, import_trace, peaks, profile, say
+from .commands import diff, hardware, import_trace, peaks, profile
+from .terminal import say
 
 # %% ../nbs/analysis/cli.ipynb #c660db3f
 class _Parser(argparse.ArgumentParser):

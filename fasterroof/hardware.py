@@ -38,7 +38,7 @@ def _one_name(names: Iterable[str], notes: list[str]) -> str:
     notes.append(f"The devices differ ({one_line(', '.join(different))}): no figure holds for each of them.")
     return ""
 
-
+# %% ../nbs/analysis/hardware.ipynb #4f9639ca
 def _by_nvml(name: str) -> tuple[float | None, str | None]:
     "Bytes of memory and compute capability of the devices of that name, where the driver knows them and they agree."
     try:
@@ -58,7 +58,7 @@ def _by_nvml(name: str) -> tuple[float | None, str | None]:
     except pynvml.NVMLError: return None, None
     finally: pynvml.nvmlShutdown()
 
-
+# %% ../nbs/analysis/hardware.ipynb #6dbd00bd
 def _by_jax() -> _Device | str:
     "What JAX tells, or why it does not."
     if not find_spec("jax"): return "JAX is not installed"
@@ -77,7 +77,7 @@ def _by_jax() -> _Device | str:
     if everywhere != len(devices): notes.append(f"JAX has {everywhere} devices in all its processes; these are here.")
     return _Device(platform, len(devices), name, told_by, memory, "NVML" * bool(memory), *told, tuple(notes))
 
-
+# %% ../nbs/analysis/hardware.ipynb #397d52ef
 def _by_torch() -> _Device | str:
     "What torch tells, or why it does not."
     if not find_spec("torch"): return "torch is not installed"
@@ -106,7 +106,7 @@ def _torch_devices(torch, kind: str) -> _Device:
     return _Device("gpu", count, name, told_by, memory, told_by * bool(memory), capability if name else None, told_by,
                    tuple(notes))
 
-
+# %% ../nbs/analysis/hardware.ipynb #0c99622f
 def _by_system(told_by: str = "the system", count: int = 1) -> _Device:
     "What the operating system tells of the CPU."
     return _Device("cpu", count, processor().name, told_by, memory_limit(), "the system")
@@ -143,7 +143,7 @@ def _estimates(d: _Device) -> tuple[dict, dict, dict]:
         why["peak_flops_per_second"], cited["peak_flops_per_second"] = peaks[0].why, peaks[0].source
     return found, why, cited
 
-
+# %% ../nbs/analysis/hardware.ipynb #de1871d4
 class HardwareDetector:
     "Asks what machine this is."
 
