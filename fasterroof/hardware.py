@@ -6,11 +6,12 @@
 __all__ = ['HardwareDetector']
 
 # %% ../nbs/analysis/hardware.ipynb #7f4ec053
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 from .chips import exactly
+from .datasheet import per_device
 from .errors import DeviceError, InputError, one_line
 from .figures import Chip
 from .host import caches, cpu_set, memory_limit
@@ -30,6 +31,10 @@ class _Device:
     capability: str | None = None
     capability_by: str = ""
     notes: tuple[str, ...] = ()
+
+
+class _Broken(str):
+    "Why a runtime that is installed tells nothing."
 
 
 def _one_name(names: Iterable[str], notes: list[str]) -> str:
@@ -66,7 +71,7 @@ def _by_jax() -> _Device | str:
         import jax
 
         devices, everywhere = jax.local_devices(), jax.device_count()
-    except Exception as e: return f"JAX has no devices ({type(e).__name__}: {one_line(e)})"  # (a broken driver)
+    except Exception as e: return _Broken(f"JAX has no devices ({type(e).__name__}: {one_line(e)})")  # (a driver's)
     if not devices: return "JAX has no devices here"
     notes, first, told_by = [], devices[0], f"JAX {jax.__version__}"
     platform = {"cuda": "gpu", "rocm": "gpu", "metal": "gpu"}.get(first.platform.lower(), first.platform.lower())
@@ -89,7 +94,7 @@ def _by_torch() -> _Device | str:
             shared = "The GPU shares the memory with the CPU."
             return replace(_by_system(f"torch {torch.__version__}"), platform="gpu", notes=(shared,))
         return _torch_devices(torch, kind) if kind else "torch has no accelerator"
-    except Exception as e: return f"torch has no devices ({type(e).__name__}: {one_line(e)})"
+    except Exception as e: return _Broken(f"torch has no devices ({type(e).__name__}: {one_line(e)})")
 
 
 def _torch_devices(torch, kind: str) -> _Device:
@@ -117,30 +122,25 @@ def _from_sheet(d: _Device) -> Chip | None:
     return c if c and (c.kind == "cpu") == (d.platform == "cpu") else None
 
 
+def _printed(c: Chip) -> Iterator[tuple]:
+    "What a sheet tells of a device; of a processor its sockets' bandwidth, where the process has whole ones."
+    if c.kind != "cpu": yield from per_device(c)
+    p = processor()
+    if c.kind == "cpu" and c.bandwidth and c.cores and p.cores_allowed >= p.sockets * c.cores.value:
+        of = f"datasheet of {c.vendor} {c.name}, {p.sockets} socket{'s' * (p.sockets > 1)}"
+        yield "memory_bandwidth_gb_per_second", c.bandwidth.value * p.sockets / 1e9, c.bandwidth, of
+
+
 def _estimates(d: _Device) -> tuple[dict, dict, dict]:
     "Figures that a datasheet or arithmetic tells, from what, and where that was read."
     c, found, why, cited = _from_sheet(d), {}, {}, {}
-    if c:
-        parts = c.devices.value if c.devices else 1
-        share, sheet = f"1/{parts:g} of " if parts > 1 else "", f"datasheet of {c.vendor} {c.name}"
-        main = c.main if c.kind != "cpu" else None  # a processor's sheet is of all its cores
-        told = {"memory_gb": (c.memory_bytes, 1e9 * parts), "peak_flops_per_second": (main, parts),
-                "memory_bandwidth_gb_per_second": (c.bandwidth, 1e9 * parts)}
-        if c.kind == "cpu":
-            del told["memory_gb"]  # what a socket could hold tells nothing of what it does
-            p = processor()
-            if not c.cores or p.cores_allowed < p.sockets * c.cores.value: del told["memory_bandwidth_gb_per_second"]
-            else: parts, sheet = 1 / p.sockets, f"{sheet}, {p.sockets} socket{'s' * (p.sockets > 1)}"
-            told = {name: (figure, over * parts) for name, (figure, over) in told.items()}
-        for name, (figure, over) in told.items():
-            if figure: found[name], why[name], cited[name] = figure.value / over, f"{share}{sheet}", c.cite(figure)
-        if c.capability:
-            name = "compute_capability"
-            found[name], why[name], cited[name] = c.capability.value, sheet, c.cite(c.capability)
-        if main: found["peak_mode"] = main.mode
+    for name, value, figure, of in _printed(c) if c else ():
+        found[name], why[name], cited[name] = value, of, c.cite(figure)
+    if c and "peak_flops_per_second" in found: found["peak_mode"] = c.main.mode
     if d.platform == "cpu" and (peaks := theoretical_peaks(processor())):
-        found["peak_flops_per_second"], found["peak_mode"] = peaks[0].flops_per_s, peaks[0].mode
-        why["peak_flops_per_second"], cited["peak_flops_per_second"] = peaks[0].why, peaks[0].source
+        name = "peak_flops_per_second"
+        found[name], found["peak_mode"] = peaks[0].flops_per_s, peaks[0].mode
+        why[name], cited[name] = peaks[0].why, peaks[0].source
     return found, why, cited
 
 # %% ../nbs/analysis/hardware.ipynb #de1871d4
@@ -158,17 +158,23 @@ class HardwareDetector:
     def _device(self) -> _Device:
         asked = {"jax": _by_jax, "torch": _by_torch, "system": _by_system}
         if self.framework is None:
-            found = next(x for ask in asked.values() if isinstance(x := ask(), _Device))
-            other = _by_torch() if found.platform == "cpu" and found.told_by.startswith("JAX") else None
-            if not isinstance(other, _Device): return found
-            what = one_line(other.name, 60) or "devices that differ"
-            return replace(found,
-                           notes=(f"torch has {other.count} × {what} that JAX does not: HardwareDetector('torch') "
-                                         "tells of it.",))
+            told = {name: ask() for name, ask in asked.items() if name != "torch"}
+            if not isinstance(told["jax"], _Device) or told["jax"].platform == "cpu": told["torch"] = _by_torch()
+            return self._first(told)
         found = asked[self.framework]()
         if isinstance(found, str):
             raise DeviceError(f"{found}: ask another framework, or None for the first that has devices.")
         return found
+
+    @staticmethod
+    def _first(told: dict) -> _Device:
+        "JAX's device, else torch's, else the system's; what else was told is noted."
+        found = next(x for x in (told.get(name) for name in ("jax", "torch", "system")) if isinstance(x, _Device))
+        other, notes = told.get("torch"), list(found.notes)
+        if isinstance(other, _Device) and other is not found:
+            what = one_line(other.name, 60) or "devices that differ"
+            notes.append(f"torch has {other.count} × {what} that JAX does not: HardwareDetector('torch') tells of it.")
+        return replace(found, notes=(*notes, *(f"{why}." for why in told.values() if isinstance(why, _Broken))))
 
     def detect_hardware(self) -> HardwareSpecs:
         "This machine, every figure with its source; raises `DeviceError` where the asked framework has no device."

@@ -112,23 +112,16 @@ class HardwareSpecs:
 
         One that a runtime shows as several devices is several devices here, too, each with its share."""
         from fasterroof.chips import chip
-        from fasterroof.datasheet import chip_roof
+        from fasterroof.datasheet import chip_roof, per_device
 
         c = chip(name) if isinstance(name, str) else name
         roof, parts = chip_roof(c, mode), int(c.devices.value) if c.devices else 1
-        memory, by = c.memory_bytes, f"{f'1/{parts} of ' * (parts > 1)}datasheet of {c.vendor} {c.name}"
-        found = {"memory_gb": memory.value / 1e9 / parts if memory else None,
-                 "compute_capability": c.capability.value if c.capability else None,
-                 "peak_flops_per_second": roof.peak_flops / parts,
-                 "memory_bandwidth_gb_per_second": roof.peak_bandwidth / 1e9 / parts}
-        ceiling = next((x for x in roof.ceilings if (x.mode, x.flops_per_s) == (roof.mode, roof.peak_flops)), None)
-        cited = {"memory_gb": memory and c.cite(memory), "compute_capability": c.capability and c.cite(c.capability),
-                 "peak_flops_per_second": ceiling and ceiling.by, "memory_bandwidth_gb_per_second": c.cite(c.bandwidth)}
-        told = [k for k, v in found.items() if v is not None]
-        sources = {FIGURES[k]: "estimated" for k in told}
-        return cls({"soc": "gpu"}.get(c.kind, c.kind), parts, **found, **sources,
-                   name=f"{c.vendor} {c.name}", peak_mode=roof.mode or "", chip=c.name, why=dict.fromkeys(told, by),
-                   cited={k: cited[k] for k in told if cited[k]}, notes=(c.note,) if c.note else ())
+        told = {name: (value, of, c.cite(figure)) for name, value, figure, of in per_device(c, mode)}
+        sources = {FIGURES[name]: "estimated" for name in told}
+        return cls({"soc": "gpu"}.get(c.kind, c.kind), parts, **{k: v for k, (v, *_) in told.items()}, **sources,
+                   name=f"{c.vendor} {c.name}", peak_mode=roof.mode or "", chip=c.name,
+                   why={k: of for k, (_, of, _) in told.items()}, cited={k: by for k, (*_, by) in told.items()},
+                   notes=(c.note,) if c.note else ())
 
     @classmethod
     def from_peaks(
