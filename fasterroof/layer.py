@@ -237,5 +237,6 @@ def element_bytes(
     mode: str,   # compute mode: "bf16", "fp8_e4m3"; empty where it is not known
 ) -> float:      # B
     "Bytes of a weight or an activation in the format that a mode reads; raises `InputError` where there is none."
-    if not mode: raise InputError("These specs do not say what mode their peak is of: give bytes_per_element.")
-    return 4.0 if mode in ("tf32", "medium") else int(re.search(r"\d+", mode)[0]) / 8
+    digits = "32" if mode in ("tf32", "medium") else "".join(re.findall(r"\d+", mode)[:1])
+    if not digits: raise InputError("These specs do not say what mode their peak is of: give bytes_per_element.")
+    return int(digits) / 8
