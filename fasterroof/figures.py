@@ -40,7 +40,7 @@ class Word:
     source: str  # key of a `Source`
     where: str   # table, row and column
 
-
+# %% ../nbs/analysis/figures.ipynb #f47cab59
 def shown(
     what: str,                   # as `Chip.figures` calls it
     value: "float | str | None",  # in the plain SI unit; None where it is not known
@@ -53,7 +53,7 @@ def shown(
         return f"{value / 2**20:.4g} MiB" if value >= 2**20 else f"{value / 2**10:.4g} KiB"
     return si(value, unit, 4)
 
-
+# %% ../nbs/analysis/figures.ipynb #83205c37
 @dataclass(frozen=True)
 class Cache:
     "One level of cache, over the whole chip."

@@ -77,7 +77,7 @@ class LayerOp:
     time_s: float        # s, the floor
     bottleneck: str      # "compute" or "memory"
 
-
+# %% ../nbs/analysis/layer.ipynb #9df4cd96
 @dataclass(frozen=True, repr=False)
 class PhaseEstimate:
     "One layer in one phase of a decoder: the least time that it can take under the specs."
@@ -144,7 +144,7 @@ class PhaseEstimate:
 
         return pd.DataFrame([{"phase": self.phase, **asdict(x)} for x in self.ops])
 
-
+# %% ../nbs/analysis/layer.ipynb #51056c73
 @dataclass(frozen=True)
 class LayerEstimate:
     "A layer in both phases."
@@ -169,7 +169,7 @@ class LayerEstimate:
                                                       self.decode.sentence))
         return f"{''.join(said)}{frame.to_html(index=False)}"
 
-
+# %% ../nbs/analysis/layer.ipynb #4cf028a4
 @dataclass(frozen=True)
 class Layer:
     "Sizes of a layer."

@@ -51,7 +51,7 @@ def _ratios(
     if c.bus_bits and c.pin_rate and c.bandwidth:
         yield "bus", c.bandwidth.value / (c.bus_bits.value * c.pin_rate.value / 8), (1,)
 
-
+# %% ../nbs/analysis/plausible.ipynb #613399b4
 def _outside(
     c: Chip,  # any
 ) -> Iterator[tuple[str, str, float]]:
@@ -82,7 +82,7 @@ def _outside(
     slowest = min((r for m in ("bf16", "fp16") if (r := _rate(c, m))), default=None)
     if slowest and vector and slowest < vector * (1 - _SLACK): yield "matrix over vector", "ratio", slowest / vector
 
-
+# %% ../nbs/analysis/plausible.ipynb #6ce0a43a
 def faults(
     c: Chip,  # any
 ) -> list[str]:  # "fp16 over tf32: 4.02, where there is 2"; empty where nothing is wrong

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from .chips import check_sources
 from .errors import RunFileError, one_line
 from .figures import Peak, Source, Word
 from .files import from_plain, read_versioned
@@ -54,6 +55,7 @@ def read_cores(
     "The microarchitectures in a file; raises `RunFileError` where it is no such file or a figure has no source."
     d, where = read_versioned(path, "fasterroof cores", 1, "a list of cores"), one_line(path)
     known = from_plain(CoreList, {k: v for k, v in d.items() if k not in ("format", "version")}, where, strict=True)
+    check_sources(known.sources, where)
     for c in known.cores:
         told = [*c.flops_per_cycle, *([c.models_source] if c.models_source else [])]
         if not all(f.source in known.sources and f.where.strip() for f in told):
