@@ -6,6 +6,7 @@
 __all__ = ['chip_roof', 'per_device', 'Share', 'chip_of', 'shares']
 
 # %% ../nbs/analysis/datasheet.ipynb #fcce103b
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -94,7 +95,7 @@ def chip_of(
     "The chip that peaks were measured on, by the exact name that they recorded."
     told = getattr(peaks, "conditions", None) or {}
     memory = peaks.main.capacity if told.get("gpu") else None
-    found = exactly(str(told.get("gpu") or told.get("cpu") or ""), memory if memory and memory < 2**62 else None)
+    found = exactly(str(told.get("gpu") or told.get("cpu") or ""), memory if memory and math.isfinite(memory) else None)
     if found and found.kind == "cpu" and not (found.cores and told.get("cores") == found.cores.value): return None
     return found
 

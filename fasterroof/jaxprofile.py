@@ -101,8 +101,8 @@ def _unlike(run: "Run", mode: str, specs: HardwareSpecs) -> tuple[str, ...]:
     return tuple(said)
 
 # %% ../nbs/analysis/jaxprofile.ipynb #977b4f27
-def _counted(func: Callable, args: tuple):
-    "The work of a call; raises for what has no place on a roofline, before anything runs."
+def _check_counted(func: Callable, args: tuple) -> None:
+    "Raises for what has no place on a roofline, before anything runs."
     from fasterroof.jaxpr import trace_jax
 
     work = trace_jax(func, args, {}, name=one_line(model_name(func)))
@@ -111,7 +111,6 @@ def _counted(func: Callable, args: tuple):
     if not (work.flops and work.external_bytes):
         raise InputError(f"{work.name} does {si(work.flops, 'FLOP')} on {si(work.external_bytes, 'B')}: without both "
                          "it has no intensity, and no place on a roofline.")
-    return work
 
 
 def profile_function(
@@ -133,7 +132,7 @@ def profile_function(
     num_iterations = whole("num_iterations", num_iterations)
     warmup_iterations = whole("warmup_iterations", warmup_iterations, 0)
     analyze(1, 1, hardware_specs, 1)  # what the specs lack is told before anything runs
-    _counted(func, tuple(args))
+    _check_counted(func, tuple(args))
     run = profile_jax(func, tuple(args), peaks=replace(hardware_specs.roof(), mode=None), warmup=warmup_iterations,
                       steps=num_iterations)
     op, = run.ops
