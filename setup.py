@@ -17,7 +17,7 @@ def requirements(name):
     return cfg.get(name, "").split()
 
 
-extras = {name: requirements(f"{name}_requirements") for name in ("probes", "jax", "vision", "nvml")}
+extras = {name: requirements(f"{name}_requirements") for name in ("probes", "jax", "vision", "nvml", "contract")}
 extras["dev"] = sum(extras.values(), requirements("dev_requirements"))
 
 setup(
