@@ -112,6 +112,8 @@ class Trace:
     unknown_trips: tuple[str, ...] = ()  # loops counted with a single trip, since nobody knows how many they make
     fewer: dict[str, int] = field(default_factory=dict)  # of "flops", "bytes", …: what the least branches fall short
     more: dict[str, int] = field(default_factory=dict)   # and by how much the most exceed those that are listed
+    parameters: int | None = None  # of the module that was traced; None: it is none
+    held_bytes: int | None = None  # B of its parameters, buffers and arguments; None: not told
 
     @property
     def uncounted(self) -> dict[str, int]:
@@ -189,6 +191,7 @@ class Trace:
         "Plain values, ready for JSON."
         return {"name": self.name, "notes": list(self.notes), "uncounted": self.uncounted,
                 "unknown_trips": list(self.unknown_trips), "external_bytes": self.external_bytes,
+                "parameters": self.parameters, "held_bytes": self.held_bytes,
                 "flops_range": list(self.flops_range), "ops": [asdict(op) for op in self.ops]}
 
     def to_json(self) -> str:
