@@ -11,10 +11,13 @@ from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .archetype import Hardware as Hardware, SystemArchetype as SystemArchetype
     from .chips import chip as chip, chip_names as chip_names, read_chips as read_chips
     from .clock import Timing as Timing, time_call as time_call
     from .compare import Diff as Diff, diff as diff
     from .datasheet import chip_roof as chip_roof
+    from .decoder import Generation as Generation
+    from .engine import Engine as Engine
     from .env import environment as environment, preserved as preserved
     from .errors import (
         DeviceError as DeviceError,
@@ -32,8 +35,12 @@ if TYPE_CHECKING:
     from .join import RooflinePoint as RooflinePoint
     from .links import measure_links as measure_links
     from .metrics import RooflineMetrics as RooflineMetrics
+    from .models import model_names as model_names, read_models as read_models
+    from .modelspec import ModelSpec as ModelSpec
     from .ops import Work as Work, register_cost as register_cost
     from .peaks import clear_peaks_cache as clear_peaks_cache, measure_peaks as measure_peaks
+    from .prediction import PerformanceProfile as PerformanceProfile, calc_bottleneck as calc_bottleneck
+    from .quantity import BYTES_PER_PRECISION as BYTES_PER_PRECISION, Q_ as Q_, ureg as ureg
     from .ranks import merge_runs as merge_runs
     from .record import HardwarePeaks as HardwarePeaks
     from .roof import Ceiling as Ceiling, Level as Level, Link as Link, Mix as Mix, Roof as Roof
@@ -41,6 +48,7 @@ if TYPE_CHECKING:
     from .run import Run as Run
     from .spans import Span as Span, occupancy as occupancy
     from .specs import HardwareSpecs as HardwareSpecs
+    from .sweep import Sweep as Sweep
     from .totals import Total as Total
     from .trace import trace as trace
     from .watching import profile_step as profile_step, watch as watch
@@ -48,10 +56,13 @@ if TYPE_CHECKING:
 
 # The same table for the interpreter: room -> the names it hands out.
 _ROOMS = {
+    "archetype": "Hardware SystemArchetype",
     "chips": "chip chip_names read_chips",
     "clock": "Timing time_call",
     "compare": "Diff diff",
     "datasheet": "chip_roof",
+    "decoder": "Generation",
+    "engine": "Engine",
     "env": "environment preserved",
     "errors": "DeviceError FasterroofError InputError ModelError RunFileError UncountedWarning",
     "estimator": "PerformanceEstimator",
@@ -62,8 +73,12 @@ _ROOMS = {
     "join": "RooflinePoint",
     "links": "measure_links",
     "metrics": "RooflineMetrics",
+    "models": "model_names read_models",
+    "modelspec": "ModelSpec",
     "ops": "Work register_cost",
     "peaks": "clear_peaks_cache measure_peaks",
+    "prediction": "PerformanceProfile calc_bottleneck",
+    "quantity": "BYTES_PER_PRECISION Q_ ureg",
     "ranks": "merge_runs",
     "record": "HardwarePeaks",
     "roof": "Ceiling Level Link Mix Roof",
@@ -71,6 +86,7 @@ _ROOMS = {
     "run": "Run",
     "spans": "Span occupancy",
     "specs": "HardwareSpecs",
+    "sweep": "Sweep",
     "totals": "Total",
     "trace": "trace",
     "watching": "profile_step watch",

@@ -12,6 +12,7 @@ import sys
 from typing import NoReturn
 
 from .commands import diff, hardware, import_trace, peaks, profile
+from .predicted import predict
 from .terminal import say
 
 # %% ../nbs/analysis/cli.ipynb #c660db3f
@@ -88,6 +89,35 @@ def parser() -> argparse.ArgumentParser:
                    help="whom to ask for this machine's devices (default: the first of them that has any)")
     s.add_argument("--json", metavar="FILE", help="write it as JSON; - for stdout, instead of the table")
 
+    s = command("predict", "how long a model takes on chips that are not here",
+                'fasterroof predict Llama-3.1-8B --on "H100 SXM" --prompt 2048 --new-tokens 256')
+    s.add_argument("model", metavar="MODEL",
+                   help="a name such as Llama-3.1-8B, solved by its sizes; or what profile takes, which is traced "
+                        "operation by operation: a torchvision name, package.module:callable")
+    s.add_argument("--on", action="append", required=True, metavar="CHIP",
+                   help="its datasheet, such as \"H100 SXM\", or a file that peaks --json wrote; again for each "
+                        "further one")
+    s.add_argument("--count", type=int, metavar="N", help="chips, all work divided among them (default: 1)")
+    s.add_argument("--batch", type=int, metavar="N", help="inferences at once (default: 1)")
+    s.add_argument("--precision", metavar="MODE",
+                   help="fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4 or int4, as far as the chip has it (default: "
+                        "fp16; of a traced model its own)")
+    s.add_argument("--prompt", type=int, metavar="TOKENS", help="of each sequence: prefill and decode, apart")
+    s.add_argument("--new-tokens", type=int, metavar="TOKENS", help="that each sequence gets")
+    s.add_argument("--kv-precision", metavar="MODE", help="of the cache of keys and values (default: --precision)")
+    s.add_argument("--weight-precision", metavar="MODE", help="that weights are stored in (default: --precision)")
+    s.add_argument("--efficiency", type=float, metavar="SHARE",
+                   help="of the peak that arithmetic reaches, above 0 and up to 1 (default: 0.5)")
+    s.add_argument("--sweep", action="append", default=[], metavar="NAME=A,B,…",
+                   help="go through values of batch, precision, count, efficiency, prompt, new-tokens, kv-precision or "
+                        "weight-precision; again for each further one")
+    s.add_argument("--shape", action="append", default=[], metavar="1,3,224,224",
+                   help="shape of a traced model's input; again for each further input")
+    s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of operations; 0 for all (default: 10)")
+    s.add_argument("--html", metavar="FILE", help="write a page; of a sweep with its figure")
+    s.add_argument("--json", metavar="FILE", help="write all figures; - for stdout, instead of the table")
+    s.add_argument("--csv", metavar="FILE", help="write the table; - for stdout, instead of it")
+
     s = command("import", "place a trace of torch.profiler under a roof",
                 "fasterroof import trace.json.gz --peaks its-machine.json --html trace.html")
     s.add_argument("traces", nargs="+", metavar="TRACE",
@@ -133,7 +163,7 @@ def main(
 
     warnings.showwarning = show
     try:
-        {"profile": profile, "peaks": peaks, "hardware": hardware, "import": import_trace,
+        {"profile": profile, "peaks": peaks, "hardware": hardware, "predict": predict, "import": import_trace,
          "diff": diff}[args.command](args)
         sys.stdout.flush()
         return 0

@@ -94,7 +94,8 @@ class Pass:
 
 # %% ../nbs/analysis/decoder.ipynb #a94d2175
 _GENERATION = {  # field -> unit that it is told in
-    "time_to_first_token": "s", "time_per_output_token": "s", "tokens_per_second": "1/s", "latency": "s", "energy": "J",
+    "time_to_first_token": "s", "time_per_output_token": "s", "tokens_per_second": "1/s",
+    "decode_tokens_per_second": "1/s", "latency": "s", "energy": "J",
     "kv_cache_bytes": "byte", "kv_bytes_per_token": "byte", "memory_footprint": "byte", "bytes_missing": "byte",
 }
 
@@ -106,6 +107,7 @@ class Generation(Predicted):
     time_to_first_token: "pint.Quantity"    # s of the prefill
     time_per_output_token: "pint.Quantity"  # s, the mean of the steps after it; NaN where there is none
     tokens_per_second: "pint.Quantity"      # 1/s, of all sequences: batch × new tokens / latency
+    decode_tokens_per_second: "pint.Quantity"  # 1/s, of all sequences, while they are decoded; NaN without a step
     latency: "pint.Quantity"                # s until the last token
     energy: "pint.Quantity"                 # J: TDP × latency, NaN where the TDP is not known
     kv_cache_bytes: "pint.Quantity"         # byte of keys and values, of all tokens of all sequences
@@ -146,7 +148,8 @@ class Generation(Predicted):
         each = f"{told('time_per_output_token')} ({phase(self.decode)})" if self.decode else "none follows the first"
         return {"time to first token": f"{told('time_to_first_token')} ({phase(self.prefill)})",
             "time per output token": each,
-            "tokens per second": f"{self.tokens_per_second.to('1/s').magnitude:,.4g}, all sequences and the prefill",
+            "tokens per second": f"{self.tokens_per_second.magnitude:,.4g} of all sequences, prefill included"
+            + f"; {self.decode_tokens_per_second.magnitude:,.4g} in decode" * bool(self.decode),
             "in all": f"{told('latency')}, {told('energy')}" if self.energy == self.energy else told("latency"),
             "memory": f"{told('memory_footprint')}, of it cache {told('kv_cache_bytes')}: {self.fits}",
             "fit at most": room, "decode compute-bound": f"{turns} (products with weights: from "
@@ -227,7 +230,8 @@ def generation(
     room = None if system.ram is None else max(0.0, system.ram.magnitude - weights)
     watts = math.nan if system.tdp is None else system.tdp.magnitude
     return Generation(
-        Q_(first, "s"), Q_(each, "s"), Q_(batch_size * new_tokens / latency, "1/s"), Q_(latency, "s"),
+        Q_(first, "s"), Q_(each, "s"), Q_(batch_size * new_tokens / latency, "1/s"),
+        Q_(batch_size / each, "1/s"), Q_(latency, "s"),
         Q_(watts * latency, "J"), Q_(per_token * batch_size * tokens, "byte"), Q_(per_token, "byte"),
         Q_(footprint, "byte"), prefill.bytes_missing, prefill.feasible, turns, of_weights,
         None if room is None else int(room // (per_token * batch_size)),

@@ -81,7 +81,7 @@ def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float) -> Pe
     held = max(trace.held_bytes or 0, trace.external_bytes or 0, max(op.footprint for op in work))
     notes.append("memory: what the call holds (parameters, buffers, arguments) or its widest operation touches")
     modes = [m for m in modes_of(work) if m in system.modes] or [system.hardware.precision]
-    return profile_of(parts, system, held, model=trace.name, batch_size=1, precision=modes[0], efficiency=efficiency,
+    return profile_of(parts, system, held, model=trace.name, batch_size=None, precision=modes[0], efficiency=efficiency,
                       peak=system.peak(modes[0]).magnitude * efficiency, notes=notes)
 
 # %% ../nbs/analysis/engine.ipynb #cfac31fc

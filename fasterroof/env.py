@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from .errors import DeviceError
 from .host import cpu_name, cpu_quota, cpus_allowed
@@ -92,6 +93,10 @@ def _write_back(tensor: torch.Tensor, content: torch.Tensor) -> None:
     with torch.inference_mode(tensor.is_inference()), torch.no_grad(): tensor.copy_(content)
 
 
+def _holds_values(t: torch.Tensor) -> bool:
+    return not (t.is_meta or isinstance(t, FakeTensor))
+
+
 def _restorers(model: torch.nn.Module) -> Iterator:
     "Functions that put `model` back as it is now."
     for module in model.modules():
@@ -101,6 +106,7 @@ def _restorers(model: torch.nn.Module) -> Iterator:
             grad_data = None if p.grad is None else p.grad.data
             def param(m=module, name=name, p=p, data=p.data, grad=p.grad, grad_data=grad_data):
                 m._parameters[name] = p
+                if not _holds_values(p) and p.dtype == data.dtype: return  # (nor has it an address to compare)
                 if p.data is data or (p.data.data_ptr() == data.data_ptr() and p.dtype == data.dtype): return
                 p.grad, p.data = None, data  # a gradient of another format would refuse the data
                 if grad is not None: grad.data = grad_data
@@ -108,15 +114,15 @@ def _restorers(model: torch.nn.Module) -> Iterator:
             yield param
         for name, b in module._buffers.items():
             yield lambda m=module, name=name, b=b: m._buffers.__setitem__(name, b)
-            if b is not None and not b.is_meta: yield tensors_restorer([b])
+            if b is not None: yield tensors_restorer([b])
 
 
 def tensors_restorer(
-    tensors: Iterable[torch.Tensor],  # those to watch over; ones on meta hold nothing
+    tensors: Iterable[torch.Tensor],  # those to watch over; on meta, and fake ones, hold nothing
     compare: bool = True,  # False: trust torch's count of writes, which is quick; batch norm's statistics escape it
 ) -> Callable[[], None]:
     "A function that writes back what these tensors hold now, to those that were written to since."
-    saved = [(t, t.detach().clone()) for t in tensors if not t.is_meta and t.layout is torch.strided]
+    saved = [(t, t.detach().clone()) for t in tensors if t.layout is torch.strided and _holds_values(t)]
     versions = [None if compare or t.is_inference() else t._version for t, _ in saved]
     def restore():
         for i, (t, content) in enumerate(saved):

@@ -231,6 +231,7 @@ def page(
     plots: "Sequence[Figure]",           # figures, drawn one below the other
     tables: Sequence[object],            # fastcore components
     details: object,                     # plain values, shown as JSON
+    about: str = "What this was measured with",  # what the details are
 ) -> str:
     "A page that stands alone, offline, light and dark."
     from fastcore.xml import (
@@ -247,7 +248,7 @@ def page(
              Dl(*(Div(Dt(what), Dd(value)) for what, value in figures)),
              *(P(one_line(n, 2000), cls="note") for n in notes),
              *drawn, *(Div(t, cls="scroll") for t in tables),
-             Details(Summary("What this was measured with"), Pre(json.dumps(details, indent=2, ensure_ascii=False))),
+             Details(Summary(about), Pre(json.dumps(details, indent=2, ensure_ascii=False))),
              Script(NotStr(_SORT))),
         lang="en")
     return "<!doctype html>\n" + to_xml(doc, indent=False)

@@ -137,7 +137,7 @@ class PerformanceProfile(Predicted):
     latency_compute: "pint.Quantity"       # s of arithmetic, all parts together
     latency_memory: "pint.Quantity"        # s of traffic, all parts together
     latency_overhead: "pint.Quantity"      # s of launching
-    throughput: "pint.Quantity"            # 1/s: batch / latency
+    throughput: "pint.Quantity"            # 1/s: batch / latency; of a traced call: calls
     bottleneck: str                        # what most of the latency goes to: "compute", "memory" or "overhead"
     arithmetic_intensity: "pint.Quantity"  # FLOP/byte
     energy: "pint.Quantity"                # J: TDP × latency, NaN where the TDP is not known
@@ -150,7 +150,7 @@ class PerformanceProfile(Predicted):
     bytes_moved: "pint.Quantity"           # byte
     model: str                             # what it is a prediction of
     system: str                            # and where
-    batch_size: int                        # inferences at once
+    batch_size: int | None                 # inferences at once; None: a traced call, whatever its batch
     precision: str                         # compute mode; of a trace that of most of its work
     efficiency: float                      # share of the peak that arithmetic reaches
     parts: tuple[Part, ...] = ()           # what is run, one after another
@@ -169,19 +169,21 @@ class PerformanceProfile(Predicted):
     def figures(self) -> dict[str, str]:
         "What is predicted, as people read it."
         told = self.shown
-        parts = ", ".join(f"{told(f'latency_{k}')} {k}" for k in ("compute", "memory", "overhead"))
+        times = {k: getattr(self, f"latency_{k}").magnitude for k in ("compute", "memory", "overhead")}
+        parts = ", ".join(f"{si(x, 's')} {k}" for k, x in times.items() if x or k != "overhead")
         return {"latency": f"{told('latency')}, {self.bottleneck}-bound ({parts})",
                 "throughput": f"{self.throughput.to('1/s').magnitude:,.4g} /s",
                 "intensity": told("arithmetic_intensity"),
                 "work": f"{told('operations')}, {told('bytes_moved')}",
-                "reached": f"{told('peak_flops_actual')}, {told('peak_bw_actual')}",
+                "rates": f"{told('peak_flops_actual')}, {told('peak_bw_actual')} are taken as reached",
                 "energy": told("energy"), "memory": f"{told('memory_footprint')}: {self.fits}"}
 
     @property
     def sentence(self) -> str:
         "What is predicted of what."
-        return (f"{one_line(self.model, 60)} on {one_line(self.system, 60)}, batch {self.batch_size}, "
-                f"{self.precision}, efficiency {self.efficiency:g}")
+        batch = "one call" if self.batch_size is None else f"batch {self.batch_size}"
+        return (f"{one_line(self.model, 60)} on {one_line(self.system, 60)}, {batch}, {self.precision}, "
+                f"efficiency {self.efficiency:g}")
 
 # %% ../nbs/analysis/prediction.ipynb #9a4bd6e6
 def profile_of(
@@ -190,7 +192,7 @@ def profile_of(
     footprint: float,          # B that have to fit
     *,
     model: str,                # shown
-    batch_size: int,           # inferences at once
+    batch_size: int | None,    # inferences at once; None: one call
     precision: str,            # compute mode
     efficiency: float,         # share of the peak that arithmetic reaches
     peak: float,               # FLOP/s of that, in that mode
@@ -208,7 +210,7 @@ def profile_of(
     watts = math.nan if system.tdp is None else system.tdp.magnitude
     return PerformanceProfile(
         Q_(latency, "s"), Q_(compute, "s"), Q_(memory, "s"), Q_(overhead, "s"),
-        Q_(batch_size / latency, "1/s"), max(goes_to, key=goes_to.get), Q_(flops / nbytes, "FLOP/byte"),
+        Q_((batch_size or 1) / latency, "1/s"), max(goes_to, key=goes_to.get), Q_(flops / nbytes, "FLOP/byte"),
         Q_(watts * latency, "J"), Q_(float(footprint), "byte"), Q_(peak, "FLOP/s"), system.memory_bw,
         None if room is None else footprint <= room, Q_(missing, "byte"), Q_(flops, "FLOP"), Q_(nbytes, "byte"),
         model, system.name, batch_size, precision, efficiency, tuple(parts),

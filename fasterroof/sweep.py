@@ -11,6 +11,7 @@ import itertools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from html import escape
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
 # %% ../nbs/analysis/sweep.ipynb #6fcef4e5
 _MOST = 20_000  # rows
+_SHOWN = {  # what a person looks at first, and its heading
+    "time_to_first_token": "first token", "time_per_output_token": "per token", "tokens_per_second": "tokens/s",
+    "latency": "latency", "throughput": "in 1 s", "memory_footprint": "memory", "prefill_bottleneck": "prefill",
+    "decode_bottleneck": "decode", "bottleneck": "bound", "feasible": "fits",
+}
 
 
 def _named(value: object) -> object:
@@ -61,31 +67,34 @@ class Sweep:
                           indent=1, allow_nan=False)
 
     @property
-    def about(self) -> list[str]:
-        "Columns that a person looks at first: what was gone through, the main figures, and what is in the way."
-        main = ("time_to_first_token", "time_per_output_token", "tokens_per_second", "latency", "throughput",
-                "memory_footprint", "prefill_bottleneck", "decode_bottleneck", "bottleneck", "feasible", "error")
-        generates = any("prefill_bottleneck" in row for row in self.rows)
-        left_out = ("latency",) if generates else ()
-        told = [n for n in main if any(r.get(n) not in (None, "") for r in self.rows)]
-        return [*self.swept, *(n for n in told if n not in left_out)]
+    def remarks(self) -> list[str]:
+        "Why combinations have no answer, and what the others assume."
+        said: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row["error"]: said.setdefault(row["error"], []).append(", ".join(str(row[n]) for n in self.swept))
+        lacking = [f"No answer for {'; '.join(where[:4])}{'; …' * (len(where) > 4)}: {why}"
+                   for why, where in said.items()]
+        return [*lacking, *dict.fromkeys(n for r in self.results if r for n in getattr(r, "notes", ()))]
 
     def cells(self) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
-        "The rows as people read them."
+        "What was gone through and the main figures, as people read them."
         def shown(name, value):
             if value is None: return MISSING
             if isinstance(value, bool): return "yes" if value else "no"
-            if self.units.get(name) == "1/s": return f"{value:,.4g} /s"
+            if self.units.get(name) == "1/s": return f"{value:,.4g}"
             if name in self.units: return si(value, self.units[name].replace("byte", "B"))
             return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
-        names = self.about
-        return [n.replace("_", " ") for n in names], [[shown(n, row.get(n)) for n in names] for row in self.rows]
+        hidden = {"latency"} if "time_to_first_token" in self.units else {*()}
+        names = [n for n in _SHOWN if n not in hidden and any(r.get(n) is not None for r in self.rows)]
+        headings = [n.replace("_", " ") for n in self.swept] + [_SHOWN[n] for n in names]
+        return headings, [[shown(n, row.get(n)) for n in (*self.swept, *names)] for row in self.rows]
 
     def _repr_html_(self) -> str:
         import pandas as pd
 
         headings, rows = self.cells()
-        return pd.DataFrame(rows, columns=headings).to_html(index=False)  # pandas escapes
+        said = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in self.remarks)
+        return pd.DataFrame(rows, columns=headings).to_html(index=False) + said  # pandas escapes
 
     def plot(
         self,
