@@ -6,6 +6,7 @@
 __all__ = ['Hardware', 'SystemArchetype']
 
 # %% ../nbs/analysis/archetype.ipynb #9305cf72
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -168,7 +169,7 @@ class SystemArchetype:
     def from_peaks(
         cls,
         peaks: Roof,                         # from `measure_peaks()` or `HardwarePeaks.load`; any other roof
-        ram: "pint.Quantity | None" = None,  # byte; None: not known
+        ram: "pint.Quantity | None" = None,  # byte; None: what the peaks tell of main memory
         count: int = 1,                      # devices
     ) -> "SystemArchetype":
         "Measured peaks as a system: the highest ceiling of each mode, and main memory."
@@ -182,6 +183,7 @@ class SystemArchetype:
                              "Roof(…, mode=\"fp32\").")
         lower = ("some of its ceilings are lower bounds: it may be faster",) if peaks.lower_bound else ()
         launch = Q_(peaks.launch_s, "s") if peaks.launch_s else None
+        if ram is None and math.isfinite(peaks.main.capacity): ram = Q_(count * peaks.main.capacity, "byte")
         device = Hardware(peaks.name, None, Q_(peaks.peak_bandwidth, "byte/s"), dispatch_tax=launch, peaks=found,
                           precision=next(iter(found)), cited=dict.fromkeys(("peaks", "bandwidth"), peaks.source),
                           known_roof=peaks)

@@ -130,15 +130,15 @@ def _is_target(name: str) -> bool:
     return name in models.list_models()
 
 # %% ../nbs/analysis/predicted.ipynb #7874880a
-def _parts(profile, top: int | None, width: int):
-    from fasterroof.tables import text_table
+def _parts(profile, top: int | None) -> tuple[list[str], list[list[str]]]:
+    "Headings and texts of the slowest parts."
     from fasterroof.units import si
 
-    slowest = sorted(profile.parts, key=lambda p: -p.time_s)[:top]
     total = sum(p.time_s for p in profile.parts)
     rows = [[p.module or p.name, p.name.rpartition(".")[2], si(p.time_s, "s"), f"{100 * p.time_s / total:.1f} %",
-             p.bound, si(p.flops, "FLOP"), si(p.nbytes, "B")] for p in slowest]
-    return text_table(["module", "operation", "time", "share", "bound", "work", "moved"], rows, width)
+             p.bound, si(p.flops, "FLOP"), si(p.nbytes, "B")]
+            for p in sorted(profile.parts, key=lambda p: -p.time_s)[:top]]
+    return ["module", "operation", "time", "share", "bound", "work", "moved"], rows
 
 
 def shown(
@@ -148,17 +148,18 @@ def shown(
 ) -> None:
     "Print it."
     from fasterroof.sweep import Sweep
+    from fasterroof.tables import plain_table, text_table
 
     if isinstance(found, Sweep):
-        from fasterroof.tables import plain_table
-
+        line(console, found.sentence)
+        line(console)
         console.print(plain_table(*found.cells(), console.width))
         line(console)
         return notes(console, found.remarks)
     console.print(found.sentence, markup=False, highlight=False)
     line(console)
     if len(getattr(found, "parts", ())) > 1:
-        console.print(_parts(found, top, console.width))
+        console.print(text_table(*_parts(found, top), console.width))
         line(console)
         if top and top < len(found.parts):
             line(console, f"The {top} slowest of {len(found.parts)} operations; --top 0 shows all.")
@@ -178,13 +179,10 @@ def _write_page(path: str, found, title: str) -> None:
         values, said = [("combinations", f"{len(rows):,}")], found.remarks
         plots = [found.plot()] if any(isinstance(r[n], (int, float)) for n in found.swept for r in found.rows) else []
     else:
-        headings, frame = [], found.by_part() if hasattr(found, "by_part") else None
-        rows = [] if frame is None else [[str(x) for x in r] for r in frame.itertuples(index=False)]
-        headings, plots = ([] if frame is None else [*frame.columns]), []
-        values, said = [*found.figures().items()], found.notes
+        headings, rows = _parts(found, None) if len(getattr(found, "parts", ())) > 1 else ([], [])
+        values, said, plots = [*found.figures().items()], found.notes, []
     tables = [html_table(headings, [[(c, None) for c in r] for r in rows])] if rows else []
-    sentence = "" if isinstance(found, Sweep) else found.sentence
-    write_whole(path, page.page(title, sentence, values, said, plots, tables, json.loads(found.to_json()),
+    write_whole(path, page.page(title, found.sentence, values, said, plots, tables, json.loads(found.to_json()),
                                 "All figures, in SI units"))
 
 
@@ -203,14 +201,14 @@ def predict(
         lists = any(isinstance(v, list) for v in told.values())
         found = sweep(ask, told) if lists else ask(**told)
     table = found.by_part() if hasattr(found, "by_part") else found.to_frame()
-    if args.json == "-": return print(found.to_json())
-    if args.csv == "-": return print(table.to_csv(index=False), end="")
     from fasterroof.files import write_whole
 
-    if args.json: write_whole(args.json, found.to_json() + "\n")
-    if args.csv: write_whole(args.csv, table.to_csv(index=False))
+    texts = {args.json: found.to_json() + "\n", args.csv: table.to_csv(index=False)}
+    for path in texts.keys() - {None, "-"}: write_whole(path, texts[path])
     if args.html: _write_page(args.html, found, f"{args.model}, predicted")
-    for path in filter(None, (args.json, args.csv, args.html)): say(f"Wrote {path}")
+    for path in (args.json, args.csv, args.html):
+        if path not in (None, "-"): say(f"Wrote {path}")
+    if "-" in texts: return print(texts["-"], end="")
     from rich.console import Console
 
     shown(found, Console(), args.top or None)

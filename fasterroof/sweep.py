@@ -10,7 +10,7 @@ import inspect
 import itertools
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -47,6 +47,13 @@ class Sweep:
     rows: tuple[Mapping, ...]        # their values, what was predicted, and why not where it was not
     units: Mapping[str, str]         # of what was predicted
     results: tuple[object, ...] = ()  # a `PerformanceProfile` or `Generation` each; None where there is no answer
+    fixed: Mapping[str, object] = field(default_factory=dict)  # arguments with a single value
+
+    @property
+    def sentence(self) -> str:
+        "What was gone through, and what was not."
+        alike = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in self.fixed.items())
+        return f"{' × '.join(self.swept)}{f', with {alike}' * bool(alike)}".replace("_", " ")
 
     def to_frame(self) -> "pd.DataFrame":
         "All rows; `attrs[\"units\"]` names the units of what was predicted."
@@ -63,8 +70,8 @@ class Sweep:
 
     def to_json(self) -> str:
         "Rows and units as a JSON text."
-        return json.dumps({"swept": list(self.swept), "units": dict(self.units), "rows": [*map(dict, self.rows)]},
-                          indent=1, allow_nan=False)
+        return json.dumps({"swept": list(self.swept), "fixed": dict(self.fixed), "units": dict(self.units),
+                           "rows": [*map(dict, self.rows)]}, indent=1, allow_nan=False)
 
     @property
     def remarks(self) -> list[str]:
@@ -81,7 +88,7 @@ class Sweep:
         def shown(name, value):
             if value is None: return MISSING
             if isinstance(value, bool): return "yes" if value else "no"
-            if self.units.get(name) == "1/s": return f"{value:,.4g}"
+            if self.units.get(name) == "1/s": return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
             if name in self.units: return si(value, self.units[name].replace("byte", "B"))
             return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
         hidden = {"latency"} if "time_to_first_token" in self.units else {*()}
@@ -94,7 +101,8 @@ class Sweep:
 
         headings, rows = self.cells()
         said = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in self.remarks)
-        return pd.DataFrame(rows, columns=headings).to_html(index=False) + said  # pandas escapes
+        table = pd.DataFrame(rows, columns=headings).to_html(index=False)  # pandas escapes
+        return f"<p>{escape(one_line(self.sentence, 300))}</p>{table}{said}"
 
     def plot(
         self,
@@ -106,7 +114,8 @@ class Sweep:
 
     def __repr__(self):
         bad = sum(r is None for r in self.results)
-        return f"Sweep({len(self.rows)} rows over {', '.join(self.swept)}{f', {bad} without an answer' * bool(bad)})"
+        return (f"Sweep({one_line(self.sentence, 200)}: {len(self.rows)} rows"
+                f"{f', {bad} without an answer' * bool(bad)})")
 
 # %% ../nbs/analysis/sweep.ipynb #ebf6dd34
 def _choices(value: object) -> list | None:
@@ -146,7 +155,8 @@ def sweep(
         results.append(found)
         rows.append(row | {k: None if v != v else v for k, v in told.items() if k not in row} | {"error": ""})
     if not units: raise InputError(f"No combination has an answer; the first: {rows[0]['error']}")
-    return Sweep(tuple(lists), tuple(rows), units, tuple(results))
+    fixed = {k: _named(v) for k, v in arguments.items() if k not in lists}
+    return Sweep(tuple(lists), tuple(rows), units, tuple(results), fixed)
 
 # %% ../nbs/analysis/sweep.ipynb #6e362ec6
 def _axis(values: list, name: str) -> dict:
