@@ -1,0 +1,125 @@
+"What the engine predicts over what is measured, what building without memory saves, what a hostile file costs."
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+MODELS = ("resnet18", "resnet50", "vit_b_16", "convnext_tiny", "swin_t", "densenet121", "mobilenet_v3_large")
+HOSTILE = {
+    "aliases that double 40 times": "a0: &a0 [x, x]\n" + "".join(
+        f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40)),
+    "merges that double 40 times": "a0: &a0 {x: 1}\n" + "".join(
+        f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 40)),
+    "a million brackets": "metadata: " + "[" * 1_000_000,
+    "a megabyte of entries": "metadata:\n" + "  - x\n" * 170_000,
+    "powers of powers": "metadata: {version: 1}\nequations:\n  e: {formula: 'y = 9**9**9**9**9', domain: 'y > 0', "
+                        "units: {y: count}}\n",
+    "an import": "metadata: {version: 1}\nequations:\n  e: {formula: \"y = __import__('os').system('true')\", "
+                 "units: {y: count}}\n",
+    "a thousand parentheses": "metadata: {version: 1}\nequations:\n  e: {formula: 'y = "
+                              + "(" * 490 + "1" + ")" * 490 + "', units: {y: count}}\n",
+    "a tag of Python": "metadata: !!python/object/apply:os.system ['true']\n",
+}
+
+
+def predicted(rounds: int) -> None:
+    "Predicted over measured, plain runs of all models in turn."
+    import torch
+    from torchvision import models
+
+    import fasterroof as fr
+
+    warnings.simplefilter("ignore")
+    cases = [(name, batch) for name in MODELS for batch in (1, 8)]
+    made, times = {}, {case: [] for case in cases}
+    peaks = fr.measure_peaks(modes=["fp32"])
+    system = fr.SystemArchetype.of(peaks)
+    print(f"{peaks}\n", file=sys.stderr)
+    with torch.no_grad():
+        for name, batch in cases:
+            net, x = models.get_model(name, weights=None).eval(), torch.randn(batch, 3, 224, 224)
+            made[name, batch] = net, x, fr.trace(net, x)
+        for i in range(rounds + 1):
+            for case in cases:
+                net, x, _ = made[case]
+                start = time.perf_counter()
+                net(x)
+                if i: times[case].append(time.perf_counter() - start)  # the first of each warms up
+    print("| model | batch | measured (ms) | sizes, 0.5 | operations, 0.5 | operations, 1.0 |")
+    print("|---|---|---|---|---|---|")
+    for case in cases:
+        t = made[case][2]
+        found = (fr.Engine.solve(fr.ModelSpec.from_trace(t), system, 1, "fp32"), fr.Engine.solve(t, system),
+                 fr.Engine.solve(t, system, efficiency=1.0))
+        took = statistics.median(times[case])
+        ratios = " | ".join(f"{p.latency.to('s').magnitude / took:.2f}" for p in found)
+        print(f"| {case[0]} | {case[1]} | {1e3 * took:.1f} | {ratios} |")
+
+
+def child(code: str, *argv: str) -> dict:
+    "What a new process says in JSON on its last line, with its most memory."
+    done = subprocess.run([sys.executable, "-c", f"import json, resource, sys, time\n{code}{LAST}", *argv],
+                          capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+LAST = """
+found["MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps(found))
+"""
+BUILD = """
+import contextlib
+import torch, fasterroof.targets as targets
+found = {}
+context = targets.weightless() if sys.argv[2] == "without" else contextlib.nullcontext()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+start = time.perf_counter()
+with context: targets.torchvision_model(sys.argv[1])
+found = {"s": time.perf_counter() - start, "before MB": before}
+"""
+READ = """
+import fasterroof.contractcheck as c, fasterroof.contract, yaml
+from fasterroof.errors import FasterroofError
+before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, time.perf_counter()
+try: c.check_contract(sys.argv[1]); said = "checked"
+except FasterroofError as e: said = str(e)
+found = {"s": time.perf_counter() - start, "before MB": before, "said": said}
+"""
+
+
+def built() -> None:
+    "Building a model with and without its weights."
+    print("\n| model | with (s, MB) | without (s, MB) |\n|---|---|---|")
+    for name in ("resnet50", "vit_h_14", "regnet_y_128gf"):
+        both = [child(BUILD, name, how) for how in ("with", "without")]
+        cells = " | ".join(f"{x['s']:.2f}, {x['MB'] - x['before MB']:,.0f}" for x in both)
+        print(f"| {name} | {cells} |", flush=True)
+
+
+def hostile() -> None:
+    "Reading and checking files that mean harm."
+    print("\n| file | s | MB more | what is said |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in HOSTILE.items():
+            path = Path(folder) / "hostile-v1.yaml"
+            path.write_text(text)
+            x = child(READ, str(path))
+            said = x["said"].replace(str(path), "…").partition(": ")[2] or x["said"]
+            print(f"| {name} | {x['s']:.3f} | {x['MB'] - x['before MB']:.0f} | {said[:100]} |", flush=True)
+
+
+if __name__ == "__main__":
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--rounds", type=int, default=10, metavar="N", help="runs of each model (default: 10)")
+    args = p.parse_args()
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")
+    hostile()
+    built()
+    predicted(args.rounds)
