@@ -38,7 +38,7 @@ setup(
         *(f"Programming Language :: Python :: {v}" for v in PYTHONS),
     ],
     packages=find_packages(include=["fasterroof", "fasterroof.*"]),
-    package_data={"fasterroof": ["py.typed", "cores.json", "chipdata/*.json"]},
+    package_data={"fasterroof": ["py.typed", "cores.json", "chipdata/*.json", "contracts/*.yaml"]},
     python_requires=f">={cfg['min_python']}",
     install_requires=requirements("requirements"),
     extras_require=extras,

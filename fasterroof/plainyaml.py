@@ -93,7 +93,8 @@ class _Builder:
             if len(key) == 1: holder[0][key[0]] = value
             else:
                 holder[4] += value if isinstance(value, list) else [value]
-                if not all(isinstance(v, dict) for v in holder[4]): raise ContractError("'<<' merges what is no mapping")
+                if not all(isinstance(v, dict) for v in holder[4]):
+                    raise ContractError("'<<' merges what is no mapping")
 
 # %% ../nbs/analysis/plainyaml.ipynb #b354a4b3
 def _events(text: str) -> Iterator:
