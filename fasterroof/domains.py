@@ -125,6 +125,15 @@ def domains(
     return Domains(of, tuple(conditions), vague)
 
 # %% ../nbs/analysis/domains.ipynb #4677e02c
+def _size(
+    k: int,  # 0 … 10,097
+) -> float:
+    "A number of up to three digits: first 1 … 999, then 1,000 … 999e9, then 0.001 … 0.999."
+    if k < 999: return float(k + 1)
+    power, digits = divmod(k - 999, 900)
+    return float((100 + digits) * 10 ** (power + 1)) if power < 9 else (k - 9098) / 1000
+
+
 def drawn(
     d: Domain,  # what it may be
 ) -> "SearchStrategy":  # of floats
@@ -134,11 +143,9 @@ def drawn(
     if d.values:
         if not (values := [v for v in d.values if replace(d, values=()).holds(v)]): raise ContractError("it is empty")
         return st.sampled_from(values)
-    sizes = st.builds(lambda m, e: float(m * 10**e) if e >= 0 else m / 10**-e, st.integers(1, 999),
-                      st.integers(0 if d.whole else -3, 9))
+    sizes = st.integers(0, 9098 if d.whole else 10_097).map(_size)
     if math.isinf(d.low) and math.isinf(d.high): found = st.one_of(st.just(0.0), sizes, sizes.map(lambda x: -x))
-    elif math.isinf(d.high): found = sizes.map(lambda x: d.low + x) if d.low or d.above else st.one_of(
-        sizes, st.just(0.0))
+    elif math.isinf(d.high): found = sizes if 0 <= d.low <= 1 else sizes.map(lambda x: d.low + x)
     elif math.isinf(d.low): found = sizes.map(lambda x: d.high - x)
     elif d.low > d.high or (d.low == d.high and (d.above or d.below)): raise ContractError("it is empty")
     else:

@@ -6,13 +6,12 @@
 __all__ = ['Tried', 'inputs_of', 'falsified']
 
 # %% ../nbs/analysis/falsify.ipynb #685372c1
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .contract import RooflineContract
 from .domains import Domain, Domains, domains, drawn
 from .errors import ContractError, InputError, one_line
-from .formula import Node, evaluated, parsed
+from .formula import Node, evaluated
 from .solved import Solved
 
 # %% ../nbs/analysis/falsify.ipynb #e220393e
@@ -41,7 +40,8 @@ def inputs_of(
             more = e.tree.names() + (e.vectorised.names() if e.vectorised else [])
             todo += [n for n in reversed(more) if n != name]
         elif name == "memory_bound": todo += ["compute_ceiling", "bw_ceiling"]
-        elif name in c.equations: raise ContractError(c.equations[name].unread or f"{one_line(name, 40)} is a statement")
+        elif name in c.equations:
+            raise ContractError(c.equations[name].unread or f"{one_line(name, 40)} is a statement")
         else: inputs.append(name)
     return inputs, below
 
@@ -79,7 +79,8 @@ def falsified(
 ) -> Tried:
     "Try to break a promise."
     try: from hypothesis import HealthCheck, Phase, Verbosity, assume, given, settings, strategies as st
-    except ImportError: raise InputError("Promises are tried with hypothesis: pip install 'fasterroof[contract]'") from None
+    except ImportError:
+        raise InputError("Promises are tried with hypothesis: pip install 'fasterroof[contract]'") from None
     told, tries = _told(c), 0
     try:
         inputs, below = inputs_of(c, claim.names())
@@ -99,7 +100,7 @@ def falsified(
     def attempt(given_inputs, given_shares, tie):
         nonlocal tries
         if tie is not None: given_inputs = _at_tie(c, claim, given_inputs, tie, told.of[tie])
-        values = dict(given_inputs)
+        values, why = dict(given_inputs), ""
         assume(all(evaluated(n, Solved(c, values)) for n in conditions))
         try:
             for name, e in below.items():
@@ -107,12 +108,13 @@ def falsified(
                 assume(evaluated(e.tree, Solved(c, values)))  # the bound is what is given
             tries += 1
             if _holds(c, claim, values, tolerance): return
-        except ContractError as e: raise _Falls(values, str(e)) from None
-        raise _Falls(values, "")
+        except ContractError as e: why = str(e)
+        raise _Falls(values, why)  # (one place, as hypothesis takes others for other mistakes)
 
     try: attempt()
     except _Falls as found: return _counterexample(c, claim, *found.args)
-    return Tried("held", f"{tries} inputs") if tries else Tried("unchecked", "no inputs were found that fit the domains")
+    if not tries: return Tried("unchecked", "no inputs were found that fit the domains")
+    return Tried("held", f"{tries} inputs")
 
 
 def _holds(c: RooflineContract, claim: Node, values: dict, tolerance: float) -> bool:
