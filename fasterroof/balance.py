@@ -89,7 +89,9 @@ def _plain(unit: pint.Unit) -> bool: return Q_(1, unit).dimensionless and _facto
 
 def _power(node: Node) -> float:
     def none(name, *_): raise ContractError(f"{one_line(name, 40)} is a power of something that has a unit")
-    return evaluated(node, none)
+    power = evaluated(node, none)
+    if abs(power) > 10: raise ContractError(f"a unit to the power of {power:g}")
+    return power
 
 
 def _same(nodes, unit: Callable, exact: bool, kind: str) -> pint.Unit | None:

@@ -14,11 +14,13 @@ from html import escape
 from numbers import Real
 from typing import TYPE_CHECKING
 
+from .balance import declared, unit_of
 from .contract import FalsificationTest, Obligation, RooflineContract, faults, read_contract, unbalanced
 from .contractroof import USUAL
 from .errors import ContractError, InputError, one_line
 from .falsify import Tried, falsified
 from .formula import parsed
+from .quantity import unit_named
 
 if TYPE_CHECKING: import pandas as pd
 
@@ -138,6 +140,16 @@ def _references(c: RooflineContract) -> Iterator[Check]:
         yield Check("reference", one_line(check, 60), verdict, f"qa_gate.checks: no test {why}")
 
 # %% ../nbs/analysis/contractcheck.ipynb #9adc15bb
+_FOR_ALL = re.compile(r"\s+for\s+(?:all\s+)?(?:valid\s+)?inputs?\s*$")
+
+
+def _formal(o: Obligation):
+    "An obligation's statement as a tree; that it holds for all inputs is meant, said or not."
+    tree = parsed(_FOR_ALL.sub("", o.formal) if len(o.formal) <= 1000 else o.formal)
+    if not tree.truth: raise ContractError("its formal is no statement")
+    return tree
+
+
 def _formulas(c: RooflineContract) -> Iterator[Check]:
     "Whether formulas can be read, their names are told of, and their units balance."
     wrong = {}
@@ -161,6 +173,19 @@ def _formulas(c: RooflineContract) -> Iterator[Check]:
             yield Check("units", e.name, "fault" if why else "held", one_line(why) or
                         f"in the dimension of {USUAL[e.result or e.bounded]}; constants have no units")
         else: yield Check("units", e.name, "unchecked", "the file tells no units")
+    for o in c.obligations if c.units else ():
+        if why := _unbalanced_promise(c, o): yield Check("units", o.property, "fault", one_line(why))
+
+
+def _unbalanced_promise(c: RooflineContract, o: Obligation) -> str:
+    "What is wrong with the units of a promise; nothing where it is in words, or speaks of names without a unit."
+    try:
+        tree, units = _formal(o), declared(c.units)[0] | {"memory_bound": unit_named("count")}
+    except ContractError: return ""
+    if not set(tree.names()) <= units.keys(): return ""
+    try: unit_of(tree, units, {})
+    except (ContractError, ArithmeticError) as e: return str(e)
+    return ""
 
 # %% ../nbs/analysis/contractcheck.ipynb #33d053b1
 KNOWN_RULES = (  # words of a rule's name, and what it promises
@@ -172,17 +197,11 @@ KNOWN_RULES = (  # words of a rule's name, and what it promises
     ({"simd", "vectorised", "vectorized"}, "vectorised(bw_ceiling) = bw_ceiling ∧ "
                                            "vectorised(compute_ceiling) = compute_ceiling"),
 )
-_FOR_ALL = re.compile(r"\s+for\s+(?:all\s+)?(?:valid\s+)?inputs?\s*$")
-
-
 def _promise(test: FalsificationTest, o: Obligation | None):
     "The promise as a tree, and what is said about it; raises `ContractError` where there is none."
-    formal, why = (_FOR_ALL.sub("", o.formal) if o else ""), "its obligation has no formal"
+    why = "its obligation has no formal" if o else "no obligation says what"
     try:
-        if formal:
-            tree = parsed(formal)
-            if tree.truth: return tree, ""
-            why = "its formal is no statement"
+        if o and o.formal: return _formal(o), ""
     except ContractError as e: why = str(e)
     for text in (test.rule, o.property if o else "", test.prediction):
         for words, promise in KNOWN_RULES:

@@ -167,7 +167,7 @@ class RooflineCeiling:
 
     def rows(self) -> list[tuple[str, str]]:
         "Its figures as people read them."
-        def rate(x): return f"{si(x, '')} token/s" if x < 1000 else f"{si(x, 'token/s')}"
+        def rate(x): return f"{x:,.0f} token/s" if 1000 <= x < 1e9 else f"{x:.4g} token/s"
         return [("weights", si(self.model_bytes, "B")), ("bandwidth ceiling", rate(self.bw_ceiling)),
                 ("compute ceiling", rate(self.compute_ceiling)),
                 ("ceiling", f"{rate(self.throughput_ceiling)}, by {self.bottleneck.value}"),

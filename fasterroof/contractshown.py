@@ -106,7 +106,7 @@ def contract_claim(
     line(console)
     if share <= 1: line(console, f"{100 * share:.3g} % of the ceiling.")
     else:
-        line(console, f"{share:.3g} times the ceiling, which cannot be.")
+        line(console, f"{share:.4g} times the ceiling, which cannot be.")
         notes(console, ["The count of parameters or bits, a figure of the machine, or the time is wrong, or several "
                         "sequences ran at once: the ceiling is of one, whose every token reads all weights."])
     return int(share > 1)

@@ -105,6 +105,9 @@ def domains(
     def add(name, domain): of[name] = of.get(name, Domain()) & domain
     for text, strict in [*((t, True) for t in texts), *((t, False) for t in known)]:
         waiting = []
+        if len(text) > 1000:  # no domain, then
+            vague |= {w: "a text of more than 1,000 characters" for w in re.findall(r"[^\W\d]\w*", text) if strict}
+            continue
         for piece in _pieces(text):
             try:
                 member = _MEMBER.fullmatch(piece)

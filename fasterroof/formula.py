@@ -63,18 +63,21 @@ class Node:
         return list(dict.fromkeys(n.text for n in self.walk() if n.kind in ("name", "at", "vectorised")))
 
 # %% ../nbs/analysis/formula.ipynb #80034946
-class _Parser:
-    "Tokens to a tree; every error says what it met."
+def _tokens(text: str) -> list[tuple[str, str]]:
+    "What kind each piece is, and its text."
+    found, end = [], 0
+    while m := _TOKEN.match(text, end):
+        (number, word, sign), end = m.groups(), m.end()
+        if number: found.append(("number", number))
+        else: found.append(("sign", sign or _WORDS[word]) if sign or word in _WORDS else ("name", word))
+    if rest := text[end:].strip(): raise ContractError(f"{one_line(repr(rest[0]), 10)} is nothing that a formula has")
+    return found
 
-    def __init__(self, text: str):
-        self.tokens, self.at, self.depth, self.nodes, end = [], 0, 0, 0, 0
-        while found := _TOKEN.match(text, end):
-            number, word, sign = found.groups()
-            self.tokens.append(("number", number) if number else ("sign", _WORDS.get(word) or sign)
-                               if sign or word in _WORDS else ("name", word))
-            end = found.end()
-        rest = text[end:].strip()
-        if rest: raise ContractError(f"{one_line(repr(rest[0]), 10)} is nothing that a formula has")
+
+class _Nodes:
+    "Where a parser is in its tokens, and how much it has made of them."
+
+    def __init__(self, text: str): self.tokens, self.at, self.depth, self.nodes = _tokens(text), 0, 0, 0
 
     def peek(self) -> str: return self.tokens[self.at][1] if self.at < len(self.tokens) else "the end"
 
@@ -97,6 +100,10 @@ class _Parser:
                 raise ContractError(f"{kind!r} is of {'statements' if wants else 'numbers'}, not of "
                                     f"{'numbers' if wants else 'statements'}")
         return Node(kind, parts, text)
+
+# %% ../nbs/analysis/formula.ipynb #d27e8886
+class _Parser(_Nodes):
+    "Tokens to a tree; every error says what it met."
 
     def term(self) -> Node:
         if self.sign("-"): return self.node("negative", self.expression(9))
@@ -155,13 +162,13 @@ class _Parser:
         self.depth -= 1
         return left
 
-# %% ../nbs/analysis/formula.ipynb #d27e8886
+# %% ../nbs/analysis/formula.ipynb #8f3b84a5
 def parsed(
     text: str,  # of an expression, at most 1,000 characters
 ) -> Node:
     "The tree of a formula; raises `ContractError` that says what in it is no formula."
     if not isinstance(text, str): raise ContractError(f"A formula is a text, not {one_line(repr(text), 60)}.")
-    said = one_line(text.strip(), 60)
+    said = one_line(text[:200].strip(), 60)
     if len(text) > 1000: raise ContractError(f"{said!r} is no formula: it has more than 1,000 characters.")
     try:
         parser = _Parser(plain_signs(text))

@@ -54,7 +54,7 @@ class _Builder:
             self.put(value, anchor, self.nodes - before)
         elif kind in ("ScalarEvent", "MappingStartEvent", "SequenceStartEvent"):
             if e.tag not in _CORE: raise ContractError(f"the tag {one_line(e.tag, 60)} is none of plain data")
-            self.count(1)
+            self.count(1 + len(getattr(e, "value", "")) // 20)
             if kind == "ScalarEvent": self.scalar(e)
             else:
                 if len(self.open) >= MOST_DEPTH: raise ContractError(f"it is nested more than {MOST_DEPTH} deep")
@@ -81,7 +81,7 @@ class _Builder:
             if e.value in holder[0]: raise ContractError(f"{one_line(e.value, 40)!r} stands twice in one mapping")
             holder[1] = ("<<", None) if e.value == "<<" and e.implicit[0] else (e.value,)
             return
-        self.put(plain_value(e.value) if e.implicit[0] else e.value, e.anchor, 1)
+        self.put(plain_value(e.value) if e.implicit[0] else e.value, e.anchor, 1 + len(e.value) // 20)
 
     def put(self, value: object, anchor: str | None, nodes: int) -> None:
         if anchor is not None: self.known[anchor] = (value, nodes)

@@ -26,9 +26,9 @@ class Solved:
 
     def __call__(
         self,
-        name: str,                      # of an input or a quantity
-        changed: dict | None = {},      # noqa: B006  inputs with other values; None: compute it on arrays
-    ) -> object:                        # a float, a bool, or an array of them
+        name: str,                        # of an input or a quantity
+        changed: dict | tuple | None = (),  # inputs with other values; None: compute it on arrays
+    ) -> object:                          # a float, a bool, or an array of them
         "The value of a quantity; raises `ContractError` where it has none."
         if changed is None: return self.arrays()(name)
         if changed:
