@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .balance import apart, declared, unit_of
-from .equation import Equation, as_text, as_texts
+from .equation import Equation, as_text, as_texts, no_code
 from .errors import ContractError, one_line
 from .plainyaml import file_bytes, plain_yaml
 from .quantity import unit_named
@@ -125,9 +125,9 @@ class RooflineContract:
         "A row an equation."
         import pandas as pd
 
-        return pd.DataFrame([{"equation": e.name, "formula": e.formula, "defines": e.result, "domain": e.domain,
-                              "unit": e.units.get(e.result or e.bounded, ""), "unread": e.unread}
-                             for e in self.equations.values()])
+        rows = [(e.name, e.formula, e.result, e.units.get(e.result or e.bounded, ""), e.domain, e.unread)
+                for e in self.equations.values()]
+        return pd.DataFrame(rows, columns=["equation", "formula", "defines", "unit", "domain", "unread"])
 
     def __repr__(self):
         return (f"RooflineContract({one_line(self.id, 60)} {one_line(self.version, 20)}: {len(self.equations)} "
@@ -212,11 +212,12 @@ def contract_of(
     for name, section in zip(names, (meta, equations, gate), strict=True):
         if not isinstance(section, dict): raise ContractError(f"{name} is no mapping")
         _few(name, section)
+    obligations = _records(Obligation, value.get("proof_obligations"), "proof_obligations")
+    for o in obligations: no_code(o.property, o.formal)
     return RooflineContract(
         Path(path).stem, as_text(meta.get("version")), as_text(meta.get("description")),
         {name: Equation.read(name, e) for name, e in equations.items()},
-        _records(Obligation, value.get("proof_obligations"), "proof_obligations"),
-        _records(FalsificationTest, value.get("falsification_tests"), "falsification_tests"),
+        obligations, _records(FalsificationTest, value.get("falsification_tests"), "falsification_tests"),
         _record(QaGate, gate) if gate else None, as_text(meta.get("author")), as_text(meta.get("created")),
         as_texts(meta.get("references")), sha256, str(path), value)
 

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from html import escape
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -98,6 +99,7 @@ def _schema(c: RooflineContract) -> Iterator[Check]:
         yield Check("schema", section, "fault" if wrong else "held", one_line("; ".join(wrong) or held, 400))
 
 # %% ../nbs/analysis/contractcheck.ipynb #f74f0441
+@lru_cache(maxsize=1024)
 def _words(text: str) -> frozenset: return frozenset(re.findall(r"[^\W_]+", text.lower()))
 
 
@@ -105,10 +107,11 @@ def obligation_of(
     c: RooflineContract,      # the contract
     test: FalsificationTest,  # of it
 ) -> tuple[Obligation | None, str]:  # and by what it was found
-    "The obligation that a test's rule names: by its property, by the same words, or by its type if only one has it."
+    "The obligation that a test's rule names: by its property, its words, its type, or some of its words."
     for how, fits in (("name", lambda o: o.property == test.rule),
                       ("its words", lambda o: _words(o.property) == _words(test.rule)),
-                      ("its type", lambda o: _words(o.kind) == _words(test.rule))):
+                      ("its type", lambda o: _words(o.kind) == _words(test.rule)),
+                      ("some of its words", lambda o: _words(test.rule) and _words(test.rule) < _words(o.property))):
         found = [o for o in c.obligations if fits(o)]
         if len(found) == 1: return found[0], how
         if found: return None, f"{len(found)} obligations fit by {how}"
@@ -157,7 +160,8 @@ def _formulas(c: RooflineContract) -> Iterator[Check]:
     for e in c.equations.values():
         found = wrong.get(("formula", e.name))
         if e.tree is None:
-            yield Check("formula", e.name, "fault" if found else "unchecked", f"not a formula: {one_line(e.unread)}")
+            why = e.unread.partition(" is no formula: ")[2] or e.unread
+            yield Check("formula", e.name, "fault" if found else "unchecked", f"not a formula: {why}")
             continue
         what = f"{e.result or e.bounded or 'a statement'} from {', '.join(n for n in e.tree.names() if n != e.bounded)}"
         yield Check("formula", e.name, "fault" if found else "held", "; ".join(found or [one_line(what)]))
@@ -197,12 +201,13 @@ KNOWN_RULES = (  # words of a rule's name, and what it promises
     ({"simd", "vectorised", "vectorized"}, "vectorised(bw_ceiling) = bw_ceiling ∧ "
                                            "vectorised(compute_ceiling) = compute_ceiling"),
 )
-def _promise(test: FalsificationTest, o: Obligation | None):
+def _promise(c: RooflineContract, test: FalsificationTest, o: Obligation | None):
     "The promise as a tree, and what is said about it; raises `ContractError` where there is none."
     why = "its obligation has no formal" if o else "no obligation says what"
     try:
         if o and o.formal: return _formal(o), ""
     except ContractError as e: why = str(e)
+    if not {"bw_ceiling", "compute_ceiling"} <= c.defined.keys(): raise ContractError(why)
     for text in (test.rule, o.property if o else "", test.prediction):
         for words, promise in KNOWN_RULES:
             if words & _words(text): return parsed(promise), f", as {promise}"
@@ -217,7 +222,7 @@ def _tests(c: RooflineContract) -> Iterator[Check]:
         try:
             if not isinstance(tolerance, Real) or isinstance(tolerance, bool) or not tolerance >= 0:
                 raise ContractError(f"the tolerance {one_line(repr(tolerance), 40)} is no number from 0")
-            promise, said = _promise(t, o)
+            promise, said = _promise(c, t, o)
             tried = falsified(c, promise, float(tolerance))
         except ContractError as e: tried, said = Tried("unchecked", one_line(e)), ""
         detail = one_line(f"{t.rule}: {tried.detail}{said}", 600)

@@ -70,8 +70,8 @@ def contract_check(
         report = check_contract(c)
     if not _written(args, report.as_dict()):
         console = console or Console()
-        line(console, f"{one_line(c.id, 60)} {one_line(c.version, 20)}, SHA-256 {c.sha256[:12]}: "
-                      f"{one_line(c.description, 400)}")
+        what = f"{one_line(c.id, 60)} {one_line(c.version, 20)}, SHA-256 {c.sha256[:12]}"
+        console.print(f"{what}: {one_line(c.description, 400)}", markup=False, highlight=False)
         line(console)
         names = max(8, (console.width - 34) // 2)
         rows = [(k.kind, one_line(k.name, names), k.verdict, k.detail) for k in report.checks]

@@ -169,13 +169,13 @@ def parsed(
     "The tree of a formula; raises `ContractError` that says what in it is no formula."
     if not isinstance(text, str): raise ContractError(f"A formula is a text, not {one_line(repr(text), 60)}.")
     said = one_line(text[:200].strip(), 60)
-    if len(text) > 1000: raise ContractError(f"{said!r} is no formula: it has more than 1,000 characters.")
+    if len(text) > 1000: raise ContractError(f"'{said}' is no formula: it has more than 1,000 characters.")
     try:
         parser = _Parser(plain_signs(text))
         tree = parser.expression(0)
         if parser.at < len(parser.tokens): raise ContractError(f"{one_line(parser.peek(), 40)!r} follows its end")
         return tree
-    except ContractError as e: raise ContractError(f"{said!r} is no formula: {e}.") from None
+    except ContractError as e: raise ContractError(f"'{said}' is no formula: {e}.") from None
 
 # %% ../nbs/analysis/formula.ipynb #37f97edc
 def _one(kind: str, values: list, tolerance: float):
