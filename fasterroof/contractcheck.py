@@ -214,7 +214,7 @@ def _promise(c: RooflineContract, test: FalsificationTest, o: Obligation | None)
     raise ContractError(why)
 
 
-def _tests(c: RooflineContract) -> Iterator[Check]:
+def _tests(c: RooflineContract, examples: int) -> Iterator[Check]:
     "Every falsification test, run."
     for t in c.tests:
         o, _ = obligation_of(c, t)
@@ -223,7 +223,7 @@ def _tests(c: RooflineContract) -> Iterator[Check]:
             if not isinstance(tolerance, Real) or isinstance(tolerance, bool) or not tolerance >= 0:
                 raise ContractError(f"the tolerance {one_line(repr(tolerance), 40)} is no number from 0")
             promise, said = _promise(c, t, o)
-            tried = falsified(c, promise, float(tolerance))
+            tried = falsified(c, promise, float(tolerance), examples)
         except ContractError as e: tried, said = Tried("unchecked", one_line(e)), ""
         detail = one_line(f"{t.rule}: {tried.detail}{said}", 600)
         yield Check("test", t.id, tried.verdict, detail, tried.counterexample)
@@ -231,10 +231,11 @@ def _tests(c: RooflineContract) -> Iterator[Check]:
 
 def check_contract(
     contract: str | os.PathLike | RooflineContract,  # a file, or what `read_contract` made of it
+    examples: int = 200,  # inputs that each test is tried on
 ) -> ContractReport:
     "Everything that can be checked about a contract; raises `ContractError` for a file that is none."
     if not isinstance(contract, (str, os.PathLike, RooflineContract)):
         raise InputError(f"check_contract takes a file or a RooflineContract, not {type(contract).__name__}.")
     c = contract if isinstance(contract, RooflineContract) else read_contract(contract, strict=False)
-    parts = (_schema, _references, _formulas, _tests)
-    return ContractReport(c.id, c.sha256, tuple(check for part in parts for check in part(c)))
+    checks = (*_schema(c), *_references(c), *_formulas(c), *_tests(c, examples))
+    return ContractReport(c.id, c.sha256, checks)

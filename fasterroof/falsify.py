@@ -96,9 +96,10 @@ def falsified(
     @settings(max_examples=examples, derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
               suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet, print_blob=False,
               phases=(Phase.generate, Phase.shrink))
-    @given(st.fixed_dictionaries(ways), st.fixed_dictionaries(shares), at_tie)
+    @given(st.tuples(*ways.values()), st.tuples(*shares.values()), at_tie)
     def attempt(given_inputs, given_shares, tie):
         nonlocal tries
+        given_inputs, given_shares = dict(zip(ways, given_inputs)), dict(zip(shares, given_shares))  # noqa: B905
         if tie is not None: given_inputs = _at_tie(c, claim, given_inputs, tie, told.of[tie])
         values, why = dict(given_inputs), ""
         assume(all(evaluated(n, Solved(c, values)) for n in conditions))
