@@ -16,7 +16,7 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from .balance import declared, unit_of
-from .contract import FalsificationTest, Obligation, RooflineContract, faults, read_contract, unbalanced
+from .contract import FalsificationTest, Obligation, RooflineContract, read_contract, unbalanced
 from .contractroof import USUAL
 from .errors import ContractError, InputError, one_line
 from .falsify import Tried, falsified
@@ -67,7 +67,10 @@ class ContractReport:
     def __repr__(self): return f"ContractReport({one_line(self.id, 60)}: {self.sentence})"
 
     def _repr_html_(self) -> str:
-        table = self.to_frame().drop(columns="counterexample").to_html(index=False)  # pandas escapes
+        import pandas as pd
+
+        with pd.option_context("display.max_colwidth", 400):
+            table = self.to_frame().drop(columns="counterexample").to_html(index=False)  # pandas escapes
         return f"<p>{escape(repr(self))}</p>{table}"
 
 # %% ../nbs/analysis/contractcheck.ipynb #3bc3deb6
@@ -156,7 +159,7 @@ def _formal(o: Obligation):
 def _formulas(c: RooflineContract) -> Iterator[Check]:
     "Whether formulas can be read, their names are told of, and their units balance."
     wrong = {}
-    for kind, equation, why in faults(c): wrong.setdefault((kind, equation), []).append(one_line(why))
+    for kind, equation, why in c.faults: wrong.setdefault((kind, equation), []).append(one_line(why))
     for e in c.equations.values():
         found = wrong.get(("formula", e.name))
         if e.tree is None:

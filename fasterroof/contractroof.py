@@ -35,7 +35,7 @@ class Bottleneck(Enum):
 
 def _positive(what: str, value: object) -> float:
     "A finite number above zero; raises `InputError`."
-    if isinstance(value, Real) and not isinstance(value, bool) and not type(value).__name__ == "bool":
+    if isinstance(value, Real) and not isinstance(value, bool):
         try: number = float(value)
         except OverflowError: number = math.inf
         if math.isfinite(number) and number > 0: return number
@@ -110,6 +110,8 @@ _own = lru_cache(maxsize=1)(load_roofline_contract)
 
 def _units(c: RooflineContract) -> dict:
     "The factor from our unit to the contract's for each usual name; `ContractError` where they differ in kind."
+    for _, equation, why in c.faults if c.units else ():
+        raise ContractError(f"{one_line(equation, 40)}: {why} ({one_line(c.id, 60)})")
     if not c.units:
         for name in _ASKED:
             e = c.defined.get(name)
@@ -124,7 +126,9 @@ def _units(c: RooflineContract) -> dict:
 
 
 def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: RooflineContract | None):
-    "The contract, its units, its quantities and the highest throughput, in the contract's units."
+    "The contract, its units, its quantities, and the highest throughput in tokens per second."
+    import numpy as np
+
     if not isinstance(hw, HardwareProfile): raise InputError(f"hw must be a HardwareProfile, not {type(hw).__name__}.")
     c = _own() if contract is None else contract
     if not isinstance(c, RooflineContract):
@@ -132,7 +136,13 @@ def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: Roofli
     factors = _units(c)
     inputs = {"total_params": total_params, "bits_per_weight": bits_per_weight, "ops_per_token": hw.ops_per_token,
               "effective_bandwidth_GB_s": hw.bandwidth_gb_s, "effective_GFLOPS": hw.compute_gflops}
-    found = Solved(c, {k: v * factors[k] for k, v in inputs.items()})
+    inputs = {k: v * factors[k] for k, v in inputs.items()}
+    for name, values in inputs.items():
+        domain = c.told.of.get(name)
+        outside = [] if domain is None else [x for x in np.unique(values).tolist() if not domain.holds(x)]
+        if outside: raise InputError(f"{name} = {outside[0]:g} is outside of what {one_line(c.id, 60)} is about: "
+                                     f"{domain}.")
+    found = Solved(c, inputs)
     bounds = [e.tree.parts[1] for e in c.equations.values() if e.bounded == "throughput"]
     if "throughput" in c.defined: bounds.append(c.defined["throughput"].tree)
     if not bounds: raise ContractError(f"Nothing in {one_line(c.id, 60)} bounds the throughput.")

@@ -41,6 +41,12 @@ class Domain:
         return ((x > self.low if self.above else x >= self.low) and (x < self.high if self.below else x <= self.high)
                 and (not self.whole or float(x).is_integer()) and (not self.values or x in self.values))
 
+    def __str__(self):
+        told = [f"one of {', '.join(f'{v:g}' for v in self.values)}"] if self.values else ["whole"] * self.whole
+        told += [f"{'above' if self.above else 'at least'} {self.low:g}"] * math.isfinite(self.low)
+        told += [f"{'below' if self.below else 'at most'} {self.high:g}"] * math.isfinite(self.high)
+        return ", ".join(told) or "any number"
+
     def __and__(self, other: "Domain") -> "Domain":
         low, high = max(self.low, other.low), min(self.high, other.high)
         at_low, at_high = ([d for d in (self, other) if d.low == low], [d for d in (self, other) if d.high == high])

@@ -9,7 +9,7 @@ __all__ = ['Tried', 'inputs_of', 'falsified']
 from dataclasses import dataclass, field
 
 from .contract import RooflineContract
-from .domains import Domain, Domains, domains, drawn
+from .domains import Domain, drawn
 from .errors import ContractError, InputError, one_line
 from .formula import Node, evaluated
 from .solved import Solved
@@ -62,11 +62,6 @@ def _at_tie(c: RooflineContract, claim: Node, inputs: dict, name: str, domain: D
     return inputs
 
 
-def _told(c: RooflineContract) -> Domains:
-    equations = c.equations.values()
-    return domains([e.domain for e in equations], [p for e in equations for p in e.preconditions])
-
-
 class _Falls(Exception):
     "Inputs that break a promise."
 
@@ -81,7 +76,7 @@ def falsified(
     try: from hypothesis import HealthCheck, Phase, Verbosity, assume, given, settings, strategies as st
     except ImportError:
         raise InputError("Promises are tried with hypothesis: pip install 'fasterroof[contract]'") from None
-    told, tries = _told(c), 0
+    told, tries = c.told, 0
     try:
         inputs, below = inputs_of(c, claim.names())
         for name in inputs:
