@@ -42,6 +42,7 @@ def _positive(what: str, value: object) -> float:
     raise InputError(f"{what} must be a positive, finite number, not {one_line(repr(value), 60)}.")
 
 
+# %% ../nbs/analysis/contractroof.ipynb #f3b8e523
 @dataclass(frozen=True)
 class HardwareProfile:
     "What a machine can do for a model."

@@ -101,6 +101,7 @@ def _compared(node: Node) -> dict | None:
     return {a.text: Domain(low=number, above=kind == ">") if kind[0] == ">" else Domain(high=number, below=kind == "<")}
 
 
+# %% ../nbs/analysis/domains.ipynb #8520ab77
 def domains(
     texts: Iterable[str],      # domains, as they are written
     known: Iterable[str] = (),  # conditions that may as well be prose, and then are left out

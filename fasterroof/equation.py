@@ -77,6 +77,7 @@ def _sides(name: str, text: str) -> tuple[str, Node]:
     return "" if tree.truth else name, tree
 
 
+# %% ../nbs/analysis/equation.ipynb #c98c118a
 def no_code(
     where: str,  # whose it is, for the error
     text: str,   # a formula, or what stands for one

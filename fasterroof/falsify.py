@@ -62,6 +62,7 @@ def _at_tie(c: RooflineContract, claim: Node, inputs: dict, name: str, domain: D
     return inputs
 
 
+# %% ../nbs/analysis/falsify.ipynb #cbf167c9
 class _Falls(Exception):
     "Inputs that break a promise."
 
@@ -121,6 +122,8 @@ def _holds(c: RooflineContract, claim: Node, values: dict, tolerance: float) -> 
 
 def _counterexample(c: RooflineContract, claim: Node, values: dict, why: str) -> Tried:
     "The inputs and what they lead to, in words."
+    import numpy as np
+
     solved, asked = Solved(c, values), {}
     for name in claim.names():
         if name in values: continue
@@ -130,7 +133,7 @@ def _counterexample(c: RooflineContract, claim: Node, values: dict, why: str) ->
         if n.kind not in ("at", "vectorised"): continue
         try: value = evaluated(n, solved)
         except ContractError: continue
-        asked[f"{n.text} changed" if n.kind == "at" else f"{n.text} vectorised"] = value if n.kind == "at" else value[0]
+        asked[f"{n.text} {'changed' if n.kind == 'at' else n.kind}"] = np.ravel(value)[0]
     values = {k: v.item() if hasattr(v, "item") else v for k, v in (values | asked).items()}
     told = ", ".join(f"{one_line(k, 40)} = {str(v).lower() if isinstance(v, bool) else f'{v:.6g}'}"
                      for k, v in values.items())

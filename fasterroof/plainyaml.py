@@ -100,7 +100,10 @@ class _Builder:
 def _events(text: str) -> Iterator:
     try: import yaml
     except ImportError: raise InputError("Contracts are read with PyYAML: pip install 'fasterroof[contract]'") from None
-    try: yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    loader = getattr(yaml, "CSafeLoader", None)
+    if loader is None and len(text) > MOST_BYTES // 4:  # it takes two seconds for a mebibyte, where libyaml takes 0.1
+        raise ContractError("it is larger than 256 KiB, and PyYAML was built without libyaml here")
+    try: yield from yaml.parse(text, Loader=loader or yaml.SafeLoader)
     except yaml.YAMLError as e:
         mark = getattr(e, "problem_mark", None)
         at = f"line {mark.line + 1}: " if mark else ""
