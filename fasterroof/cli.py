@@ -12,6 +12,7 @@ import sys
 from typing import NoReturn
 
 from .commands import diff, hardware, import_trace, peaks, profile
+from .contractshown import add_contract_arguments, contract
 from .predicted import predict
 from .terminal import say
 
@@ -118,6 +119,10 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--json", metavar="FILE", help="write all figures; - for stdout, instead of the table")
     s.add_argument("--csv", metavar="FILE", help="write the table; - for stdout, instead of it")
 
+    s = command("contract", "what is impossible: bounds in a file, checked, and claims held against them",
+                'fasterroof contract claim --params 8e9 --bits 16 --on "H100 SXM" --measured-tokens-per-s 210')
+    add_contract_arguments(s)
+
     s = command("import", "place a trace of torch.profiler under a roof",
                 "fasterroof import trace.json.gz --peaks its-machine.json --html trace.html")
     s.add_argument("traces", nargs="+", metavar="TRACE",
@@ -139,7 +144,7 @@ def parser() -> argparse.ArgumentParser:
 # %% ../nbs/analysis/cli.ipynb #c4415822
 def main(
     argv: list[str] | None = None,  # arguments; None: those of the process
-) -> int:                           # exit code: 0, 2 for a mistake in the input, 1 for a failure of ours
+) -> int:  # exit code: 0; 1 where a contract or a claim does not hold, or for a failure of ours; 2 for a mistake
     "The command `fasterroof`."
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # the profiler's remarks to itself, before torch is loaded
     p = parser()
@@ -163,10 +168,10 @@ def main(
 
     warnings.showwarning = show
     try:
-        {"profile": profile, "peaks": peaks, "hardware": hardware, "predict": predict, "import": import_trace,
-         "diff": diff}[args.command](args)
+        code = {"profile": profile, "peaks": peaks, "hardware": hardware, "predict": predict, "contract": contract,
+                "import": import_trace, "diff": diff}[args.command](args)
         sys.stdout.flush()
-        return 0
+        return code or 0
     except KeyboardInterrupt:
         say("fasterroof: interrupted.")
         return 130
