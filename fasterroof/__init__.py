@@ -15,11 +15,25 @@ if TYPE_CHECKING:
     from .chips import chip as chip, chip_names as chip_names, read_chips as read_chips
     from .clock import Timing as Timing, time_call as time_call
     from .compare import Diff as Diff, diff as diff
+    from .contract import (
+        RooflineContract as RooflineContract,
+        load_roofline_contract as load_roofline_contract,
+        read_contract as read_contract,
+    )
+    from .contractcheck import ContractReport as ContractReport, check_contract as check_contract
+    from .contractroof import (
+        Bottleneck as Bottleneck,
+        HardwareProfile as HardwareProfile,
+        RooflineCeiling as RooflineCeiling,
+        compute_roofline as compute_roofline,
+        roofline_arrays as roofline_arrays,
+    )
     from .datasheet import chip_roof as chip_roof
     from .decoder import Generation as Generation
     from .engine import Engine as Engine
     from .env import environment as environment, preserved as preserved
     from .errors import (
+        ContractError as ContractError,
         DeviceError as DeviceError,
         FasterroofError as FasterroofError,
         InputError as InputError,
@@ -60,11 +74,14 @@ _ROOMS = {
     "chips": "chip chip_names read_chips",
     "clock": "Timing time_call",
     "compare": "Diff diff",
+    "contract": "RooflineContract load_roofline_contract read_contract",
+    "contractcheck": "ContractReport check_contract",
+    "contractroof": "Bottleneck HardwareProfile RooflineCeiling compute_roofline roofline_arrays",
     "datasheet": "chip_roof",
     "decoder": "Generation",
     "engine": "Engine",
     "env": "environment preserved",
-    "errors": "DeviceError FasterroofError InputError ModelError RunFileError UncountedWarning",
+    "errors": "ContractError DeviceError FasterroofError InputError ModelError RunFileError UncountedWarning",
     "estimator": "PerformanceEstimator",
     "figures": "Chip",
     "hardware": "HardwareDetector",

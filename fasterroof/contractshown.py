@@ -7,6 +7,7 @@ __all__ = ['add_contract_arguments', 'contract_check', 'contract_claim', 'contra
 
 # %% ../nbs/analysis/contractshown.ipynb #a794b857
 import json
+from argparse import RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING
 
 from .terminal import figures, line, notes, say, status
@@ -19,19 +20,23 @@ def add_contract_arguments(
 ) -> None:
     "The arguments of `fasterroof contract`; which of its commands was given is `contract_command`."
     commands = p.add_subparsers(dest="contract_command", metavar="COMMAND", required=True)
-    file = "a contract in YAML (default: the package's own roofline-model-v1)"
+    file, form = "a contract in YAML (default: the package's own roofline-model-v1)", RawDescriptionHelpFormatter
     s = commands.add_parser("check", help="check every part of a contract, and run its falsification tests",
                             description="Check every part of a contract, and run its falsification tests.",
-                            epilog="Exit code: 0; 1 where a test falls or a fault is found; 2 where the file is none.")
+                            epilog="Exit code: 0; 1 where a test falls or a fault is found; 2 where the file is none."
+                                   "\n\nexample:\n  fasterroof contract check mine-v1.yaml", formatter_class=form)
     s.add_argument("file", nargs="?", metavar="FILE", help=file)
     s.add_argument("--json", metavar="FILE", help="write the report as JSON; - for stdout, instead of the table")
     s = commands.add_parser("claim", help="hold a measured throughput against its ceiling",
                             description="Does a measured throughput of one sequence respect its ceiling?",
-                            epilog="Exit code: 0; 1 where the throughput is above its ceiling.")
+                            epilog="Exit code: 0; 1 where the throughput is above its ceiling.\n\nexample:\n  "
+                                   "fasterroof contract claim --params 8e9 --bits 4.5 --on \"M2 Max\" "
+                                   "--measured-tokens-per-s 62", formatter_class=form)
     s.add_argument("file", nargs="?", metavar="FILE", help=file)
     s.add_argument("--params", type=float, required=True, metavar="N", help="parameters that a token reads: 8e9")
     s.add_argument("--bits", type=float, required=True, metavar="N", help="bits of a parameter on average: 4.5")
-    s.add_argument("--on", required=True, metavar="CHIP", help='such as "H100 SXM": what is printed of it')
+    s.add_argument("--on", required=True, metavar="CHIP", help='what is printed of it, such as "H100 SXM", or a file '
+                                                                        "that peaks --json wrote")
     s.add_argument("--precision", metavar="MODE", help="what it computes in (default: bf16, or next to it)")
     s.add_argument("--measured-tokens-per-s", type=float, required=True, metavar="N", help="of one sequence")
     s.add_argument("--json", metavar="FILE", help="write it as JSON; - for stdout, instead of the figures")
@@ -94,7 +99,11 @@ def contract_claim(
         from fasterroof.contractroof import HardwareProfile, compute_roofline
 
         c = _contract(args.file, strict=True)
-        hw = HardwareProfile.from_chip(args.on, args.precision)
+        if args.on.endswith(".json"):
+            from fasterroof.record import HardwarePeaks
+
+            hw = HardwareProfile.from_peaks(HardwarePeaks.load(args.on), args.precision)
+        else: hw = HardwareProfile.from_chip(args.on, args.precision)
         ceiling = compute_roofline(args.params, args.bits, hw, c)
         share = ceiling.share(args.measured_tokens_per_s)
     plain = {"respected": share <= 1, "share": share, "measured_tokens_per_s": args.measured_tokens_per_s,
