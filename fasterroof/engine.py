@@ -134,7 +134,7 @@ class Engine:
     @staticmethod
     def sweep(
         model: object,     # as of `solve` and `generate`; a list of them is gone through, as of all that follows
-        system: object,
+        system: object,    # as of `solve`, or a list of them
         **arguments: object,  # of `solve`; with `prompt` and `new_tokens` of `generate`
     ) -> Sweep:
         """Every combination of the arguments that are lists, as a frame and a figure.
