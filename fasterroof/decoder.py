@@ -7,8 +7,8 @@ __all__ = ['Formats', 'experts_touched', 'cache_per_token', 'Pass', 'Generation'
 
 # %% ../nbs/analysis/decoder.ipynb #bba0f9c4
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,6 +131,7 @@ class Generation(Predicted):
     kv_precision: str                       # that the cache is stored in
     efficiency: float                       # share of the peak that arithmetic reaches
     notes: tuple[str, ...] = ()             # what was assumed, and what is not known
+    cited: Mapping[str, str] = field(default_factory=dict)  # figure that went into it -> where it was read
 
     def as_dict(self) -> dict:
         "Plain values in SI units, ready for JSON; None where a figure is not known."
@@ -220,7 +221,7 @@ def generation(
         parts = Pass(model, batch_size, queries, keys, formats).parts(rate, bandwidth)
         parts = [replace(p, overhead_s=tax) if i == 0 else p for i, p in enumerate(parts)]
         return profile_of(parts, system, footprint, model=f"{model.name}, {name}", batch_size=batch_size,
-                          precision=precision, efficiency=efficiency, peak=rate, notes=notes)
+                          precision=precision, efficiency=efficiency, peak=rate, notes=notes, cited=model.cited)
     prefill = profile("prefill", prompt, prompt)
     steps = prompt + np.arange(1, new_tokens)  # tokens that each of them sees, its own included
     decode = profile("decode", 1, steps) if new_tokens > 1 else None
@@ -236,4 +237,4 @@ def generation(
         Q_(footprint, "byte"), prefill.bytes_missing, prefill.feasible, turns, of_weights,
         None if room is None else int(room // (per_token * batch_size)),
         None if room is None else int(room // (per_token * tokens)), prefill, decode, model.name, system.name, prompt,
-        new_tokens, batch_size, precision, stored, cached, efficiency, prefill.notes)
+        new_tokens, batch_size, precision, stored, cached, efficiency, prefill.notes, prefill.cited)

@@ -51,7 +51,8 @@ def _solve_spec(model, system, batch: int, precision: str, efficiency: float) ->
     notes = ["memory holds and moves the weights alone: no activations, no cache of keys and values"]
     if model.experts: notes.append("every expert's weights are read")
     return profile_of([part], system, nbytes, model=model.name, batch_size=batch, precision=precision,
-                      efficiency=efficiency, peak=peak * efficiency, notes=[*notes, *filter(None, [model.note])])
+                      efficiency=efficiency, peak=peak * efficiency, notes=[*notes, *filter(None, [model.note])],
+                      cited={k: v for k, v in model.cited.items() if k in ("parameters", "inference_flops")})
 
 # %% ../nbs/analysis/engine.ipynb #24e418ab
 def _uncovered(trace: Trace, roof: Roof, system: SystemArchetype) -> list[str]:

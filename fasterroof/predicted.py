@@ -166,6 +166,7 @@ def shown(
             line(console)
     figures(console, found.figures())
     notes(console, found.notes)
+    if found.cited: notes(console, ["--json and --html tell where each figure was read."])
 
 
 def _write_page(path: str, found, title: str) -> None:
@@ -180,7 +181,8 @@ def _write_page(path: str, found, title: str) -> None:
         plots = [found.plot()] if any(isinstance(r[n], (int, float)) for n in found.swept for r in found.rows) else []
     else:
         headings, rows = _parts(found, None) if len(getattr(found, "parts", ())) > 1 else ([], [])
-        values, said, plots = [*found.figures().items()], found.notes, []
+        values, plots = [*found.figures().items()], []
+        said = (*found.notes, *found.sources)
     tables = [html_table(headings, [[(c, None) for c in r] for r in rows])] if rows else []
     write_whole(path, page.page(title, found.sentence, values, said, plots, tables, json.loads(found.to_json()),
                                 "All figures, in SI units"))
