@@ -16,7 +16,7 @@ from .datasheet import chip_roof, roof_modes
 from .errors import InputError, one_line
 from .figures import Chip
 from .layer import whole
-from .quantity import BYTES_PER_PRECISION, Q_, amount, precision_name
+from .quantity import BYTES_PER_PRECISION, Portable, Q_, amount, precision_name
 from .roof import Ceiling, Roof
 from .specs import HardwareSpecs
 from .units import rate_unit, si
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # %% ../nbs/analysis/archetype.ipynb #db129a6f
 @dataclass(frozen=True, repr=False)
-class Hardware:
+class Hardware(Portable):
     "One device; figures are pint quantities, or texts with a unit such as \"3.35 TB/s\"."
     name: str
     peak_flops: "pint.Quantity | None" = None       # FLOP/s, dense, in `precision`; None: only those in `peaks`
@@ -39,7 +39,7 @@ class Hardware:
     precision: str = "fp16"                         # that `peak_flops` holds for
     peaks: "Mapping[str, pint.Quantity]" = field(default_factory=dict, hash=False)  # further precisions: FLOP/s
     cited: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)  # figure -> where it was read
-    known_roof: Roof | None = field(default=None, compare=False)  # its roof, where it is known in more detail
+    known_roof: Roof | None = field(default=None, init=False, compare=False)  # that these figures are from
 
     def __post_init__(self):
         def keep(name, value): object.__setattr__(self, name, value)
@@ -49,6 +49,8 @@ class Hardware:
                 keep(name, Q_(amount(name, value, unit, zero=name == "dispatch_tax"), unit))
         if self.memory_bw is None:
             raise InputError(f"{one_line(self.name, 60)} needs its memory_bw: Q_(3.35, \"TB/s\").")
+        if not isinstance(self.peaks, Mapping):
+            raise InputError("peaks is a mapping such as {\"fp8\": \"1979 TFLOP/s\"}.")
         own = ((self.precision, self.peak_flops), ("fp32", self.peak_flops_fp32), ("int8", self.int8_flops))
         told: dict = {}
         for mode, value in (*own, *self.peaks.items()):
@@ -81,14 +83,26 @@ class Hardware:
             ceilings = [(c.mode, c.flops_per_s, c.unit, c.accumulator) for c in self.known_roof.ceilings]
             ceilings = ceilings or [(self.known_roof.mode or "", self.known_roof.peak_flops, "any", "")]
         else:
-            ceilings = [(n, p.to("FLOP/s").magnitude, "any", "") for m, p in self.peaks.items() for n in roof_modes(m)]
-        return Roof(ceilings[0][1] * efficiency, self.memory_bw.magnitude, self.name, ceilings[0][0] or None,
+            ceilings = [(n, p.m_as("FLOP/s"), "any", "") for m, p in self.peaks.items() for n in roof_modes(m)]
+        return Roof(ceilings[0][1] * efficiency, self.memory_bw.m_as("byte/s"), self.name, ceilings[0][0] or None,
                     tuple(Ceiling(m, x * efficiency, unit=u, accumulator=a) for m, x, u, a in ceilings if m),
-                    launch_s=self.dispatch_tax.magnitude if self.dispatch_tax is not None else 0.0)
+                    launch_s=self.dispatch_tax.m_as("s") if self.dispatch_tax is not None else 0.0)
+
+    def of_roof(
+        self,
+        roof: Roof,  # that these figures are from
+    ) -> "Hardware":
+        "The same, its vector units and caches as the roof tells them."
+        object.__setattr__(self, "known_roof", roof)
+        return self
+
+    def __repr__(self):
+        peaks = ", ".join(f"{m} {si(p.m_as('FLOP/s'), rate_unit(m), 4)}" for m, p in self.peaks.items())
+        return f"Hardware({one_line(self.name, 60)}: {peaks}, {si(self.memory_bw.m_as('byte/s'), 'B/s', 4)})"
 
 # %% ../nbs/analysis/archetype.ipynb #22524730
 @dataclass(frozen=True, repr=False)
-class SystemArchetype:
+class SystemArchetype(Portable):
     "Devices of one kind with the memory that they have together."
     name: str
     hardware: Hardware                   # each of its devices
@@ -161,9 +175,8 @@ class SystemArchetype:
         count = whole("count", count)
         ram = None if c.memory_bytes is None else Q_(count * c.memory_bytes.value, "byte")
         device = Hardware(f"{c.vendor} {c.name}", found[main], Q_(c.bandwidth.value, "byte/s"), precision=main,
-                          tdp=printed(c.tdp_w, "W"), dispatch_tax=printed(c.launch_s, "s"), peaks=found, cited=cited,
-                          known_roof=roof)
-        return cls(f"{count} × {c.name}" if count > 1 else c.name, device, ram, count)
+                          tdp=printed(c.tdp_w, "W"), dispatch_tax=printed(c.launch_s, "s"), peaks=found, cited=cited)
+        return cls(f"{count} × {c.name}" if count > 1 else c.name, device.of_roof(roof), ram, count)
 
     @classmethod
     def from_peaks(
@@ -185,9 +198,8 @@ class SystemArchetype:
         launch = Q_(peaks.launch_s, "s") if peaks.launch_s else None
         if ram is None and math.isfinite(peaks.main.capacity): ram = Q_(count * peaks.main.capacity, "byte")
         device = Hardware(peaks.name, None, Q_(peaks.peak_bandwidth, "byte/s"), dispatch_tax=launch, peaks=found,
-                          precision=next(iter(found)), cited=dict.fromkeys(("peaks", "bandwidth"), peaks.source),
-                          known_roof=peaks)
-        return cls(peaks.name, device, ram, count, lower)
+                          precision=next(iter(found)), cited=dict.fromkeys(("peaks", "bandwidth"), peaks.source))
+        return cls(peaks.name, device.of_roof(peaks), ram, count, lower)
 
     @classmethod
     def from_specs(
@@ -202,8 +214,8 @@ class SystemArchetype:
             raise InputError("These specs do not say what mode their peak is of: give peak_mode=\"fp32\".")
         ram = None if specs.memory_gb is None else Q_(specs.total_memory_gb, "GB")
         device = Hardware(roof.name, Q_(roof.peak_flops, "FLOP/s"), Q_(roof.peak_bandwidth, "byte/s"),
-                          precision=specs.peak_mode, cited=dict(specs.cited), known_roof=roof)
-        return cls(roof.name, device, ram, shares, specs.notes)
+                          precision=specs.peak_mode, cited=dict(specs.cited))
+        return cls(roof.name, device.of_roof(roof), ram, shares, specs.notes)
 
     @classmethod
     def of(
@@ -222,7 +234,7 @@ class SystemArchetype:
     def rows(self) -> list[tuple[str, str, str]]:  # what, value, where it was read
         "Its figures as people read them."
         h, cited = self.hardware, self.hardware.cited
-        def known(q, unit): return si(None if q is None else q.to(unit).magnitude, unit.replace("byte", "B"), 4)
+        def known(q, unit): return si(None if q is None else q.m_as(unit), unit.replace("byte", "B"), 4)
         found = [(f"peak, {m}", known(self.peak(m), "FLOP/s").replace("FLOP/s", rate_unit(m)),
                   cited.get(m, cited.get("peaks", ""))) for m in self.modes]
         return [*found, ("bandwidth", known(self.memory_bw, "byte/s"), cited.get("bandwidth", "")),
@@ -232,11 +244,11 @@ class SystemArchetype:
 
     def as_dict(self) -> dict:
         "Plain values in SI units, ready for JSON; None where a figure is not known."
-        def plain(q): return None if q is None else q.magnitude
-        return {"name": self.name, "count": self.count, "peaks": {m: self.peak(m).magnitude for m in self.modes},
-                "memory_bw": plain(self.memory_bw), "ram": plain(self.ram), "tdp": plain(self.tdp),
-                "dispatch_tax": plain(self.dispatch_tax), "cited": dict(self.hardware.cited),
-                "notes": list(self.caveats)}
+        def plain(q, unit): return None if q is None else q.m_as(unit)
+        return {"name": self.name, "count": self.count, "peaks": {m: self.peak(m).m_as("FLOP/s") for m in self.modes},
+                "memory_bw": plain(self.memory_bw, "byte/s"), "ram": plain(self.ram, "byte"),
+                "tdp": plain(self.tdp, "W"), "dispatch_tax": plain(self.dispatch_tax, "s"),
+                "cited": dict(self.hardware.cited), "notes": list(self.caveats)}
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a figure, as people read it, with the place where it was read."

@@ -11,15 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .archetype import SystemArchetype
 from .errors import InputError, one_line
 from .layer import pairs_seen
 from .modelspec import ModelSpec
 from .prediction import Part, PerformanceProfile, Predicted, profile_of
 from .quantity import BYTES_PER_PRECISION, Q_
-from .units import si
 
 if TYPE_CHECKING: import pint
 
@@ -51,11 +48,11 @@ def cache_per_token(
 
 @dataclass(frozen=True)
 class Pass:
-    "One pass through a decoder; what depends on `keys` is an array where that is one."
+    "One pass through a decoder."
     model: ModelSpec
     batch: int              # sequences
     queries: int            # tokens of each that are run
-    keys: "int | np.ndarray"  # tokens of each that are seen, those that are run included
+    keys: float         # tokens of each that are seen, those that are run included; of several steps their mean
     formats: Formats
 
     def work(self) -> list[tuple]:
@@ -84,13 +81,9 @@ class Pass:
         rate: float,       # FLOP/s that arithmetic reaches
         bandwidth: float,  # B/s
     ) -> list[Part]:
-        "Each with its times, the mean over `keys` where these are several."
-        def mean(x): return float(np.mean(x))
-        found = []
-        for name, flops, *moved in self.work():
-            nbytes = sum(moved)
-            found.append(Part(name, mean(flops), mean(nbytes), mean(flops / rate), mean(nbytes / bandwidth)))
-        return found
+        "Each with its times."
+        return [Part(name, flops, sum(moved), flops / rate, sum(moved) / bandwidth)
+                for name, flops, *moved in self.work()]
 
 # %% ../nbs/analysis/decoder.ipynb #a94d2175
 _GENERATION = {  # field -> unit that it is told in
@@ -110,13 +103,13 @@ class Generation(Predicted):
     decode_tokens_per_second: "pint.Quantity"  # 1/s, of all sequences, while they are decoded; NaN without a step
     latency: "pint.Quantity"                # s until the last token
     energy: "pint.Quantity"                 # J: TDP × latency, NaN where the TDP is not known
-    kv_cache_bytes: "pint.Quantity"         # byte of keys and values, of all tokens of all sequences
+    kv_cache_bytes: "pint.Quantity"         # byte of keys and values, room for all tokens of all sequences
     kv_bytes_per_token: "pint.Quantity"     # byte of one token
     memory_footprint: "pint.Quantity"       # byte of weights and cache
     bytes_missing: "pint.Quantity"          # byte that do not fit; 0 where all do, NaN where that is not known
     feasible: bool | None                   # whether they fit; None where the system's memory is not known
     compute_bound_batch: int | None         # at which a step is bound by compute; None: at none
-    weights_compute_bound_batch: int        # at which its products with weights are
+    weights_compute_bound_batch: int | None  # at which its products with weights are; None: at none
     longest_context: int | None             # tokens of a sequence that fit at this batch; None: memory not known
     largest_batch: int | None               # sequences that fit at this context; None: memory not known
     prefill: PerformanceProfile             # the pass over the prompts
@@ -141,20 +134,20 @@ class Generation(Predicted):
     def figures(self) -> dict[str, str]:
         "What is predicted, as people read it."
         told = self.shown
-        def phase(p): return f"{p.bottleneck}-bound, {si(p.arithmetic_intensity.to('FLOP/byte').magnitude, 'FLOP/B')}"
-        turns = "at no batch" if self.compute_bound_batch is None else f"from batch {self.compute_bound_batch:,}"
+        def phase(p): return f"{p.bottleneck}-bound, {p.shown('arithmetic_intensity')}"
+        def turns(batch): return "at no batch" if batch is None else f"from batch {batch:,}"
         room = ("not known" if self.longest_context is None else
                 f"{self.longest_context:,} tokens at batch {self.batch_size}, or batch {self.largest_batch:,} at "
                 f"{self.prompt + self.new_tokens:,} tokens")
         each = f"{told('time_per_output_token')} ({phase(self.decode)})" if self.decode else "none follows the first"
         return {"time to first token": f"{told('time_to_first_token')} ({phase(self.prefill)})",
             "time per output token": each,
-            "tokens per second": f"{self.tokens_per_second.magnitude:,.4g} of all sequences, prefill included"
-            + f"; {self.decode_tokens_per_second.magnitude:,.4g} in decode" * bool(self.decode),
+            "tokens per second": f"{self.tokens_per_second.m_as('1/s'):,.4g} of all sequences, prefill included"
+            + f"; {self.decode_tokens_per_second.m_as('1/s'):,.4g} in decode" * bool(self.decode),
             "in all": f"{told('latency')}, {told('energy')}" if self.energy == self.energy else told("latency"),
             "memory": f"{told('memory_footprint')}, of it cache {told('kv_cache_bytes')}: {self.fits}",
-            "fit at most": room, "decode compute-bound": f"{turns} (products with weights: from "
-            f"{self.weights_compute_bound_batch:,})"}
+            "fit at most": room, "decode compute-bound": f"{turns(self.compute_bound_batch)} (products with weights "
+            f"{turns(self.weights_compute_bound_batch)})"}
 
     @property
     def sentence(self) -> str:
@@ -169,7 +162,7 @@ _MOST = 2**24  # sequences; whoever has more has several machines
 
 
 def _turning_batch(excess: Callable[[int], float]) -> int | None:
-    "The smallest batch at which arithmetic takes as long as traffic; None up to 16 million."
+    "The smallest batch at which arithmetic outweighs traffic; None up to 16 million."
     high = 1
     while excess(high) < 0:
         if high >= _MOST: return None
@@ -182,10 +175,10 @@ def _turning_batch(excess: Callable[[int], float]) -> int | None:
 
 
 def _turning(model, keys, formats, rate, bandwidth) -> tuple[int | None, int]:
-    "The batches from which a step, and its products with weights, take longer to compute than to read."
+    "The batches from which a step, and its products with weights, are bound by compute."
     def excess(batch):
         parts = Pass(model, batch, 1, keys, formats).parts(rate, bandwidth)
-        return math.fsum(p.compute_s - p.memory_s for p in parts)
+        return math.fsum(p.time_s if p.bound == "compute" else -p.time_s for p in parts)
     def of_weights(batch):
         work = Pass(model, batch, 1, keys, formats).work()
         return math.fsum(flops / rate - weights / bandwidth for name, flops, weights, *_ in work if name != "attention")
@@ -206,11 +199,11 @@ def generation(
         raise InputError(f"{one_line(model.name, 60)} is not known as a decoder: its ModelSpec needs layers, hidden, "
                          "heads and vocabulary.")
     precision, stored, cached = modes
-    size = {m: BYTES_PER_PRECISION[m].to("byte").magnitude for m in modes}
+    size = {m: BYTES_PER_PRECISION[m].m_as("byte") for m in modes}
     formats = Formats(size[stored], size[cached], size[precision])
-    rate, bandwidth = system.peak(precision).magnitude * efficiency, system.memory_bw.magnitude
-    tax = 0.0 if system.dispatch_tax is None else system.dispatch_tax.magnitude
-    weights, per_token = model.parameters.magnitude * formats.weight, cache_per_token(model, formats.cache)
+    rate, bandwidth = system.peak(precision).m_as("FLOP/s") * efficiency, system.memory_bw.m_as("byte/s")
+    tax = 0.0 if system.dispatch_tax is None else system.dispatch_tax.m_as("s")
+    weights, per_token = model.count * formats.weight, cache_per_token(model, formats.cache)
     tokens = prompt + new_tokens
     footprint = weights + per_token * batch_size * tokens
     notes = ["a pass is launched at once; norms, rotations and residuals are fused, activations take no memory"]
@@ -223,13 +216,13 @@ def generation(
         return profile_of(parts, system, footprint, model=f"{model.name}, {name}", batch_size=batch_size,
                           precision=precision, efficiency=efficiency, peak=rate, notes=notes, cited=model.cited)
     prefill = profile("prefill", prompt, prompt)
-    steps = prompt + np.arange(1, new_tokens)  # tokens that each of them sees, its own included
-    decode = profile("decode", 1, steps) if new_tokens > 1 else None
-    first, each = (p.latency.magnitude if p else math.nan for p in (prefill, decode))
+    middle = prompt + new_tokens / 2  # tokens that the steps see on average, each its own included
+    decode = profile("decode", 1, middle) if new_tokens > 1 else None
+    first, each = (p.latency.m_as("s") if p else math.nan for p in (prefill, decode))
     latency = first + (each * (new_tokens - 1) if decode else 0.0)
-    turns, of_weights = _turning(model, tokens, formats, rate, bandwidth)
-    room = None if system.ram is None else max(0.0, system.ram.magnitude - weights)
-    watts = math.nan if system.tdp is None else system.tdp.magnitude
+    turns, of_weights = _turning(model, middle, formats, rate, bandwidth)
+    room = None if system.ram is None else max(0.0, system.ram.m_as("byte") - weights)
+    watts = math.nan if system.tdp is None else system.tdp.m_as("W")
     return Generation(
         Q_(first, "s"), Q_(each, "s"), Q_(batch_size * new_tokens / latency, "1/s"),
         Q_(batch_size / each, "1/s"), Q_(latency, "s"),

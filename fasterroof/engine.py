@@ -19,7 +19,7 @@ from .prediction import Part, PerformanceProfile, profile_of
 from .quantity import BYTES_PER_PRECISION, precision_name
 from .roof import Roof
 from .sweep import Sweep, sweep
-from .units import computed_as
+from .units import computed_as, rate_unit
 from .work import FREE, Trace, modes_of
 
 # %% ../nbs/analysis/engine.ipynb #1e19bc16
@@ -32,6 +32,11 @@ def checked_efficiency(
     raise InputError(f"efficiency is a share of the peak, above 0 and up to 1, not {one_line(repr(efficiency), 40)}.")
 
 
+def _few(what: str, value: object) -> int:
+    if whole(what, value) <= 10**12: return int(value)
+    raise InputError(f"{what} must be a whole number up to 10**12, not one of {len(str(value)[:400])} digits or more.")
+
+
 def as_model(
     model: object,  # a `ModelSpec`, or a name of the registry
 ) -> ModelSpec:
@@ -42,13 +47,17 @@ def as_model(
                      f"{type(model).__name__}: ModelSpec.from_module(module, sample) makes one.")
 
 
+def _tax(system: SystemArchetype) -> float: return 0.0 if system.dispatch_tax is None else system.dispatch_tax.m_as("s")
+
+
 def _solve_spec(model, system, batch: int, precision: str, efficiency: float) -> PerformanceProfile:
-    peak, bandwidth = system.peak(precision).magnitude, system.memory_bw.magnitude
-    flops = model.operations.magnitude * batch
-    nbytes = model.size_in_bytes(BYTES_PER_PRECISION[precision]).magnitude
-    tax = 0.0 if system.dispatch_tax is None else system.dispatch_tax.magnitude
+    peak, bandwidth = system.peak(precision).m_as("FLOP/s"), system.memory_bw.m_as("byte/s")
+    flops = model.operations.m_as("FLOP") * batch
+    nbytes = model.size_in_bytes(BYTES_PER_PRECISION[precision]).m_as("byte")
+    tax = _tax(system)
     part = Part("inference", flops, nbytes, flops / (peak * efficiency), nbytes / bandwidth, tax, mode=precision)
-    notes = ["memory holds and moves the weights alone: no activations, no cache of keys and values"]
+    notes = ["solved by its sizes, at once; memory holds and moves the weights alone: no activations, no cache of keys "
+             "and values"]
     if model.experts: notes.append("every expert's weights are read")
     return profile_of([part], system, nbytes, model=model.name, batch_size=batch, precision=precision,
                       efficiency=efficiency, peak=peak * efficiency, notes=[*notes, *filter(None, [model.note])],
@@ -59,7 +68,7 @@ def _uncovered(trace: Trace, roof: Roof, system: SystemArchetype) -> list[str]:
     "What has no ceiling and can be judged by its bytes; raises `InputError` where floating-point work has none."
     parts = [x for op in trace.ops for x in (op.fused or (op,))]
     bare = [x for x in parts if x.executed_flops and math.isnan(roof.ceiling(x.mode))]
-    lacking = sorted({computed_as(x.mode) for x in bare if x.mode.startswith(("fp", "bf", "tf", "complex"))})
+    lacking = sorted({computed_as(x.mode) for x in bare if rate_unit(x.mode) == "FLOP/s"})
     if lacking:
         raise InputError(f"{one_line(trace.name, 60)} computes in {', '.join(lacking)}, and "
                          f"{one_line(system.name, 60)} has no figure for it; it has {', '.join(system.modes)}.")
@@ -73,7 +82,7 @@ def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float) -> Pe
     if not work: raise InputError(f"The trace of {one_line(trace.name, 60)} holds no work.")
     roof, count = system.hardware.roof(efficiency), system.count
     notes = [*_uncovered(trace, roof, system), *trace.caveats]
-    tax, parts = 0.0 if system.dispatch_tax is None else system.dispatch_tax.magnitude, []
+    tax, parts = _tax(system), []
     for op in work:
         floor = op_floor(roof, op)
         compute = 0.0 if math.isnan(floor.compute_s) else floor.compute_s
@@ -81,9 +90,12 @@ def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float) -> Pe
                           tax * op.times, op.module, op.mode))
     held = max(trace.held_bytes or 0, trace.external_bytes or 0, max(op.footprint for op in work))
     notes.append("memory: what the call holds (parameters, buffers, arguments) or its widest operation touches")
-    modes = [m for m in modes_of(work) if m in system.modes] or [system.hardware.precision]
-    return profile_of(parts, system, held, model=trace.name, batch_size=None, precision=modes[0], efficiency=efficiency,
-                      peak=system.peak(modes[0]).magnitude * efficiency, notes=notes)
+    trains = any(op.phase != "forward" for op in work)
+    if trains: notes.append("gradients, the optimizer's state and what the backward needs take memory that is not told")
+    modes = modes_of(work)
+    mode = next((m for m in modes if not math.isnan(roof.ceiling(m))), modes[0] if modes else "none")
+    return profile_of(parts, system, held, model=trace.name, batch_size=None, precision=mode, efficiency=efficiency,
+                      peak=roof.ceiling(mode) * count, at_least=trains, notes=notes)
 
 # %% ../nbs/analysis/engine.ipynb #cfac31fc
 class Engine:
@@ -105,7 +117,7 @@ class Engine:
             if batch_size is not None or precision is not None:
                 raise InputError("A trace has its own batch and precision: trace the model with those that you mean.")
             return _solve_trace(model, system, efficiency)
-        batch = 1 if batch_size is None else whole("batch_size", batch_size)
+        batch = 1 if batch_size is None else _few("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
         return _solve_spec(as_model(model), system, batch, mode, efficiency)
 
@@ -129,8 +141,8 @@ class Engine:
         system, efficiency = SystemArchetype.of(system), checked_efficiency(efficiency)
         mode = precision_name(precision)
         stored = tuple(mode if p is None else precision_name(p) for p in (weight_precision, kv_precision))
-        return generation(as_model(model), system, whole("prompt", prompt), whole("new_tokens", new_tokens),
-                          whole("batch_size", batch_size), (mode, *stored), efficiency)
+        return generation(as_model(model), system, _few("prompt", prompt), _few("new_tokens", new_tokens),
+                          _few("batch_size", batch_size), (mode, *stored), efficiency)
 
     @staticmethod
     def sweep(

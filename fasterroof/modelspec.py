@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from .errors import InputError, one_line
 from .layer import heads_of, whole
-from .quantity import Q_, amount
+from .quantity import Portable, Q_, amount, ours
 from .units import si
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _SIZES = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocabulary", "ex
 
 
 @dataclass(frozen=True, repr=False)
-class ModelSpec:
+class ModelSpec(Portable):
     "A model by its sizes; raises `InputError` for sizes that are not positive or do not fit each other."
     name: str                              # shown in results
     parameters: "pint.Quantity"            # count of all of them; a plain number is a count, too
@@ -66,7 +66,16 @@ class ModelSpec:
         self._check_experts()
         if self.is_decoder and self.feedforward_weights <= 0:
             raise InputError(f"{one_line(self.name, 60)}: attention and embeddings alone have more than "
-                             f"{si(self.parameters.magnitude)} parameters: one of its sizes is wrong.")
+                             f"{si(self.count)} parameters: one of its sizes is wrong.")
+        if self.is_decoder and self.experts and self.expert_weights > 1.05 * self.feedforward_weights / self.experts:
+            raise InputError(f"{one_line(self.name, 60)}: {self.experts} experts that leave a token "
+                             f"{si(self.used_parameters.m_as('count'))} of {si(self.count)} parameters do not fit into "
+                             "the feed-forward networks: active_parameters or a size is wrong.")
+
+    @property
+    def count(self) -> float:
+        "All parameters, as a plain number."
+        return self.parameters.m_as("count")
 
     def _check_experts(self):
         if (self.experts is None) != (self.active_experts is None):
@@ -97,7 +106,7 @@ class ModelSpec:
     @property
     def feedforward_weights(self) -> float:
         "What is left of a decoder's parameters, in all layers and experts; a count."
-        return self.parameters.magnitude - self.attention_weights - self.embedding_weights
+        return self.count - self.attention_weights - self.embedding_weights
 
     @property
     def expert_weights(self) -> float:
@@ -105,26 +114,27 @@ class ModelSpec:
         if self.experts is None: return 0.0
         if self.active_parameters is None or self.active_experts == self.experts:
             return self.feedforward_weights / self.experts
-        return (self.parameters - self.active_parameters).magnitude / (self.experts - self.active_experts)
+        return (self.count - self.active_parameters.m_as("count")) / (self.experts - self.active_experts)
 
     @property
     def used_parameters(self) -> "pint.Quantity":
         "Count of parameters that one token uses: all, but for experts that it is not sent to."
         if self.active_parameters is not None: return self.active_parameters
         if self.experts is None or not self.is_decoder: return self.parameters
-        return Q_(self.parameters.magnitude - (self.experts - self.active_experts) * self.expert_weights, "count")
+        return Q_(self.count - (self.experts - self.active_experts) * self.expert_weights, "count")
 
     @property
     def operations(self) -> "pint.Quantity":
         "FLOP of one inference: those given, else 2 × the parameters that it uses."
-        return Q_(2 * self.used_parameters.magnitude, "FLOP") if self.inference_flops is None else self.inference_flops
+        given = self.inference_flops
+        return Q_(2 * self.used_parameters.m_as("count"), "FLOP") if given is None else given
 
     def size_in_bytes(
         self,
         bytes_per_parameter: "pint.Quantity",  # such as `BYTES_FP16`, or Q_(4.5, "bit")
     ) -> "pint.Quantity":  # byte
         "What the weights weigh."
-        return Q_(self.parameters.magnitude * amount("bytes_per_parameter", bytes_per_parameter, "byte"), "byte")
+        return Q_(self.count * amount("bytes_per_parameter", bytes_per_parameter, "byte"), "byte")
 
     @classmethod
     def from_name(
@@ -143,6 +153,9 @@ class ModelSpec:
         parameters: "pint.Quantity | float | None" = None,  # count; None: those of the module that was traced
     ) -> "ModelSpec":
         "The FLOPs and parameters of a traced call; raises `InputError` where the trace does not tell one of them."
+        from fasterroof.work import Trace
+
+        if not isinstance(trace, Trace): raise InputError(f"from_trace takes a Trace, not {type(trace).__name__}.")
         held = trace.parameters if parameters is None else parameters
         if not held:
             raise InputError(f"The trace of {one_line(trace.name, 60)} does not tell its parameters: give parameters.")
@@ -172,16 +185,16 @@ class ModelSpec:
 
     def figures(self) -> dict[str, str]:
         "What is known, as people read it."
-        told = {"parameters": si(self.parameters.magnitude, "", 4),
-                "inference": si(self.operations.magnitude, "FLOP", 4)}
-        if self.experts: told["used by a token"] = si(self.used_parameters.magnitude, "", 4)
+        told = {"parameters": si(self.count, "", 4), "inference": si(self.operations.m_as("FLOP"), "FLOP", 4)}
+        if self.experts: told["used by a token"] = si(self.used_parameters.m_as("count"), "", 4)
         return told | {n.replace("_", " "): f"{getattr(self, n):,}" for n in _SIZES if getattr(self, n) is not None}
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON: counts and FLOP."
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        return plain | {n: None if plain[n] is None else plain[n].magnitude
-                        for n in ("parameters", "active_parameters", "inference_flops")} | {"cited": dict(self.cited)}
+        units = {"parameters": "count", "active_parameters": "count", "inference_flops": "FLOP"}
+        return plain | {n: None if plain[n] is None else plain[n].m_as(u) for n, u in units.items()} | {
+            "cited": dict(self.cited)}
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a figure: what, value, where it was read."
@@ -205,5 +218,5 @@ def _counted(value: object) -> object:
     "A count of parameters may also come in the unit of that name."
     import pint
 
-    is_parameters = isinstance(value, pint.Quantity) and value.check("[parameter]")
-    return value.to("parameter").magnitude if is_parameters else value
+    is_parameters = isinstance(value, pint.Quantity) and (value := ours(value)).check("[parameter]")
+    return value.m_as("parameter") if is_parameters else value

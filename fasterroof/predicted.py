@@ -8,6 +8,7 @@ __all__ = ['traced', 'shown', 'predict']
 # %% ../nbs/analysis/predicted.ipynb #eecdac65
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,9 +33,13 @@ def traced(
     import torch
 
     from fasterroof.calls import call_arguments
-    from fasterroof.errors import ModelError
+    from fasterroof.errors import InputError, one_line
     from fasterroof.targets import load_target, weightless
     from fasterroof.trace import trace
+
+    if precision not in (None, "fp64", "fp32", "tf32", "bf16", "fp16"):
+        raise InputError(f"A traced model is built in fp64, fp32, tf32, bf16 or fp16, not {one_line(precision, 40)}; "
+                         "other precisions are for models of the registry.")
 
     def attempt(context):
         with context, contextlib.redirect_stdout(sys.stderr):  # what the model prints is no result
@@ -45,8 +50,14 @@ def traced(
         how = {"target": "cuda"} if on_gpu and is_module else {}
         with torch.no_grad(), contextlib.redirect_stdout(sys.stderr): found = trace(model, *args, **how, **kwargs)
         return replace(found, name=target)
-    try: found = attempt(weightless())
-    except ModelError: found = attempt(contextlib.nullcontext())
+    for context in (weightless(), weightless(buffers=True)):
+        try: found = attempt(context)
+        except InputError: raise
+        except Exception: continue  # it looks at values, in whatever way: then it gets some
+        break
+    else:
+        found = attempt(contextlib.nullcontext())
+        found = replace(found, notes=(*found.notes, "it was built with weights, since it looks at values"))
     if precision != "tf32": return found
     def as_tf32(op): return replace(op, mode="tf32") if op.mode == "fp32" and op.contraction_flops else op
     return replace(found, ops=[*map(as_tf32, found.ops)])
@@ -64,6 +75,7 @@ def _swept(texts: list[str]) -> dict[str, list]:
     for text in texts:
         name, _, values = text.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
+        if name in found: raise InputError(f"--sweep {name} is given twice: write all values into one.")
         if name not in _KINDS or not values:
             raise InputError(f"--sweep takes one of {', '.join(_KINDS)} and its values, as in batch=1,8,64, "
                              f"not {one_line(repr(text), 60)}.")
@@ -74,12 +86,15 @@ def _swept(texts: list[str]) -> dict[str, list]:
     return found
 
 
+def _is_file(on: str) -> bool: return on.lower().endswith(".json") or os.path.isfile(on)
+
+
 def _system(on: str, count: int):
     from fasterroof.archetype import SystemArchetype
     from fasterroof.errors import InputError
     from fasterroof.record import HardwarePeaks
 
-    if not on.endswith(".json"): return SystemArchetype.from_chip(on, count)
+    if not _is_file(on): return SystemArchetype.from_chip(on, count)
     if count != 1: raise InputError("--count is for chips: a file of peaks is of one device.")
     return SystemArchetype.from_peaks(HardwarePeaks.load(on))
 
@@ -89,7 +104,9 @@ def _question(args: "Namespace") -> tuple[Callable, dict]:
     from fasterroof.engine import Engine, as_model
     from fasterroof.errors import InputError
 
-    told = {n: v for n in _KINDS if (v := getattr(args, n)) is not None} | _swept(args.sweep)
+    told, swept = {n: v for n in _KINDS if (v := getattr(args, n)) is not None}, _swept(args.sweep)
+    for name in told.keys() & swept: raise InputError(f"{name} is swept: leave --{name.replace('_', '-')} out.")
+    told |= swept
     on = args.on if len(args.on) > 1 else args.on[0]
     if "prompt" in told or "new_tokens" in told:
         if not {"prompt", "new_tokens"} <= {*told}: raise InputError("--prompt and --new-tokens go together.")
@@ -119,15 +136,19 @@ def _question(args: "Namespace") -> tuple[Callable, dict]:
 def _runs_cuda(on: str) -> bool:
     from fasterroof.chips import chip
 
-    return not on.endswith(".json") and chip(on).kind == "gpu"
+    return not _is_file(on) and chip(on).kind == "gpu"
 
 
 def _is_target(name: str) -> bool:
     "Whether the model is one to be built: a callable, or one of torchvision's."
-    if ":" in name: return True
-    try: from torchvision import models
-    except ImportError: return False
-    return name in models.list_models()
+    from fasterroof.models import is_model_name
+
+    try:
+        from torchvision import models
+
+        if name in models.list_models(): return True
+    except ImportError: pass
+    return ":" in name and not is_model_name(name)  # some tag their names with colons
 
 # %% ../nbs/analysis/predicted.ipynb #7874880a
 def _parts(profile, top: int | None) -> tuple[list[str], list[list[str]]]:
@@ -196,7 +217,8 @@ def predict(
     from fasterroof.errors import InputError
     from fasterroof.sweep import sweep
 
-    if args.json == args.csv == "-": raise InputError("--json - and --csv - cannot both go to stdout.")
+    given = [path for path in (args.json, args.csv, args.html) if path]
+    if len({*given}) < len(given): raise InputError("--json, --csv and --html cannot go to one place.")
     writable(args.json, args.csv, args.html)
     with status("Counting"):
         ask, told = _question(args)

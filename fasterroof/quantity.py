@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['ureg', 'Q_', 'BYTES_PER_PRECISION', 'BYTES_FP64', 'BYTES_FP32', 'BYTES_TF32', 'BYTES_FP16', 'BYTES_BF16', 'BYTES_FP8',
-           'BYTES_INT8', 'BYTES_FP4', 'BYTES_INT4', 'unit_named', 'amount', 'precision_name']
+           'BYTES_INT8', 'BYTES_FP4', 'BYTES_INT4', 'unit_named', 'ours', 'amount', 'Portable', 'precision_name']
 
 # %% ../nbs/analysis/quantity.ipynb #23c482b4
 import math
 import re
 from numbers import Real
+from typing import NamedTuple
 
 import pint
 
@@ -61,6 +62,16 @@ def _read(text: str) -> "pint.Quantity":
     return Q_(float(number), unit_named(unit) if unit else "")
 
 # %% ../nbs/analysis/quantity.ipynb #c6d9e03b
+def ours(
+    value: "pint.Quantity",  # of any registry
+) -> "pint.Quantity":        # of this one
+    "The same in this registry; raises `InputError` for a unit that it does not have."
+    if value._REGISTRY is ureg: return value
+    try: return Q_(value.magnitude, ureg.parse_units(str(value.units)))
+    except Exception:
+        raise InputError(f"{one_line(str(value), 60)} has a unit that is not known here: use fasterroof.Q_.") from None
+
+
 def amount(
     what: str,        # its name, for the error
     value: object,    # a quantity, a text such as "3.35 TB/s"; a plain number where `plain`
@@ -72,8 +83,11 @@ def amount(
     example = f"Q_(1, {unit!r})"
     if isinstance(value, str):
         try: value = _read(value)
-        except Exception: raise InputError(f"{what} is no quantity: {one_line(repr(value), 60)}.") from None
+        except Exception:
+            raise InputError(f"{what} is no quantity: write a number and a unit such as {unit}, "
+                             f"not {one_line(repr(value), 60)}.") from None
     if isinstance(value, pint.Quantity):
+        value = ours(value)
         try: number = value.to(unit).magnitude
         except pint.DimensionalityError:
             if not (plain and value.dimensionless):
@@ -89,6 +103,29 @@ def amount(
     except OverflowError: number = math.inf
     if math.isfinite(number) and (number > 0 or (zero and number == 0)): return number
     raise InputError(f"{what} must be {'zero or ' * zero}positive and finite, not {one_line(repr(value), 60)}.")
+
+# %% ../nbs/analysis/quantity.ipynb #f2426797
+def _packed(x: object) -> object:
+    if isinstance(x, dict): return {k: _packed(v) for k, v in x.items()}
+    return _Packed(x.magnitude, str(x.units)) if isinstance(x, pint.Quantity) else x
+
+
+def _unpacked(x: object) -> object:
+    if isinstance(x, dict): return {k: _unpacked(v) for k, v in x.items()}
+    return Q_(x.magnitude, x.unit) if isinstance(x, _Packed) else x
+
+
+class _Packed(NamedTuple):
+    magnitude: float
+    unit: str
+
+
+class Portable:
+    "A dataclass with quantities that can be copied and pickled."
+
+    def __getstate__(self) -> dict: return {k: _packed(v) for k, v in self.__dict__.items()}
+
+    def __setstate__(self, state: dict) -> None: self.__dict__.update({k: _unpacked(v) for k, v in state.items()})
 
 # %% ../nbs/analysis/quantity.ipynb #d3b7e821
 _BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "fp6": 6, "fp4": 4, "int4": 4}

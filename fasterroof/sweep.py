@@ -36,7 +36,9 @@ _SHOWN = {  # what a person looks at first, and its heading
 
 def _named(value: object) -> object:
     "An argument as a frame shows it."
-    if value is None or isinstance(value, (str, Real)): return value
+    if isinstance(value, np.generic): value = value.item()
+    if value is None or isinstance(value, (str, bool, int)): return value
+    if isinstance(value, Real): return float(value)
     return one_line(getattr(value, "name", None) or type(value).__name__, 60)
 
 
@@ -68,10 +70,14 @@ class Sweep:
         "The same."
         return self.to_frame()
 
+    def as_dict(self) -> dict:
+        "Plain values, ready for JSON."
+        return {"swept": list(self.swept), "fixed": dict(self.fixed), "units": dict(self.units),
+                "rows": [*map(dict, self.rows)]}
+
     def to_json(self) -> str:
-        "Rows and units as a JSON text."
-        return json.dumps({"swept": list(self.swept), "fixed": dict(self.fixed), "units": dict(self.units),
-                           "rows": [*map(dict, self.rows)]}, indent=1, allow_nan=False)
+        "The same as a JSON text."
+        return json.dumps(self.as_dict(), indent=1, allow_nan=False)
 
     @property
     def remarks(self) -> list[str]:
@@ -174,7 +180,7 @@ def figure(
 
     def numbers(name): return sorted({r[name] for r in swept.rows if isinstance(r.get(name), Real)})
     x = x or max(swept.swept, key=lambda n: len(numbers(n)))
-    y = y or next(n for n in ("time_per_output_token", "latency") if n in swept.units)
+    y = y or next(n for n in ("time_per_output_token", "latency") if n in swept.units and numbers(n))
     for name, among in ((x, swept.swept), (y, [n for n in swept.units if numbers(n)])):
         if name not in among:
             raise InputError(f"{one_line(name, 40)} cannot be drawn; there are {', '.join(among)}.")

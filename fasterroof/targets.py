@@ -12,7 +12,7 @@ import inspect
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from unittest import mock
 
@@ -159,7 +159,9 @@ def load_target(
 
 # %% ../nbs/analysis/targets.ipynb #fdf54fd8
 @contextmanager
-def weightless() -> Iterator[None]:
+def weightless(
+    buffers: bool = False,  # True: all but parameters and samples have content
+) -> Iterator[None]:
     "Inside, modules are built, and samples made, without content: shapes and formats, no memory."
     fake = FakeTensorMode(allow_non_fake_inputs=True)
     register = torch.nn.Module.register_parameter
@@ -172,5 +174,6 @@ def weightless() -> Iterator[None]:
     told = _VALUELESS.set(fake)
     try:
         with mock.patch.multiple(torch.nn.init, **dict.fromkeys(initialisers, lambda tensor, *_, **__: tensor)), \
-                mock.patch.object(torch.nn.Module, "register_parameter", keep): yield
+                mock.patch.object(torch.nn.Module, "register_parameter", keep), \
+                nullcontext() if buffers else fake: yield
     finally: _VALUELESS.reset(told)

@@ -266,6 +266,7 @@ def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target
         if target: more.append(f"target={target!r} counts on fake tensors only: attention was counted as it ran here")
     if not ops: more = ["it dispatched no torch operation (framework='jax' traces a JAX function)", *more]
     weights = [p for p in program.parameters() if not is_lazy(p)] if isinstance(program, torch.nn.Module) else []
-    held = [*weights, *(program.buffers() if weights else ()), *tensors_in((args, kwargs))]
+    held = {id(t): t for t in (*reachable(program, args, kwargs), *tensors_in((args, kwargs)))
+            if isinstance(t, torch.Tensor) and not is_lazy(t)}
     return Trace(ops, model_name(program), (*notes, *more), parameters=sum(p.numel() for p in weights) or None,
-                 held_bytes=sum(distinct_bytes(t) for t in {id(t): t for t in held}.values()))
+                 held_bytes=sum(distinct_bytes(t) for t in held.values()))
