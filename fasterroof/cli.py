@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("model", metavar="MODEL",
                    help="a torchvision name, or package.module:callable that returns a model or (model, sample)")
     s.add_argument("--shape", action="append", default=[], metavar="1,3,224,224",
-                   help="shape of the input; again for each further input")
+                   help="shape of the input, 1,2048:int64 of whole numbers; again for each further input")
     s.add_argument("--batch", type=int, metavar="N", help="first dimension of the inputs")
     s.add_argument("--dtype", metavar="FORMAT",
                    help="number format of the model and its inputs: fp32, bf16, fp16, fp64")
@@ -92,28 +92,31 @@ def parser() -> argparse.ArgumentParser:
 
     s = command("predict", "how long a model takes on chips that are not here",
                 'fasterroof predict Llama-3.1-8B --on "H100 SXM" --prompt 2048 --new-tokens 256')
-    s.add_argument("model", metavar="MODEL",
-                   help="a name such as Llama-3.1-8B, solved by its sizes; or what profile takes, which is traced "
-                        "operation by operation: a torchvision name, package.module:callable")
-    s.add_argument("--on", action="append", required=True, metavar="CHIP",
+    s.add_argument("model", nargs="?", metavar="MODEL",
+                   help="a name such as Llama-3.1-8B (--list shows all), solved by its sizes; or what profile takes, "
+                        "which is traced operation by operation: a torchvision name, package.module:callable")
+    s.add_argument("--list", action="store_true", help="show the models that are known by name")
+    s.add_argument("--on", action="append", metavar="CHIP",
                    help="its datasheet, such as \"H100 SXM\", or a file that peaks --json wrote; again for each "
                         "further one")
     s.add_argument("--count", type=int, metavar="N", help="chips, all work divided among them (default: 1)")
     s.add_argument("--batch", type=int, metavar="N", help="inferences at once (default: 1)")
     s.add_argument("--precision", metavar="MODE",
                    help="fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4 or int4, as far as the chip has it (default: "
-                        "fp16; of a traced model its own)")
+                        "fp16); a traced model takes those down to 16 bits (default: its own)")
     s.add_argument("--prompt", type=int, metavar="TOKENS", help="of each sequence: prefill and decode, apart")
     s.add_argument("--new-tokens", type=int, metavar="TOKENS", help="that each sequence gets")
     s.add_argument("--kv-precision", metavar="MODE", help="of the cache of keys and values (default: --precision)")
     s.add_argument("--weight-precision", metavar="MODE", help="that weights are stored in (default: --precision)")
     s.add_argument("--efficiency", type=float, metavar="SHARE",
                    help="of the peak that arithmetic reaches, above 0 and up to 1 (default: 0.5)")
+    s.add_argument("--bandwidth-efficiency", type=float, metavar="SHARE",
+                   help="of the printed bandwidth that traffic reaches (default: 1)")
     s.add_argument("--sweep", action="append", default=[], metavar="NAME=A,B,…",
-                   help="go through values of batch, precision, count, efficiency, prompt, new-tokens, kv-precision or "
-                        "weight-precision; again for each further one")
+                   help="go through values of batch, precision, count, prompt, new-tokens, kv-precision, "
+                        "weight-precision, efficiency or bandwidth-efficiency; again for each further one")
     s.add_argument("--shape", action="append", default=[], metavar="1,3,224,224",
-                   help="shape of a traced model's input; again for each further input")
+                   help="shape of a traced model's input, 1,2048:int64 of whole numbers; again for each further input")
     s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of operations; 0 for all (default: 10)")
     s.add_argument("--html", metavar="FILE", help="write a page; of a sweep with its figure")
     s.add_argument("--json", metavar="FILE", help="write all figures; - for stdout, instead of the table")

@@ -190,11 +190,14 @@ def unbalanced(
     try:
         names, _ = declared(c.units if exact else units)
         _, constants = declared({k: u for k, u in e.units.items() if exact and _constant(k)})
-        for tree in filter(None, (e.tree, e.vectorised)):
+        trees = [*filter(None, (e.tree, e.vectorised))]
+        stray = constants.keys() - {float(n.text) for tree in trees for n in tree.walk() if n.kind == "number"}
+        more = "".join(f"; {x:g} has a unit, but is not in the formula" for x in sorted(stray))
+        for tree in trees:
             out = unit_of(tree, names, constants, exact)
             wanted = unit_named("count") if tree.truth else names.get(e.result)
             if wanted is None: return f"{one_line(e.result, 40)} has no unit"
-            if out is not None and (why := apart(out, wanted, exact)): return why
+            if out is not None and (why := apart(out, wanted, exact)): return why + more
     except ContractError as problem: return str(problem)
     except ArithmeticError: return "its units are too large to compare"
     return ""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from .balance import declared, unit_of
 from .contract import FalsificationTest, Obligation, RooflineContract, read_contract, unbalanced
 from .contractroof import USUAL
+from .domains import domains
 from .errors import ContractError, InputError, one_line
 from .falsify import Tried, falsified
 from .formula import parsed
@@ -91,7 +92,7 @@ def _schema(c: RooflineContract) -> Iterator[Check]:
             for key in _NEEDS[section]:
                 value = item.get(key)
                 fits = isinstance(value, list) if key == "checks" else isinstance(value, (str, Real))
-                if value in (None, "", []): wrong.append(f"no {key}{of}")
+                if value in (None, "", []): wrong.append(f"{key!r} is missing{of.replace(' of ', ' in ', 1)}")
                 elif not fits: wrong.append(f"{key}{of} is no {'list' if key == 'checks' else 'text'}")
             tolerance = item.get("tolerance", 0) if section == "proof_obligations" else 0
             if not isinstance(tolerance, Real) or isinstance(tolerance, bool) or tolerance < 0:
@@ -180,6 +181,10 @@ def _formulas(c: RooflineContract) -> Iterator[Check]:
             yield Check("units", e.name, "fault" if why else "held", one_line(why) or
                         f"in the dimension of {USUAL[e.result or e.bounded]}; constants have no units")
         else: yield Check("units", e.name, "unchecked", "the file tells no units")
+    for e in c.equations.values() if c.units else ():
+        for name, piece in domains([e.domain]).vague.items():
+            yield Check("formula", e.name, "fault", f"its domain of {one_line(name, 40)} cannot be drawn from: "
+                                                    f"{one_line(piece, 60)!r}")
     for o in c.obligations if c.units else ():
         if why := _unbalanced_promise(c, o): yield Check("units", o.property, "fault", one_line(why))
 
@@ -210,6 +215,7 @@ def _promise(c: RooflineContract, test: FalsificationTest, o: Obligation | None)
     try:
         if o and o.formal: return _formal(o), ""
     except ContractError as e: why = str(e)
+    if c.units: raise ContractError(why)  # a file that means to be evaluated says itself what is to hold
     if not {"bw_ceiling", "compute_ceiling"} <= c.defined.keys(): raise ContractError(why)
     for text in (test.rule, o.property if o else "", test.prediction):
         for words, promise in KNOWN_RULES:
@@ -227,7 +233,7 @@ def _tests(c: RooflineContract, examples: int) -> Iterator[Check]:
                 raise ContractError(f"the tolerance {one_line(repr(tolerance), 40)} is no number from 0")
             promise, said = _promise(c, t, o)
             tried = falsified(c, promise, float(tolerance), examples)
-        except ContractError as e: tried, said = Tried("unchecked", one_line(e)), ""
+        except ContractError as e: tried, said = Tried("fault" if c.units else "unchecked", one_line(e)), ""
         detail = one_line(f"{t.rule}: {tried.detail}{said}", 600)
         yield Check("test", t.id, tried.verdict, detail, tried.counterexample)
 

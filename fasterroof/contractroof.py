@@ -71,14 +71,19 @@ class HardwareProfile:
         name: str,                     # of a chip, "H100 SXM"; see `chip_names`
         precision: str | None = None,  # that the model computes in; None: what models run in, bf16 or next to it
         *,
+        count: int = 1,                # of them, each with its share of the weights; what they send is left out
         ops_per_token: float = 2.0,    # FLOP of each parameter for each token
     ) -> "HardwareProfile":
         "What is printed of a chip; raises `InputError` listing its modes where it has no such figure."
         from fasterroof.datasheet import chip_roof
+        from fasterroof.layer import whole
         from fasterroof.quantity import precision_name
 
         r = chip_roof(name, None if precision is None else precision_name(precision))
-        return cls(r.peak_bandwidth / 1e9, r.peak_flops / 1e9, ops_per_token, f"datasheet of {r.name}, {r.mode}")
+        n = whole("count", count)
+        several = f"{n} × " * (n > 1)
+        return cls(n * r.peak_bandwidth / 1e9, n * r.peak_flops / 1e9, ops_per_token,
+                   f"datasheet of {several}{r.name}, {r.mode}")
 
     @classmethod
     def from_peaks(
@@ -146,7 +151,9 @@ def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: Roofli
     found = Solved(c, inputs)
     bounds = [e.tree.parts[1] for e in c.equations.values() if e.bounded == "throughput"]
     if "throughput" in c.defined: bounds.append(c.defined["throughput"].tree)
-    if not bounds: raise ContractError(f"Nothing in {one_line(c.id, 60)} bounds the throughput.")
+    if not bounds:
+        raise ContractError(f"Nothing in {one_line(c.id, 60)} bounds the throughput: a claim is held against "
+                            f"throughput <= …, from {', '.join(USUAL)}.")
     from fasterroof.formula import Node, evaluated
 
     best = evaluated(bounds[0] if len(bounds) == 1 else Node("min", tuple(bounds)), found)

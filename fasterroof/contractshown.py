@@ -37,6 +37,7 @@ def add_contract_arguments(
     s.add_argument("--bits", type=float, required=True, metavar="N", help="bits of a parameter on average: 4.5")
     s.add_argument("--on", required=True, metavar="CHIP", help='what is printed of it, such as "H100 SXM", or a file '
                                                                         "that peaks --json wrote")
+    s.add_argument("--count", type=int, default=1, metavar="N", help="chips that share the weights (default: 1)")
     s.add_argument("--precision", metavar="MODE", help="what it computes in (default: bf16, or next to it)")
     s.add_argument("--measured-tokens-per-s", type=float, required=True, metavar="N", help="of one sequence")
     s.add_argument("--json", metavar="FILE", help="write it as JSON; - for stdout, instead of the figures")
@@ -103,7 +104,7 @@ def contract_claim(
             from fasterroof.record import HardwarePeaks
 
             hw = HardwareProfile.from_peaks(HardwarePeaks.load(args.on), args.precision)
-        else: hw = HardwareProfile.from_chip(args.on, args.precision)
+        else: hw = HardwareProfile.from_chip(args.on, args.precision, count=args.count)
         ceiling = compute_roofline(args.params, args.bits, hw, c)
         share = ceiling.share(args.measured_tokens_per_s)
     plain = {"respected": share <= 1, "share": share, "measured_tokens_per_s": args.measured_tokens_per_s,

@@ -193,6 +193,7 @@ def generation(
     batch_size: int,          # sequences
     modes: tuple[str, str, str],  # precision of arithmetic, of stored weights, of the cache
     efficiency: float,        # share of the peak that arithmetic reaches
+    of_bandwidth: float = 1.0,  # share of the bandwidth that traffic reaches
 ) -> Generation:
     "Prefill and decode; raises `InputError` where the model is no decoder, or the system lacks the precision's peak."
     if not model.is_decoder:
@@ -201,7 +202,8 @@ def generation(
     precision, stored, cached = modes
     size = {m: BYTES_PER_PRECISION[m].m_as("byte") for m in modes}
     formats = Formats(size[stored], size[cached], size[precision])
-    rate, bandwidth = system.peak(precision).m_as("FLOP/s") * efficiency, system.memory_bw.m_as("byte/s")
+    rate = system.peak(precision).m_as("FLOP/s") * efficiency
+    bandwidth = system.memory_bw.m_as("byte/s") * of_bandwidth
     tax = 0.0 if system.dispatch_tax is None else system.dispatch_tax.m_as("s")
     weights, per_token = model.count * formats.weight, cache_per_token(model, formats.cache)
     tokens = prompt + new_tokens
@@ -214,7 +216,8 @@ def generation(
         parts = Pass(model, batch_size, queries, keys, formats).parts(rate, bandwidth)
         parts = [replace(p, overhead_s=tax) if i == 0 else p for i, p in enumerate(parts)]
         return profile_of(parts, system, footprint, model=f"{model.name}, {name}", batch_size=batch_size,
-                          precision=precision, efficiency=efficiency, peak=rate, notes=notes, cited=model.cited)
+                          precision=precision, efficiency=efficiency, peak=rate, bandwidth=bandwidth, notes=notes,
+                          cited=model.cited)
     prefill = profile("prefill", prompt, prompt)
     middle = prompt + new_tokens / 2  # tokens that the steps see on average, each its own included
     decode = profile("decode", 1, middle) if new_tokens > 1 else None

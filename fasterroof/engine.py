@@ -47,11 +47,12 @@ def as_model(
                      f"{type(model).__name__}: ModelSpec.from_module(module, sample) makes one.")
 
 
-def _tax(system: SystemArchetype) -> float: return 0.0 if system.dispatch_tax is None else system.dispatch_tax.m_as("s")
+def _tax(system: SystemArchetype) -> float:
+    return 0.0 if system.dispatch_tax is None else system.dispatch_tax.m_as("s")
 
 
-def _solve_spec(model, system, batch: int, precision: str, efficiency: float) -> PerformanceProfile:
-    peak, bandwidth = system.peak(precision).m_as("FLOP/s"), system.memory_bw.m_as("byte/s")
+def _solve_spec(model, system, batch: int, precision: str, efficiency: float, bandwidth: float) -> PerformanceProfile:
+    peak = system.peak(precision).m_as("FLOP/s")
     flops = model.operations.m_as("FLOP") * batch
     nbytes = model.size_in_bytes(BYTES_PER_PRECISION[precision]).m_as("byte")
     tax = _tax(system)
@@ -60,7 +61,8 @@ def _solve_spec(model, system, batch: int, precision: str, efficiency: float) ->
              "and values"]
     if model.experts: notes.append("every expert's weights are read")
     return profile_of([part], system, nbytes, model=model.name, batch_size=batch, precision=precision,
-                      efficiency=efficiency, peak=peak * efficiency, notes=[*notes, *filter(None, [model.note])],
+                      efficiency=efficiency, peak=peak * efficiency, bandwidth=bandwidth,
+                      notes=[*notes, *filter(None, [model.note])],
                       cited={k: v for k, v in model.cited.items() if k in ("parameters", "inference_flops")})
 
 # %% ../nbs/analysis/engine.ipynb #24e418ab
@@ -77,7 +79,7 @@ def _uncovered(trace: Trace, roof: Roof, system: SystemArchetype) -> list[str]:
     return said + [f"arithmetic in {', '.join(whole_numbers)} is judged by bytes alone"] * bool(whole_numbers)
 
 
-def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float) -> PerformanceProfile:
+def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float, bandwidth: float) -> PerformanceProfile:
     work = [op for op in trace.ops if op.kind not in FREE and (op.bytes or op.executed_flops)]
     if not work: raise InputError(f"The trace of {one_line(trace.name, 60)} holds no work.")
     roof, count = system.hardware.roof(efficiency), system.count
@@ -86,7 +88,7 @@ def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float) -> Pe
     for op in work:
         floor = op_floor(roof, op)
         compute = 0.0 if math.isnan(floor.compute_s) else floor.compute_s
-        parts.append(Part(op.name, op.executed_flops or 0, op.bytes, compute / count, floor.memory_s / count,
+        parts.append(Part(op.name, op.executed_flops or 0, op.bytes, compute / count, op.bytes / bandwidth,
                           tax * op.times, op.module, op.mode))
     held = max(trace.held_bytes or 0, trace.external_bytes or 0, max(op.footprint for op in work))
     notes.append("memory: what the call holds (parameters, buffers, arguments) or its widest operation touches")
@@ -95,7 +97,7 @@ def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float) -> Pe
     modes = modes_of(work)
     mode = next((m for m in modes if not math.isnan(roof.ceiling(m))), modes[0] if modes else "none")
     return profile_of(parts, system, held, model=trace.name, batch_size=None, precision=mode, efficiency=efficiency,
-                      peak=roof.ceiling(mode) * count, at_least=trains, notes=notes)
+                      peak=roof.ceiling(mode) * count, bandwidth=bandwidth, at_least=trains, notes=notes)
 
 # %% ../nbs/analysis/engine.ipynb #cfac31fc
 class Engine:
@@ -108,18 +110,21 @@ class Engine:
         batch_size: int | None = None,   # inferences at once; None: 1. A trace has its own
         precision: str | None = None,    # of weights and arithmetic; None: "fp16". A trace has its own
         efficiency: float = 0.5,         # share of the peak that arithmetic reaches, above 0 and up to 1
+        *,
+        bandwidth_efficiency: float = 1.0,  # share of the bandwidth that traffic reaches, above 0 and up to 1
     ) -> PerformanceProfile:
         """Latency, throughput, bound, energy and memory of one batch of inferences.
 
         Raises `InputError` for figures that make no sense, and for a precision that the system has no figure for."""
         system, efficiency = SystemArchetype.of(system), checked_efficiency(efficiency)
+        bandwidth = system.memory_bw.m_as("byte/s") * checked_efficiency(bandwidth_efficiency)
         if isinstance(model, Trace):
             if batch_size is not None or precision is not None:
                 raise InputError("A trace has its own batch and precision: trace the model with those that you mean.")
-            return _solve_trace(model, system, efficiency)
+            return _solve_trace(model, system, efficiency, bandwidth)
         batch = 1 if batch_size is None else _few("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
-        return _solve_spec(as_model(model), system, batch, mode, efficiency)
+        return _solve_spec(as_model(model), system, batch, mode, efficiency, bandwidth)
 
     @staticmethod
     def generate(
@@ -133,6 +138,7 @@ class Engine:
         efficiency: float = 0.5,              # share of the peak that arithmetic reaches
         *,
         weight_precision: str | None = None,  # weights are stored in, whatever is computed in; None: `precision`
+        bandwidth_efficiency: float = 1.0,    # share of the bandwidth that traffic reaches
     ) -> Generation:
         """Prefill and decode of a language model, apart.
 
@@ -142,7 +148,8 @@ class Engine:
         mode = precision_name(precision)
         stored = tuple(mode if p is None else precision_name(p) for p in (weight_precision, kv_precision))
         return generation(as_model(model), system, _few("prompt", prompt), _few("new_tokens", new_tokens),
-                          _few("batch_size", batch_size), (mode, *stored), efficiency)
+                          _few("batch_size", batch_size), (mode, *stored), efficiency,
+                          checked_efficiency(bandwidth_efficiency))
 
     @staticmethod
     def sweep(

@@ -22,6 +22,19 @@ if TYPE_CHECKING:
     from fasterroof.work import Trace
 
 # %% ../nbs/analysis/predicted.ipynb #ac77bbbe
+_VALUELESS = ("DataDependentOutput", "DynamicOutputShape", "GuardOnDataDependent", "NeedsValues", "UnsupportedFake")
+
+
+def _looks_at_values(error: BaseException | None) -> bool:
+    "Whether it was for want of content that a model could not be built or run; any other mistake would be made again."
+    while error is not None:
+        said = str(error).lower()
+        if type(error).__name__.startswith(_VALUELESS) or any(x in said for x in ("faketensor", "fake tensor", "meta")):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def traced(
     target: str,               # torchvision's name, or "package.module:callable"
     shapes: tuple[str, ...] = (),  # of the inputs
@@ -52,10 +65,11 @@ def traced(
         return replace(found, name=target)
     for context in (weightless(), weightless(buffers=True)):
         try: found = attempt(context)
-        except InputError: raise
-        except Exception: continue  # it looks at values, in whatever way: then it gets some
+        except Exception as e:
+            if _looks_at_values(e): continue
+            raise
         break
-    else:
+    else:  # then it gets some
         found = attempt(contextlib.nullcontext())
         found = replace(found, notes=(*found.notes, "it was built with weights, since it looks at values"))
     if precision != "tf32": return found
@@ -64,7 +78,8 @@ def traced(
 
 # %% ../nbs/analysis/predicted.ipynb #4f960505
 _KINDS = {"count": int, "batch": int, "precision": str, "kv_precision": str, "weight_precision": str, "prompt": int,
-          "new_tokens": int, "efficiency": float}
+          "new_tokens": int, "efficiency": float, "bandwidth_efficiency": float}
+_AS = {"batch": "batch_size", "on": "system"}  # what the engine calls them
 
 
 def _swept(texts: list[str]) -> dict[str, list]:
@@ -106,31 +121,32 @@ def _question(args: "Namespace") -> tuple[Callable, dict]:
 
     told, swept = {n: v for n in _KINDS if (v := getattr(args, n)) is not None}, _swept(args.sweep)
     for name in told.keys() & swept: raise InputError(f"{name} is swept: leave --{name.replace('_', '-')} out.")
-    told |= swept
-    on = args.on if len(args.on) > 1 else args.on[0]
+    told = {_AS.get(n, n): v for n, v in (told | swept).items()} | {"system": args.on if args.on[1:] else args.on[0]}
     if "prompt" in told or "new_tokens" in told:
         if not {"prompt", "new_tokens"} <= {*told}: raise InputError("--prompt and --new-tokens go together.")
         if _is_target(args.model): raise InputError("--prompt and --new-tokens are for a model of the registry.")
         model = as_model(args.model)
-        def generate(on, prompt, new_tokens, count=1, batch=1, precision="fp16", kv_precision=None,
-                     weight_precision=None, efficiency=0.5):
-            return Engine.generate(model, _system(on, count), prompt, new_tokens, batch, precision, kv_precision,
-                                   efficiency, weight_precision=weight_precision)
-        return generate, {"on": on} | told
+        def generate(system, prompt, new_tokens, count=1, batch_size=1, precision="fp16", kv_precision=None,
+                     weight_precision=None, efficiency=0.5, bandwidth_efficiency=1.0):
+            return Engine.generate(model, _system(system, count), prompt, new_tokens, batch_size, precision,
+                                   kv_precision, efficiency, weight_precision=weight_precision,
+                                   bandwidth_efficiency=bandwidth_efficiency)
+        return generate, told
     if cached := next((n for n in ("kv_precision", "weight_precision") if n in told), None):
         raise InputError(f"--{cached.replace('_', '-')} is for generation: give --prompt and --new-tokens, too.")
     if not _is_target(args.model):
         if args.shape: raise InputError("--shape is for a model that is traced.")
         model = as_model(args.model)
-        def solve(on, count=1, batch=1, precision="fp16", efficiency=0.5):
-            return Engine.solve(model, _system(on, count), batch, precision, efficiency)
-        return solve, {"on": on} | told
-    def solve_traced(on, count=1, batch=None, precision=None, efficiency=0.5):
-        system = _system(on, count)
-        work = traced(args.model, tuple(args.shape), batch, precision, _runs_cuda(on))
-        found = Engine.solve(work, system, efficiency=efficiency)
-        return found if batch is None else replace(found, batch_size=batch, throughput=found.throughput * batch)
-    return solve_traced, {"on": on} | told
+        def solve(system, count=1, batch_size=1, precision="fp16", efficiency=0.5, bandwidth_efficiency=1.0):
+            return Engine.solve(model, _system(system, count), batch_size, precision, efficiency,
+                                bandwidth_efficiency=bandwidth_efficiency)
+        return solve, told
+    def solve_traced(system, count=1, batch_size=None, precision=None, efficiency=0.5, bandwidth_efficiency=1.0):
+        where = _system(system, count)
+        work = traced(args.model, tuple(args.shape), batch_size, precision, _runs_cuda(system))
+        p = Engine.solve(work, where, efficiency=efficiency, bandwidth_efficiency=bandwidth_efficiency)
+        return p if batch_size is None else replace(p, batch_size=batch_size, throughput=p.throughput * batch_size)
+    return solve_traced, told
 
 
 def _runs_cuda(on: str) -> bool:
@@ -174,7 +190,7 @@ def shown(
     if isinstance(found, Sweep):
         line(console, found.sentence)
         line(console)
-        console.print(plain_table(*found.cells(), console.width))
+        console.print(plain_table(*found.cells(console.width), console.width))
         line(console)
         return notes(console, found.remarks)
     console.print(found.sentence, markup=False, highlight=False)
@@ -188,6 +204,14 @@ def shown(
     figures(console, found.figures())
     notes(console, found.notes)
     if found.cited: notes(console, ["--json and --html tell where each figure was read."])
+
+
+def _key(text: str) -> float | None:
+    "What a cell sorts by: the figure that it shows; None for words."
+    number, _, unit = text.replace(",", "").partition(" ")
+    try: return float(number.rstrip("%")) * 1000.0 ** {"µ": -2, "m": -1, "n": -3}.get(
+        unit[:1] if len(unit) > 1 else "", "kMGTPE".find(unit[:1]) + 1 if len(unit) > 1 else 0)
+    except ValueError: return None
 
 
 def _write_page(path: str, found, title: str) -> None:
@@ -204,7 +228,7 @@ def _write_page(path: str, found, title: str) -> None:
         headings, rows = _parts(found, None) if len(getattr(found, "parts", ())) > 1 else ([], [])
         values, plots = [*found.figures().items()], []
         said = (*found.notes, *found.sources)
-    tables = [html_table(headings, [[(c, None) for c in r] for r in rows])] if rows else []
+    tables = [html_table(headings, [[(c, _key(c)) for c in r] for r in rows])] if rows else []
     write_whole(path, page.page(title, found.sentence, values, said, plots, tables, json.loads(found.to_json()),
                                 "All figures, in SI units"))
 
@@ -213,12 +237,17 @@ def predict(
     args: "Namespace",  # from `cli.parser`
 ) -> None:
     "`fasterroof predict`."
+    if args.list:
+        from fasterroof.models import model_names
+
+        return print("\n".join(model_names()))
     from fasterroof.commands import writable
     from fasterroof.errors import InputError
     from fasterroof.sweep import sweep
 
     given = [path for path in (args.json, args.csv, args.html) if path]
     if len({*given}) < len(given): raise InputError("--json, --csv and --html cannot go to one place.")
+    if not (args.model and args.on): raise InputError("predict needs a model and --on CHIP (see predict --help).")
     writable(args.json, args.csv, args.html)
     with status("Counting"):
         ask, told = _question(args)

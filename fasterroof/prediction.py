@@ -216,6 +216,7 @@ def profile_of(
     precision: str,            # compute mode
     efficiency: float,         # share of the peak that arithmetic reaches
     peak: float,               # FLOP/s of that, in that mode; NaN where there is none
+    bandwidth: float,          # B/s that traffic reaches
     at_least: bool = False,    # whether more has to fit than is known
     notes: Sequence[str] = (),  # what was assumed
     cited: Mapping[str, str] = MappingProxyType({}),  # figure of the model -> where it was read
@@ -235,7 +236,7 @@ def profile_of(
     return PerformanceProfile(
         Q_(latency, "s"), Q_(compute, "s"), Q_(memory, "s"), Q_(overhead, "s"),
         Q_((batch_size or 1) / latency, "1/s"), max(goes_to, key=goes_to.get), Q_(flops / nbytes, "FLOP/byte"),
-        Q_(watts * latency, "J"), Q_(float(footprint), "byte"), Q_(peak, "FLOP/s"), system.memory_bw,
+        Q_(watts * latency, "J"), Q_(float(footprint), "byte"), Q_(peak, "FLOP/s"), Q_(bandwidth, "byte/s"),
         footprint <= room if told else None, Q_(missing, "byte"), Q_(flops, "FLOP"), Q_(nbytes, "byte"),
         model, system.name, batch_size, precision, efficiency, tuple(parts),
         tuple(dict.fromkeys((*notes, *system.caveats))), {**cited, **cited_of(system, precision)})

@@ -29,9 +29,14 @@ if TYPE_CHECKING:
 _MOST = 20_000  # rows
 _SHOWN = {  # what a person looks at first, and its heading
     "time_to_first_token": "first token", "time_per_output_token": "per token", "tokens_per_second": "tokens/s",
+    "decode_tokens_per_second": "in decode",
     "latency": "latency", "throughput": "in 1 s", "memory_footprint": "memory", "prefill_bottleneck": "prefill",
     "decode_bottleneck": "decode", "bottleneck": "bound", "feasible": "fits",
 }
+
+
+_FIRST_TO_GO = ("prefill_bottleneck", "tokens_per_second", "time_to_first_token", "memory_footprint", "feasible",
+                "decode_bottleneck", "decode_tokens_per_second")
 
 
 def _named(value: object) -> object:
@@ -73,7 +78,7 @@ class Sweep:
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
         return {"swept": list(self.swept), "fixed": dict(self.fixed), "units": dict(self.units),
-                "rows": [*map(dict, self.rows)]}
+                "rows": [*map(dict, self.rows)], "notes": self.remarks}
 
     def to_json(self) -> str:
         "The same as a JSON text."
@@ -89,7 +94,10 @@ class Sweep:
                    for why, where in said.items()]
         return [*lacking, *dict.fromkeys(n for r in self.results if r for n in getattr(r, "notes", ()))]
 
-    def cells(self) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
+    def cells(
+        self,
+        width: int | None = None,  # characters of a line; what does not fit is left out, the least telling first
+    ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
         "What was gone through and the main figures, as people read them."
         def shown(name, value):
             if value is None: return MISSING
@@ -99,8 +107,13 @@ class Sweep:
             return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
         hidden = {"latency"} if "time_to_first_token" in self.units else {*()}
         names = [n for n in _SHOWN if n not in hidden and any(r.get(n) is not None for r in self.rows)]
-        headings = [n.replace("_", " ") for n in self.swept] + [_SHOWN[n] for n in names]
-        return headings, [[shown(n, row.get(n)) for n in (*self.swept, *names)] for row in self.rows]
+        def columns(names): return [[h, *(shown(n, r.get(n)) for r in self.rows)] for n, h in names.items()]
+        wanted = {n: n.replace("_", " ") for n in self.swept} | {n: _SHOWN[n] for n in names}
+        def length(): return sum(1 + max(map(len, c)) for c in columns(wanted))
+        for name in _FIRST_TO_GO:
+            if width and length() > width: wanted.pop(name, None)
+        made = columns(wanted)
+        return [c[0] for c in made], [[c[i + 1] for c in made] for i in range(len(self.rows))]
 
     def _repr_html_(self) -> str:
         import pandas as pd
@@ -165,6 +178,9 @@ def sweep(
     return Sweep(tuple(lists), tuple(rows), units, tuple(results), fixed)
 
 # %% ../nbs/analysis/sweep.ipynb #6e362ec6
+_LINES = (GREY, "#0072b2", "#cc79a7", "#56b4e9", "#b8860b", "#009e73", "#555555")  # after Okabe and Ito
+
+
 def _axis(values: list, name: str) -> dict:
     wide = all(v > 0 for v in values) and max(values) > 20 * min(values)
     return dict(title=dict(text=name), type="log" if wide else "linear", gridcolor="rgba(122,133,148,0.25)")
@@ -198,7 +214,7 @@ def figure(
             x=[r[x] for r in rows], y=[r[y] for r in rows], mode="lines+markers", showlegend=bool(others),
             name=text(", ".join(f"{n.replace('_', ' ')} {v}" if isinstance(v, Real) else str(v)
                                 for n, v in zip(others, key, strict=True))),
-            line=dict(color=GREY, width=1.5, dash=("solid", "dash", "dot", "dashdot")[i % 4]),
+            line=dict(color=_LINES[i % len(_LINES)], width=1.5, dash=("solid", "dash", "dot", "dashdot")[i % 4]),
             marker=dict(size=9, color=[COLORS.get(b, GREY) for b in bounds],
                         symbol=["circle-open" if r.get("feasible") is False else "circle" for r in rows]),
             hovertext=[f"{b}-bound{', does not fit' * (r.get('feasible') is False)}"
@@ -209,7 +225,9 @@ def figure(
     unit = swept.units[y].replace("byte", "B")
     shown = [r for rows in lines.values() for r in rows]
     return fig.update_layout(
-        template="none", paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", height=420,
+        template="none", paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+        height=460 + 18 * (len(lines) // 3),
         font=dict(color=GREY), margin=dict(l=70, r=20, t=20, b=50),
+        legend=dict(orientation="h", y=-0.2, yanchor="top"),
         xaxis=_axis([r[x] for r in shown], x.replace("_", " ")),
         yaxis=_axis([r[y] for r in shown], f"{y.replace('_', ' ')} ({unit})"))

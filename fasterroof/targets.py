@@ -115,6 +115,18 @@ def called_target(
         raise ModelError(f"{one_line(target)}() raised {type(e).__name__}: {why}.") from e
 
 
+def _input(text: str, batch: int | None) -> torch.Tensor:
+    "Noise of a shape; of whole numbers, zeros, which any table has a row for."
+    shape, _, form = text.partition(":")
+    shape = parse_shape(shape)
+    shape = shape if batch is None else (batch, *shape[1:])
+    if not form: return _noise(shape)
+    whole = {"int64": torch.int64, "long": torch.int64, "int32": torch.int32, "int": torch.int32}.get(form)
+    if whole is None:
+        raise InputError(f"An input of whole numbers is written 1,2048:int64 or :int32, not :{one_line(form, 20)}.")
+    with _VALUELESS.get() or nullcontext(): return torch.zeros(shape, dtype=whole)
+
+
 def _in_format(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
     if not any(isinstance(p, FakeTensor) for p in model.parameters()): return model.to(dtype)
     new: dict[int, torch.nn.Parameter] = {}  # torch cannot exchange fake parameters; one that is shared stays so
@@ -130,13 +142,13 @@ def _in_format(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
 
 def load_target(
     target: str,                      # torchvision's name, or "package.module:callable"
-    shapes: tuple[str, ...] = (),     # of the inputs, each like "1,3,224,224"; none: the target's own
+    shapes: tuple[str, ...] = (),     # of the inputs, each like "1,3,224,224" or "1,2048:int64"; none: the target's own
     batch: int | None = None,         # first dimension of the inputs
     dtype: str | None = None,         # of the model's parameters and floating-point inputs; None: as they are
 ) -> tuple[object, object]:
     "The model and its sample."
     if batch is not None and batch < 1: raise InputError(f"batch must be 1 or more, not {batch}.")
-    given = tuple(_noise(parse_shape(s) if batch is None else (batch, *parse_shape(s)[1:])) for s in shapes)
+    given = tuple(_input(s, batch) for s in shapes)
     wanted = None if dtype is None else resolve_dtype(format_name(dtype))
     if wanted is not None and not wanted.is_floating_point:
         raise InputError(f"A model is made of floating-point numbers, not {mode_name(dtype)}.")
