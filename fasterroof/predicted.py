@@ -121,7 +121,8 @@ def _question(args: "Namespace") -> tuple[Callable, dict]:
 
     told, swept = {n: v for n in _KINDS if (v := getattr(args, n)) is not None}, _swept(args.sweep)
     for name in told.keys() & swept: raise InputError(f"{name} is swept: leave --{name.replace('_', '-')} out.")
-    told = {_AS.get(n, n): v for n, v in (told | swept).items()} | {"system": args.on if args.on[1:] else args.on[0]}
+    on = {"system": args.on if args.on[1:] else args.on[0]}
+    told = on | {_AS.get(n, n): v for n, v in (told | swept).items()}
     if "prompt" in told or "new_tokens" in told:
         if not {"prompt", "new_tokens"} <= {*told}: raise InputError("--prompt and --new-tokens go together.")
         if _is_target(args.model): raise InputError("--prompt and --new-tokens are for a model of the registry.")
