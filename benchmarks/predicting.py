@@ -65,20 +65,24 @@ def predicted(rounds: int) -> None:
 
 def child(code: str, *argv: str) -> dict:
     "What a new process says in JSON on its last line, with its most memory."
-    done = subprocess.run([sys.executable, "-c", f"import json, resource, sys, time\n{code}{LAST}", *argv],
+    done = subprocess.run([sys.executable, "-c", f"{FIRST}{code}{LAST}", *argv],
                           capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
+FIRST = """
+import json, sys, time
+def most(): return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024  # (Linux)
+"""
 LAST = """
-found["MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+found["MB"] = most()
 print(json.dumps(found))
 """
 BUILD = """
 import contextlib
 import torch, torchvision.models, fasterroof.targets as targets
 context = targets.weightless(buffers=True) if sys.argv[2] == "without" else contextlib.nullcontext()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+before = most()
 start = time.perf_counter()
 with context: targets.torchvision_model(sys.argv[1])
 found = {"s": time.perf_counter() - start, "before MB": before}
@@ -86,7 +90,7 @@ found = {"s": time.perf_counter() - start, "before MB": before}
 READ = """
 import fasterroof.contractcheck as c, fasterroof.contract, yaml
 from fasterroof.errors import FasterroofError
-before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, time.perf_counter()
+before, start = most(), time.perf_counter()
 try: said = c.check_contract(sys.argv[1]).sentence
 except FasterroofError as e: said = str(e)
 found = {"s": time.perf_counter() - start, "before MB": before, "said": said}

@@ -54,7 +54,20 @@ if TYPE_CHECKING:
     from .ops import Work as Work, register_cost as register_cost
     from .peaks import clear_peaks_cache as clear_peaks_cache, measure_peaks as measure_peaks
     from .prediction import PerformanceProfile as PerformanceProfile, calc_bottleneck as calc_bottleneck
-    from .quantity import BYTES_PER_PRECISION as BYTES_PER_PRECISION, Q_ as Q_, ureg as ureg
+    from .quantity import (
+        BYTES_BF16 as BYTES_BF16,
+        BYTES_FP4 as BYTES_FP4,
+        BYTES_FP8 as BYTES_FP8,
+        BYTES_FP16 as BYTES_FP16,
+        BYTES_FP32 as BYTES_FP32,
+        BYTES_FP64 as BYTES_FP64,
+        BYTES_INT4 as BYTES_INT4,
+        BYTES_INT8 as BYTES_INT8,
+        BYTES_PER_PRECISION as BYTES_PER_PRECISION,
+        BYTES_TF32 as BYTES_TF32,
+        Q_ as Q_,
+        ureg as ureg,
+    )
     from .ranks import merge_runs as merge_runs
     from .record import HardwarePeaks as HardwarePeaks
     from .roof import Ceiling as Ceiling, Level as Level, Link as Link, Mix as Mix, Roof as Roof
@@ -95,7 +108,8 @@ _ROOMS = {
     "ops": "Work register_cost",
     "peaks": "clear_peaks_cache measure_peaks",
     "prediction": "PerformanceProfile calc_bottleneck",
-    "quantity": "BYTES_PER_PRECISION Q_ ureg",
+    "quantity": "BYTES_BF16 BYTES_FP4 BYTES_FP8 BYTES_FP16 BYTES_FP32 BYTES_FP64 BYTES_INT4 BYTES_INT8 "
+                "BYTES_PER_PRECISION BYTES_TF32 Q_ ureg",
     "ranks": "merge_runs",
     "record": "HardwarePeaks",
     "roof": "Ceiling Level Link Mix Roof",

@@ -92,6 +92,7 @@ def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float, bandw
                           tax * op.times, op.module, op.mode))
     held = max(trace.held_bytes or 0, trace.external_bytes or 0, max(op.footprint for op in work))
     notes.append("memory: what the call holds (parameters, buffers, arguments) or its widest operation touches")
+    if any(op.payload for op in work): notes.append("what ranks send each other is left out")
     trains = any(op.phase != "forward" for op in work)
     if trains: notes.append("gradients, the optimizer's state and what the backward needs take memory that is not told")
     modes = modes_of(work)

@@ -130,8 +130,9 @@ class Portable:
 # %% ../nbs/analysis/quantity.ipynb #d3b7e821
 _BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "fp6": 6, "fp4": 4, "int4": 4}
 BYTES_PER_PRECISION = {mode: Q_(bits / 8, "byte") for mode, bits in _BITS.items()}  # of one number in that mode
-BYTES_FP64, BYTES_FP32, BYTES_TF32, BYTES_FP16, BYTES_BF16, BYTES_FP8, BYTES_INT8, _, BYTES_FP4, BYTES_INT4 = (
-    BYTES_PER_PRECISION.values())
+BYTES_FP64, BYTES_FP32, BYTES_TF32 = (BYTES_PER_PRECISION[m] for m in ("fp64", "fp32", "tf32"))
+BYTES_FP16, BYTES_BF16, BYTES_FP8 = (BYTES_PER_PRECISION[m] for m in ("fp16", "bf16", "fp8"))
+BYTES_INT8, BYTES_FP4, BYTES_INT4 = (BYTES_PER_PRECISION[m] for m in ("int8", "fp4", "int4"))
 
 
 def precision_name(
