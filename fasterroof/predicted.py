@@ -107,10 +107,11 @@ def _is_file(on: str) -> bool: return on.lower().endswith(".json") or os.path.is
 def _system(on: str, count: int):
     from fasterroof.archetype import SystemArchetype
     from fasterroof.errors import InputError
-    from fasterroof.record import HardwarePeaks
 
     if not _is_file(on): return SystemArchetype.from_chip(on, count)
     if count != 1: raise InputError("--count is for chips: a file of peaks is of one device.")
+    from fasterroof.record import HardwarePeaks  # (loads torch)
+
     return SystemArchetype.from_peaks(HardwarePeaks.load(on))
 
 
@@ -158,8 +159,9 @@ def _runs_cuda(on: str) -> bool:
 
 def _is_target(name: str) -> bool:
     "Whether the model is one to be built: a callable, or one of torchvision's."
-    from fasterroof.models import is_model_name
+    from fasterroof.models import is_model_name, model_named
 
+    if is_model_name(name) and model_named(name).is_decoder: return False  # (and torchvision takes seconds to load)
     try:
         from torchvision import models
 
