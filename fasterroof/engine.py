@@ -91,14 +91,17 @@ def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float, bandw
         parts.append(Part(op.name, op.executed_flops or 0, op.bytes, compute / count, op.bytes / bandwidth,
                           tax * op.times, op.module, op.mode))
     held = max(trace.held_bytes or 0, trace.external_bytes or 0, max(op.footprint for op in work))
-    notes.append("memory: what the call holds (parameters, buffers, arguments) or its widest operation touches")
+    made = sum(op.bytes_written for op in work)  # (as if nothing were ever given back)
+    notes.append("memory: at least what the call holds (parameters, buffers, arguments) or its widest operation "
+                 "touches, at most all that is held and made")
     if any(op.payload for op in work): notes.append("what ranks send each other is left out")
     trains = any(op.phase != "forward" for op in work)
     if trains: notes.append("gradients, the optimizer's state and what the backward needs take memory that is not told")
     modes = modes_of(work)
     mode = next((m for m in modes if not math.isnan(roof.ceiling(m))), modes[0] if modes else "none")
     return profile_of(parts, system, held, model=trace.name, batch_size=None, precision=mode, efficiency=efficiency,
-                      peak=roof.ceiling(mode) * count, bandwidth=bandwidth, at_least=trains, notes=notes)
+                      peak=roof.ceiling(mode) * count, bandwidth=bandwidth,
+                      most=math.inf if trains else held + made, notes=notes)
 
 # %% ../nbs/analysis/engine.ipynb #cfac31fc
 class Engine:

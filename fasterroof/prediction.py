@@ -217,7 +217,7 @@ def profile_of(
     efficiency: float,         # share of the peak that arithmetic reaches
     peak: float,               # FLOP/s of that, in that mode; NaN where there is none
     bandwidth: float,          # B/s that traffic reaches
-    at_least: bool = False,    # whether more has to fit than is known
+    most: float | None = None,  # B that have to fit at the most; None: no more than `footprint`
     notes: Sequence[str] = (),  # what was assumed
     cited: Mapping[str, str] = MappingProxyType({}),  # figure of the model -> where it was read
 ) -> PerformanceProfile:
@@ -230,7 +230,7 @@ def profile_of(
     for p in parts: goes_to[bottleneck_of(p.compute_s, p.memory_s)] += max(p.compute_s, p.memory_s)
     sensible(latency, nbytes)
     room = math.nan if system.ram is None else system.ram.m_as("byte")
-    told = footprint > room or (footprint <= room and not at_least)  # (neither holds for NaN)
+    told = footprint > room or (footprint if most is None else most) <= room  # (neither holds for NaN)
     missing = max(0.0, footprint - room) if told else math.nan
     watts = math.nan if system.tdp is None else system.tdp.m_as("W")
     return PerformanceProfile(

@@ -172,7 +172,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
     ops = recorder.ops()
     if meta and not target and any(op.kind == "softmax" for op in ops):
         notes.append("on meta, attention was counted as it decomposes there; target='cuda' counts a fused kernel")
-    if fused: notes += fused.notes
+    if fused and any(op.kind == "attention" for op in ops): notes += fused.notes
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
 
 # %% ../nbs/analysis/trace.ipynb #340850dd
