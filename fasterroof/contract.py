@@ -154,8 +154,9 @@ class RooflineContract:
 
 
 def _constant(key: str) -> bool:
-    try: return bool(float(key)) or True
+    try: float(key)
     except ValueError: return False
+    return True
 
 # %% ../nbs/analysis/contract.ipynb #9f3f004f
 def _faults(c: RooflineContract) -> Iterator[tuple[str, str, str]]:

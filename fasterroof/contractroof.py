@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import lru_cache
 from html import escape
-from numbers import Real
 from typing import TYPE_CHECKING
 
 from .balance import apart
 from .contract import RooflineContract, load_roofline_contract, unbalanced
 from .errors import ContractError, InputError, one_line
+from .layer import positive, whole
 from .quantity import Q_, unit_named
 from .solved import Solved
 from .units import si
@@ -33,16 +33,6 @@ class Bottleneck(Enum):
     COMPUTE = "compute"
 
 
-def _positive(what: str, value: object) -> float:
-    "A finite number above zero; raises `InputError`."
-    if isinstance(value, Real) and not isinstance(value, bool):
-        try: number = float(value)
-        except OverflowError: number = math.inf
-        if math.isfinite(number) and number > 0: return number
-    raise InputError(f"{what} must be a positive, finite number, not {one_line(repr(value), 60)}.")
-
-
-# %% ../nbs/analysis/contractroof.ipynb #f3b8e523
 @dataclass(frozen=True)
 class HardwareProfile:
     "What a machine can do for a model."
@@ -53,7 +43,7 @@ class HardwareProfile:
 
     def __post_init__(self):
         for name in ("bandwidth_gb_s", "compute_gflops", "ops_per_token"):
-            object.__setattr__(self, name, _positive(name, getattr(self, name)))
+            object.__setattr__(self, name, positive(name, getattr(self, name)))
 
     @classmethod
     def apple_m_series(cls) -> "HardwareProfile":
@@ -76,7 +66,6 @@ class HardwareProfile:
     ) -> "HardwareProfile":
         "What is printed of a chip; raises `InputError` listing its modes where it has no such figure."
         from fasterroof.datasheet import chip_roof
-        from fasterroof.layer import whole
         from fasterroof.quantity import precision_name
 
         r = chip_roof(name, None if precision is None else precision_name(precision))
@@ -177,7 +166,7 @@ class RooflineCeiling:
         tokens_per_s: float,  # measured, of one sequence
     ) -> float:               # above 1 where it cannot be
         "What share of the ceiling a measured throughput reaches."
-        return _positive("tokens_per_s", tokens_per_s) / self.throughput_ceiling
+        return positive("tokens_per_s", tokens_per_s) / self.throughput_ceiling
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
@@ -206,9 +195,9 @@ def compute_roofline(
     contract: RooflineContract | None = None,  # None: the package's own
 ) -> RooflineCeiling:
     "The ceilings of a model on a machine, as a contract's formulas say; raises `InputError`, `ContractError`."
-    params = _positive("total_params", total_params)
+    params = positive("total_params", total_params)
     if not params.is_integer(): raise InputError(f"total_params must be a whole number, not {total_params!r}.")
-    c, factors, found, best = _solved(params, _positive("bits_per_weight", bits_per_weight), hw, contract)
+    c, factors, found, best = _solved(params, positive("bits_per_weight", bits_per_weight), hw, contract)
     values = {name: found(name) / factors[name] for name in _ASKED}
     for name, value in [*values.items(), ("the throughput", best)]:
         if not value > 0: raise ContractError(f"{name} comes out as {value:g} by {one_line(c.id, 60)}.")

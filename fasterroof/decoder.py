@@ -52,7 +52,7 @@ class Pass:
     model: ModelSpec
     batch: int              # sequences
     queries: int            # tokens of each that are run
-    keys: float         # tokens of each that are seen, those that are run included; of several steps their mean
+    keys: float             # tokens of each that are seen, those that are run included; of several steps their mean
     formats: Formats
 
     def work(self) -> list[tuple]:

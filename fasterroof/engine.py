@@ -24,12 +24,14 @@ from .work import FREE, Trace, modes_of
 
 # %% ../nbs/analysis/engine.ipynb #1e19bc16
 def checked_efficiency(
-    efficiency: object,  # share of the peak
+    efficiency: object,  # share of a peak or of a bandwidth
+    what: str = "efficiency",  # its name, for the error
 ) -> float:
     "The share as a float; raises `InputError` outside (0, 1]."
     number = isinstance(efficiency, Real) and not isinstance(efficiency, bool)
     if number and 0 < efficiency <= 1: return float(efficiency)
-    raise InputError(f"efficiency is a share of the peak, above 0 and up to 1, not {one_line(repr(efficiency), 40)}.")
+    raise InputError(f"{what} is a share of what is printed, above 0 and up to 1, not "
+                     f"{one_line(repr(efficiency), 40)}.")
 
 
 def _few(what: str, value: object) -> int:
@@ -121,7 +123,7 @@ class Engine:
 
         Raises `InputError` for figures that make no sense, and for a precision that the system has no figure for."""
         system, efficiency = SystemArchetype.of(system), checked_efficiency(efficiency)
-        bandwidth = system.memory_bw.m_as("byte/s") * checked_efficiency(bandwidth_efficiency)
+        bandwidth = system.memory_bw.m_as("byte/s") * checked_efficiency(bandwidth_efficiency, "bandwidth_efficiency")
         if isinstance(model, Trace):
             if batch_size is not None or precision is not None:
                 raise InputError("A trace has its own batch and precision: trace the model with those that you mean.")
@@ -153,7 +155,7 @@ class Engine:
         stored = tuple(mode if p is None else precision_name(p) for p in (weight_precision, kv_precision))
         return generation(as_model(model), system, _few("prompt", prompt), _few("new_tokens", new_tokens),
                           _few("batch_size", batch_size), (mode, *stored), efficiency,
-                          checked_efficiency(bandwidth_efficiency))
+                          checked_efficiency(bandwidth_efficiency, "bandwidth_efficiency"))
 
     @staticmethod
     def sweep(

@@ -18,7 +18,7 @@ from .solved import Solved
 @dataclass(frozen=True)
 class Tried:
     "What came of a promise."
-    verdict: str          # "held", "falsified" or "unchecked"
+    verdict: str          # "held", "falsified", "fault" or "unchecked"
     detail: str           # how many inputs, the counterexample in words, or why it could not be run
     counterexample: dict | None = field(default=None, hash=False)  # name -> value, of inputs and quantities
 

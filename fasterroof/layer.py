@@ -21,12 +21,17 @@ from .units import si
 if TYPE_CHECKING: import pandas as pd
 
 # %% ../nbs/analysis/layer.ipynb #e2d78e39
+def _no_number(value: object) -> bool:
+    "What Python would make a number of, although it is none: texts and truths, numpy's, too."
+    return isinstance(value, (bool, str, bytes)) or type(value).__name__ in ("bool", "bool_")
+
+
 def positive(
     what: str,      # its name, for the error
     value: object,  # what was given
 ) -> float:
     "The value as a float, if it is finite and above 0; raises `InputError` if not."
-    try: number = math.nan if isinstance(value, (bool, str, bytes)) else float(value)  # (also numpy's, JAX's, a Timing)
+    try: number = math.nan if _no_number(value) else float(value)  # (also numpy's, JAX's, a Timing)
     except (TypeError, ValueError, OverflowError): number = math.nan
     if math.isfinite(number) and number > 0: return number
     raise InputError(f"{what} must be a positive, finite number, not {one_line(repr(value), 60)}.")

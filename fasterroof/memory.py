@@ -45,12 +45,12 @@ def peaks_by_phase(
 # %% ../nbs/analysis/memory.ipynb #6cdb35f1
 def held_bytes(
     *roots: object,        # modules, arguments, optimizers
-    device: torch.device,  # whose memory is meant
+    device: torch.device | None = None,  # whose memory is meant; None: of all devices
 ) -> int:  # B
     "What the tensors that can be reached hold there, storages that are shared once."
     found = [x for x in reachable(*roots) if isinstance(x, torch.Tensor)]
     found += [x.grad for x in found if x.is_leaf and x.grad is not None]
-    strided = [t for t in (*found, *tensors_in(roots)) if t.layout is torch.strided and t.device == device]
+    strided = [t for t in (*found, *tensors_in(roots)) if t.layout is torch.strided and device in (None, t.device)]
     return sum({t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in strided}.values())
 
 

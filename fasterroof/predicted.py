@@ -29,8 +29,8 @@ def _looks_at_values(error: BaseException | None) -> bool:
     "Whether it was for want of content that a model could not be built or run; any other mistake would be made again."
     while error is not None:
         said = str(error).lower()
-        if type(error).__name__.startswith(_VALUELESS) or any(x in said for x in ("faketensor", "fake tensor", "meta")):
-            return True
+        fake = any(x in said for x in ("faketensor", "fake tensor", "meta tensor", "`meta`"))
+        if fake or type(error).__name__.startswith(_VALUELESS): return True
         error = error.__cause__ or error.__context__
     return False
 

@@ -16,14 +16,14 @@ from unittest import mock
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.nn.parameter import is_lazy
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax
 from .env import preserved, tensors_restorer
 from .errors import InputError, ModelError, UncountedWarning, one_line
 from .fused import FusedAttention
-from .ops import distinct_bytes, tensors_in
+from .memory import held_bytes
+from .ops import tensors_in
 from .recorder import NeedsValues, Recorder
 from .scope import Owner, Scope
 from .state import Guard, reachable, references_kept
@@ -265,8 +265,6 @@ def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target
         more = [f"{_without_values(e)}, so it was run on the real tensors", *more]
         if target: more.append(f"target={target!r} counts on fake tensors only: attention was counted as it ran here")
     if not ops: more = ["it dispatched no torch operation (framework='jax' traces a JAX function)", *more]
-    weights = [p for p in program.parameters() if not is_lazy(p)] if isinstance(program, torch.nn.Module) else []
-    held = {id(t): t for t in (*reachable(program, args, kwargs), *tensors_in((args, kwargs)))
-            if isinstance(t, torch.Tensor) and not is_lazy(t)}
-    return Trace(ops, model_name(program), (*notes, *more), parameters=sum(p.numel() for p in weights) or None,
-                 held_bytes=sum(distinct_bytes(t) for t in held.values()))
+    parameters = sum(p.numel() for p in program.parameters()) if isinstance(program, torch.nn.Module) else 0
+    return Trace(ops, model_name(program), (*notes, *more), parameters=parameters or None,
+                 held_bytes=held_bytes(program, args, kwargs))
