@@ -17,7 +17,8 @@ def requirements(name):
     return cfg.get(name, "").split()
 
 
-extras = {name: requirements(f"{name}_requirements") for name in ("probes", "jax", "vision", "nvml", "contract", "bench", "pyg")}
+EXTRAS = ("probes", "jax", "vision", "nvml", "contract", "bench", "pyg")
+extras = {name: requirements(f"{name}_requirements") for name in EXTRAS}
 extras["dev"] = sum(extras.values(), requirements("dev_requirements"))
 
 setup(
@@ -38,7 +39,8 @@ setup(
         *(f"Programming Language :: Python :: {v}" for v in PYTHONS),
     ],
     packages=find_packages(include=["fasterroof", "fasterroof.*"]),
-    package_data={"fasterroof": ["py.typed", "cores.json", "models.json", "chipdata/*.json", "contracts/*.yaml", "bench/*.json"]},
+    package_data={"fasterroof": ["py.typed", "cores.json", "models.json", "chipdata/*.json", "contracts/*.yaml",
+                                 "bench/*.json"]},
     python_requires=f">={cfg['min_python']}",
     install_requires=requirements("requirements"),
     extras_require=extras,

@@ -65,7 +65,9 @@ class Case:
                                 "arithmetic_intensity", "attainable", "utilization", "bound")  # its rows' figures
     oracle: Callable[..., np.ndarray] | None = None     # (param_point, **inputs in fp64) -> outputs
     oracle_at: Callable[..., np.ndarray] | None = None  # (param_point, index, **inputs in fp64) -> outputs[index]
+    shape: Callable[[Mapping], tuple[int, ...]] | None = None  # of the outputs, for `oracle_at`
     oracle_flops: Callable[[Mapping], float] | None = None  # FLOP of the full oracle; None: it is always computed
+    flops: Callable[[Mapping], float] | None = None  # FLOP of the operation, for baselines whose work cannot be traced
     independent: bool = False              # whether each output is computed from inputs alone, not from other outputs
     designated: str | None = None          # the baseline that is the oracle where there is no other
     items: Callable[[Mapping], float] | None = None  # what throughput counts, in one call
@@ -73,7 +75,7 @@ class Case:
     modes: tuple[str, ...] = ("fp32",)     # compute modes that the roof has to know
     keep: Callable[[Mapping], bool] | None = None  # which combinations of the space are points; None: all
     title: str = ""                        # one line
-    source: Mapping[str, str] = field(default_factory=dict, compare=False)  # where a worker finds it: `find_cases` tells
+    source: Mapping[str, str] = field(default_factory=dict, compare=False)  # where a worker finds it
 
     def __post_init__(self):
         def refuse(why): raise CaseError(f"case {one_line(self.name, 60)}: {why}.")
@@ -92,6 +94,7 @@ class Case:
             refuse("it has an oracle, an oracle_at or a designated baseline")
         if self.oracle_at is not None and not self.independent:
             refuse("oracle_at is for outputs that are independent: each computed without the others")
+        if (self.oracle_at is None) != (self.shape is None): refuse("oracle_at needs the shape of the outputs")
         if {*self.representative} != {*self.space}: refuse("its representative point has the parameters of its space")
         if not self.points: refuse("its space has no point")
 
@@ -224,8 +227,8 @@ def named_cases(
         else:
             found, wrong = find_cases()
             if name not in found:
-                raise CaseError(" ".join([f"There is no case {one_line(repr(name), 60)}: use {', '.join(found)}, or the "
-                                          "path of a Python file.", *wrong]))
+                there = f"There is no case {one_line(repr(name), 60)}: use {', '.join(found)}, or a Python file's path."
+                raise CaseError(" ".join([there, *wrong]))
             cases = [found[name]]
         for case in cases:
             if case.name in picked and picked[case.name] is not case:
