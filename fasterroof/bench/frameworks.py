@@ -6,9 +6,8 @@
 __all__ = ['Numpy', 'Torch', 'Jax', 'framework']
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #b8619c70
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -43,7 +42,7 @@ class Numpy:
         fn: Callable,       # an implementation
         inputs: Mapping,    # placed
         compiled: bool = True,  # whether it is to be compiled, where the framework does so
-    ) -> tuple[Callable[[], object], float | None]:  # a call without arguments that waits; s of compiling, None: not done
+    ) -> tuple[Callable[[], object], float | None]:  # a call without arguments that waits; s of compiling, if it was
         "What is timed."
         return lambda: fn(**inputs), None
 
