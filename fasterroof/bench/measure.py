@@ -187,6 +187,7 @@ def _run(spec: Mapping, case: Case, row: dict, begin: Callable[[str], None], pro
         roof = spec.get("roof")
         roof = roof and from_plain(Roof, roof, "roof")
         flops, ops, read, written, notes = _counted(case, point, f, fn, inputs, outs)
+        if not roof and spec.get("roof_why"): notes = [*notes, f"There is no roof: {spec['roof_why']}."]
         floor = None
         if roof and ops: floor = floor_of(roof, ops, read, written)
         elif roof and flops is not None:
