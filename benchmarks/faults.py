@@ -1,0 +1,208 @@
+"What the benchmark suite keeps when workers and the suite itself are killed, and whether two suites share a device."
+
+import argparse
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+CASE = '''
+import ctypes, os, resource, time
+import numpy as np
+from fasterroof.bench.case import Baseline, Built, Case, Tolerance
+
+LOG = os.environ.get("FAULTS_LOG")
+
+def note(what):
+    if not LOG: return
+    f = os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(f, f"{time.monotonic()} {what} {os.getpid()}\\n".encode())
+
+def build(p):
+    note("in")
+    x = np.random.default_rng(p["seed"]).standard_normal(1000)
+    def good():
+        def fn(x): note("at"); return x * 2
+        return fn
+    def segfault(): return lambda x: ctypes.string_at(0)
+    def killed(): return lambda x: os.kill(os.getpid(), 9)
+    def leaves(): return lambda x: os._exit(7)
+    def hungry():
+        resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
+        return lambda x: np.ones(2**34)
+    def hangs(): return lambda x: time.sleep(3600)
+    def raises():
+        def fn(x): raise ValueError("no tile of this size")
+        return fn
+    return Built({"x": x}, {"good": good, "also": good, "segfault": segfault, "killed": killed, "leaves": leaves,
+                            "hungry": hungry, "hangs": hangs, "raises": raises, "wrong": lambda: lambda x: x * 3})
+
+NAMES = NAMES_HERE
+CASE = Case("faults", build, {"seed": list(range(SEEDS_HERE))}, {"seed": 0}, tuple(Baseline(n, "numpy") for n in NAMES),
+            "good", Tolerance(1e-12, 1e-12), oracle=lambda p, x: x * 2, metrics=("steady_time", "host_rss"))
+'''
+ENDS = {"good": "ok", "also": "ok", "segfault": "crashed", "killed": "crashed", "leaves": "crashed", "hungry": "oom",
+        "hangs": "timeout", "raises": "crashed", "wrong": "fidelity_failed"}
+
+
+def suite(folder: Path, *more: str, **env) -> subprocess.Popen:
+    "`fasterroof bench` on the case in a folder, in a process group of its own."
+    args = [sys.executable, "-m", "fasterroof", "bench", "--case", "faults.py", "--platforms", "numpy-cpu", "--no-roof",
+            "--samples", "6", "--timeout", "1.5", *more]
+    with open(folder / "said.txt", "ab") as said:
+        return subprocess.Popen(args, cwd=folder, env=os.environ | env, stdin=subprocess.DEVNULL, stdout=said,
+                                stderr=said, start_new_session=True)
+
+
+def ours(folder: Path) -> list[int]:
+    "Processes whose command line names the folder."
+    found = []
+    for p in Path("/proc").iterdir():
+        if not p.name.isdigit(): continue
+        try: line, state = (p / "cmdline").read_bytes(), (p / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError: continue
+        if str(folder).encode() in line and state != "Z": found.append(int(p.name))
+    return found
+
+
+def seen_rows(store: Path) -> dict[tuple[str, str], dict]:
+    "(run, attempt) → row of what lies finished in spools now."
+    found = {}
+    for path in store.glob(".attempts/*/[0-9]*.json"):
+        try: text = path.read_text()
+        except FileNotFoundError: continue  # assembled meanwhile
+        row = json.loads(text)  # it is whole, or this benchmark has found a torn one
+        found[row["run_id"], row["attempt"]] = row
+    return found
+
+
+def stored(store: Path) -> dict[tuple[str, str], dict]:
+    "(run, attempt) → row of what the store holds; raises for a torn or doubled one."
+    from fasterroof.bench.row import read_rows
+
+    found = {}
+    for path in store.glob("*/*.jsonl"):
+        for row in read_rows(path):
+            key = row["run_id"], row["attempt"]
+            if key in found: raise SystemExit(f"{key} stands twice in {path}")
+            found[key] = row
+    return found
+
+
+def trial(rng: random.Random, folder: Path, how: str, length_s: float) -> collections.Counter:
+    "One run with one fault; what became of it, having checked that nothing that was finished is lost."
+    names = ["good", *rng.sample([n for n in ENDS if n != "good"], 4)]
+    (folder / "faults.py").write_text(CASE.replace("NAMES_HERE", repr(names)).replace("SEEDS_HERE", "2"))
+    store = folder / "store"
+    if how == "full disk":
+        store.mkdir()
+        size = rng.choice((16, 24, 32, 48, 64))
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", str(store)], check=True)
+    try:
+        p, seen = suite(folder, "--store", str(store), "--cpu-slots", rng.choice(("1", "2"))), {}
+        strike, struck = time.monotonic() + rng.uniform(0, length_s), how in ("none", "full disk")
+        while p.poll() is None:
+            seen |= seen_rows(store)
+            if not struck and time.monotonic() > strike:
+                struck = True
+                if how == "suite killed": os.kill(p.pid, signal.SIGKILL)
+                elif how == "suite interrupted": os.kill(p.pid, rng.choice((signal.SIGINT, signal.SIGTERM)))
+                elif how == "worker killed":
+                    workers = [pid for pid in ours(store) if pid != p.pid]
+                    if workers: os.kill(rng.choice(workers), signal.SIGKILL)
+                    else: struck, strike = False, time.monotonic() + 0.05
+            time.sleep(0.003)
+        for _ in range(500):  # workers end with the suite
+            if not (left := ours(store)): break
+            time.sleep(0.01)
+        if left: raise SystemExit(f"{how}: processes are left: {left}")
+        seen |= seen_rows(store)
+        if how == "full disk": subprocess.run(["mount", "-o", "remount,size=64m", str(store)], check=True)
+        again = subprocess.run([sys.executable, "-m", "fasterroof", "bench", "recover", str(store)], cwd=folder,
+                               capture_output=True, text=True) if store.is_dir() else None
+        if again and again.returncode: raise SystemExit(f"recover: {again.stderr}")
+        kept = stored(store)
+        for key, row in seen.items():
+            if key not in kept: raise SystemExit(f"{how}: {key} was finished and is lost")
+            if {**kept[key], "ratio": None} != {**row, "ratio": None}: raise SystemExit(f"{how}: {key} has changed")
+        if list(store.glob(".attempts/*/*")): raise SystemExit(f"{how}: something is left in {store}/.attempts")
+        for row in kept.values():
+            may = {ENDS[row["baseline"]]} | ({"crashed"} if how == "worker killed" else set())
+            if row["status"] not in may: raise SystemExit(f"{how}: {row['baseline']} is {row['status']}")
+        if how == "none" and (p.returncode, len(kept)) != (0, 2 * 5): raise SystemExit(f"{p.returncode}, {len(kept)} rows")
+        if how == "worker killed" and len(kept) != 2 * 5: raise SystemExit(f"worker killed: {len(kept)} rows")
+        return collections.Counter(rows=len(kept), watched=len(seen), **{f"exit {p.returncode}": 1})
+    finally:
+        if how == "full disk": subprocess.run(["umount", "-l", str(store)], check=True)
+
+
+def faults(trials: int, seed: int) -> None:
+    "Many runs, each with a fault at a random moment."
+    rng = random.Random(seed)
+    hows = ["suite killed", "worker killed", "suite interrupted", "none"]
+    if os.geteuid() == 0: hows.append("full disk")
+    else: print("Not root: a full disk is not tried.", file=sys.stderr)
+    found = {how: collections.Counter() for how in hows}
+    for i in range(trials):
+        how = hows[i % len(hows)]
+        with tempfile.TemporaryDirectory() as d:
+            found[how] += trial(rng, Path(d), how, 6.0) + collections.Counter(trials=1)
+        print(f"\r{i + 1} of {trials}", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    print("| fault | runs | rows kept | of these seen as they were finished | exit codes |")
+    print("|---|---|---|---|---|")
+    for how, c in found.items():
+        codes = ", ".join(f"{k[5:]}: {v}" for k, v in sorted(c.items()) if k.startswith("exit"))
+        print(f"| {how} | {c['trials']} | {c['rows']} | {c['watched']} | {codes} |")
+    print("\nLost, torn, changed or doubled: none.")
+
+
+def overlap(rounds: int) -> None:
+    "Two suites started together: no two attempts are on the device at once."
+    pairs, turns = 0, 0
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as d:
+            folders, log = [Path(d, x) for x in "ab"], Path(d, "log")
+            for folder in folders:
+                folder.mkdir()
+                (folder / "faults.py").write_text(CASE.replace("NAMES_HERE", "['good', 'also']").replace("SEEDS_HERE", "4"))
+            runs = [suite(f, "--store", str(f / "store"), "--cpu-slots", n, FAULTS_LOG=str(log))
+                    for f, n in zip(folders, ("1", "2"), strict=True)]
+            if any(p.wait() for p in runs): raise SystemExit((folders[0] / "said.txt").read_text())
+            spans = collections.defaultdict(list)
+            for line in log.read_text().splitlines():
+                t, _, pid = line.split()
+                spans[pid].append(float(t))
+            where = {}  # pid → CPUs, by its row
+            for f in folders:
+                for row in stored(f / "store").values():
+                    where[str(row["provenance"].get("pid"))] = {*row["provenance"]["cpu"]["affinity"]}
+            whole = [(min(ts), max(ts), where[pid], pid) for pid, ts in spans.items() if pid in where]
+            for i, (a0, a1, cpus, _) in enumerate(whole):
+                for b0, b1, others, _ in whole[:i]:
+                    if cpus & others and a0 < b1 and b0 < a1: raise SystemExit(f"two attempts at once on {cpus & others}")
+                    pairs += 1
+            order = [pid for *_, pid in sorted(whole)]
+            mine = {str(row["provenance"]["pid"]) for row in stored(folders[0] / "store").values()}
+            turns += sum((x in mine) != (y in mine) for x, y in zip(order, order[1:], strict=False))
+    print(f"{rounds} rounds of two suites: {pairs} pairs of attempts, none at once on a shared CPU; the device changed "
+          f"hands between suites {turns} times.")
+
+
+if __name__ == "__main__":
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("what", choices=("faults", "overlap", "all"))
+    p.add_argument("--trials", type=int, default=100)
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--seed", type=int, default=0)
+    args = p.parse_args()
+    if shutil.which("mount") is None: print("There is no mount here.", file=sys.stderr)
+    if args.what in ("faults", "all"): faults(args.trials, args.seed)
+    if args.what in ("overlap", "all"): overlap(args.rounds)
