@@ -58,6 +58,9 @@ def dumped(
     except (TypeError, ValueError) as e: raise RowError(f"This row is not JSON: {one_line(e)}.") from None
 
 # %% ../../nbs/analysis/bench/row.ipynb #7a7a33dc
+_told = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode  # made once: rows are many
+
+
 def device_of(
     row: Mapping,  # a row
 ) -> str:          # "" where it does not tell
@@ -73,7 +76,7 @@ def identity(
 ) -> str:          # one line of JSON, equal for equal identities
     "What is compared over time: everything that says what ran, but for the run."
     told = {name: row.get(name) for name in IDENTITY} | {"device": device_of(row)}
-    return json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _told(told)
 
 
 def point_of(
@@ -86,8 +89,12 @@ def point_of(
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
+_OBJECT = (dict, Mapping)  # dict first: asking an abstract class takes ten times as long
+_INFINITE = float("inf")
+
+
 def _figure(x: object) -> bool:
-    return isinstance(x, (int, float)) and not isinstance(x, bool) and 0 <= x < float("inf")
+    return isinstance(x, (int, float)) and x.__class__ is not bool and 0 <= x < _INFINITE
 
 
 def read_row(
@@ -100,13 +107,13 @@ def read_row(
         raise RowError(f"schema_version is {said}, and {VERSION} is what this fasterroof reads")
     for name in ("run_id", "case", "baseline", "platform", "status"):
         if not isinstance(value.get(name), str) or not value[name]: raise RowError(f"it has no {name}")
-    for name, kind in (("param_point", Mapping), ("framework", str)):
+    for name, kind in (("param_point", _OBJECT), ("framework", str)):
         if not isinstance(value.get(name), kind): raise RowError(f"it has no {name}")
     for name in ("metrics", "fidelity", "ratio", "failure_detail", "provenance"):
-        if not isinstance(value.get(name), (Mapping, type(None))): raise RowError(f"its {name} is no object")
+        if not isinstance(value.get(name), (*_OBJECT, type(None))): raise RowError(f"its {name} is no object")
     time = (value.get("metrics") or {}).get("steady_time")
     if time is not None:
-        if not isinstance(time, Mapping) or time.get("unit") not in _SECONDS:
+        if not isinstance(time, _OBJECT) or not isinstance(time.get("unit"), str) or time["unit"] not in _SECONDS:
             raise RowError("its steady_time has no unit of time")
         for stat in ("min", "median", "p95"):
             if not _figure(time.get(stat)): raise RowError(f"its steady_time has no {stat}")
@@ -137,16 +144,19 @@ def samples_of(
     return [x * _SECONDS[time["unit"]] for x in time.get("samples") or []]
 
 # %% ../../nbs/analysis/bench/row.ipynb #4502d4c0
+def _refuse(name): raise ValueError(f"{name} is not JSON")
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
+
+
 def read_lines(
     lines: Iterable[str],   # of a file
     where: str,             # the file, for the error
     skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
 ) -> Iterator[dict]:
     "The rows of a file's lines, blank ones aside; raises `RowError` naming file and line."
-    def refuse(name): raise ValueError(f"{name} is not JSON")
     for number, line in enumerate(lines, 1):
         if not line.strip(): continue
-        try: yield read_row(json.loads(line, parse_constant=refuse))
+        try: yield read_row(_decode(line))
         except (ValueError, RecursionError) as e:
             why = one_line(e, 120) if isinstance(e, RowError) else f"no whole JSON object ({one_line(e, 80)})"
             said = f"{one_line(where)}:{number}: {why}"
