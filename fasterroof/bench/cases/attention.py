@@ -36,7 +36,9 @@ def _tolerance(p):
     return Tolerance(rtol=4 * u, atol=10 * u * (p["dim"] + 16 + p["length"] ** 0.5))
 
 # %% ../../../nbs/analysis/bench/cases/attention.ipynb #9a0896f3
-def build(p):
+def build(
+    p: dict,  # batch, heads, length, dim, and whether causal
+) -> Built:
     "Queries, keys and values: batch, length, heads, dim."
     shape = 3, p["batch"], p["length"], p["heads"], p["dim"]
     q, k, v = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)

@@ -17,7 +17,9 @@ _U = 2.0**-24  # half the distance from 1 to the next fp32
 def _product(a, b): return a @ b
 
 
-def build(p):
+def build(
+    p: dict,  # n
+) -> Built:
     "Two square matrices."
     a, b = np.random.default_rng(0).standard_normal((2, p["n"], p["n"]), dtype=np.float32)
     return Built({"a": a, "b": b}, {name: lambda: _product for name in ("jax", "torch", "numpy")})

@@ -28,7 +28,9 @@ def _tolerance(p):
     return Tolerance(rtol=4 * u, atol=2 * u * off)
 
 # %% ../../../nbs/analysis/bench/cases/ell_edge_aggregate.ipynb #1b6d1744
-def build(p):
+def build(
+    p: dict,  # n nodes of k neighbours, d_in, d_out, and reduce: sum or max
+) -> Built:
     "A random graph with k neighbours a node, features, and a map."
     rng, (n, k, d_in, d_out) = np.random.default_rng(0), (p[name] for name in ("n", "k", "d_in", "d_out"))
     inputs = {"x": rng.standard_normal((n, d_in), dtype=np.float32),

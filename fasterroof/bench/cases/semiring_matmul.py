@@ -102,7 +102,9 @@ def _tolerance(p):
             "euclidean": Tolerance(rtol=u * (4 + root), atol=u)}.get(p["algebra"], Tolerance(rtol=2 * u, atol=u))
 
 # %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #10173eee
-def build(p):
+def build(
+    p: dict,  # m, k, n, and the name of an algebra
+) -> Built:
     "Two matrices, and the ways to multiply them in an algebra."
     rng, algebra = np.random.default_rng(0), p["algebra"]
     inputs = {"a": rng.standard_normal((p["m"], p["k"]), dtype=np.float32),

@@ -27,7 +27,9 @@ def _network(p, device):
         return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(p["width"], 10)).eval()
 
 
-def build(p):
+def build(
+    p: dict,  # depth, width, batch, and the images' size
+) -> Built:
     "A batch of images, and ways to count what a network does with them."
     x = np.random.default_rng(0).standard_normal((p["batch"], 3, p["size"], p["size"]), dtype=np.float32)
 
