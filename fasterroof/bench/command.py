@@ -37,7 +37,8 @@ def _number(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    if not text.isdecimal() or not int(text): raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
     return int(text)
 
 
@@ -102,7 +103,8 @@ def _point(text: str | None) -> dict | None:
     if text is None: return None
     try: point = json.loads(text)
     except (ValueError, RecursionError): point = None
-    if not isinstance(point, dict): raise InputError(f"--point is a JSON object, such as '{{\"n\": 512}}', not {one_line(text, 60)}.")
+    if not isinstance(point, dict):
+        raise InputError(f"--point is a JSON object, such as '{{\"n\": 512}}', not {one_line(text, 60)}.")
     return point
 
 

@@ -48,8 +48,8 @@ def without_row(
     if code < 0:
         name = _signal(code)
         detail |= {"message": f"ended by {name} while {ended.stage}", "signal": name}
-        if name == "SIGKILL" and memory_kills: return "oom", detail | {"message": f"{detail['message']}, by the kernel, "
-                                                                       "for want of memory"}
+        if name == "SIGKILL" and memory_kills:
+            return "oom", detail | {"message": f"{detail['message']}, by the kernel, for want of memory"}
         return "crashed", detail
     if code == UNREADABLE: return "crashed", detail | {"stage": "reading the spec", "exit_code": code}
     if ended.stage == "starting" and any(last.startswith(x) for x in _NO_MODULE):

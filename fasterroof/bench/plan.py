@@ -72,7 +72,8 @@ def plan(
     for platform in platforms: accelerator(platform)
     made = []
     for case in cases:
-        points = [case.checked_point(point)] if point is not None else [dict(case.representative)] if quick else case.points
+        points = [dict(case.representative)] if quick else case.points
+        if point is not None: points = [case.checked_point(point)]
         ordered = sorted(case.baselines, key=lambda b: b.name != case.reference)
         made += [(case, p, b, platform) for p in points for platform in platforms for b in ordered
                  if b.only is None or b.only(p)]

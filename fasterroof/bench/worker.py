@@ -100,7 +100,7 @@ def main(
     try:
         spec = read_json(argv[0])
         Slot.from_dict(spec["slot"])
-        if sys.platform == "linux" and os.getppid() != spec.get("parent", os.getppid()): return 0  # nobody waits any more
+        if os.getppid() != spec.get("parent", os.getppid()): return 0  # the suite has ended: nobody waits
         if spec["job"] not in ("attempt", "oracle", "roof"): raise ValueError(f"there is no job {spec['job']!r}")
     except Exception as e:  # (a spec may be anything)
         print(f"This spec cannot be read: {type(e).__name__}: {one_line(e)}.", file=sys.stderr)

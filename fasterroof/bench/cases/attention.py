@@ -74,4 +74,5 @@ CASE = Case(
                Baseline("torch-math", "torch", layout=_heads_last)), reference="jax",
     metrics=(*Case.metrics, "throughput"), items=lambda p: p["batch"] * p["length"], item="token",
     tolerance=_tolerance, oracle=_oracle, oracle_at=_at, independent=True,
+    shape=lambda p: (p["batch"], p["length"], p["heads"], p["dim"]),
     oracle_flops=lambda p: 4 * p["batch"] * p["heads"] * p["length"] ** 2 * p["dim"])

@@ -35,4 +35,6 @@ CASE = Case(
     space={"n": [256, 512, 1024]}, representative={"n": 512},
     baselines=(Baseline("jax", "jax"), Baseline("torch", "torch"), Baseline("numpy", "numpy")), reference="jax",
     tolerance=lambda p: Tolerance(rtol=4 * _U, atol=2 * _U * p["n"] ** 1.5),
-    oracle=lambda p, a, b: a @ b, oracle_at=_at, oracle_flops=lambda p: 2 * p["n"] ** 3, independent=True)
+    oracle=lambda p, a, b: a @ b, oracle_at=_at,
+    shape=lambda p: (p["n"], p["n"]), oracle_flops=lambda p: 2 * p["n"] ** 3,
+    flops=lambda p: 2 * p["n"] ** 3, independent=True)

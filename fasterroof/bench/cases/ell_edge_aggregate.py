@@ -74,5 +74,6 @@ CASE = Case(
     space={"n": [1024, 4096, 16384], "k": [16], "d_in": [64], "d_out": [64], "reduce": ["sum", "max"]},
     representative={"n": 4096, "k": 16, "d_in": 64, "d_out": 64, "reduce": "sum"},
     baselines=(Baseline("jax", "jax"), Baseline("torch", "torch"), Baseline("pyg", "pyg")), reference="jax",
-    tolerance=_tolerance, oracle=_oracle, oracle_at=_at, independent=True,
+    tolerance=_tolerance, oracle=_oracle, oracle_at=_at,
+    shape=lambda p: (p["n"], p["d_out"]), independent=True,
     oracle_flops=lambda p: p["n"] * p["k"] * p["d_out"] * (2 * p["d_in"] + 1))

@@ -131,5 +131,6 @@ CASE = Case(
                Baseline("pallas", "jax", accelerators=("cpu", "cuda", "rocm"), untimed=("cpu",)),
                Baseline("naive-jax", "jax"), Baseline("jnp-matmul", "jax", only=lambda p: p["algebra"] == "real"),
                Baseline("torch-dense", "torch")),
-    reference="jax-blocked", tolerance=_tolerance, oracle=_oracle, oracle_at=_at, independent=True,
+    reference="jax-blocked", tolerance=_tolerance, oracle=_oracle, oracle_at=_at,
+    shape=lambda p: (p["m"], p["n"]), independent=True,
     oracle_flops=lambda p: 2 * p["m"] * p["k"] * p["n"])
