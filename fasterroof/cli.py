@@ -12,6 +12,7 @@ import sys
 from typing import NoReturn
 
 from .commands import diff, hardware, import_trace, peaks, profile
+from .bench.command import add_bench_arguments, bench
 from .contractshown import add_contract_arguments, contract
 from .predicted import predict
 from .terminal import say
@@ -126,6 +127,10 @@ def parser() -> argparse.ArgumentParser:
                 'fasterroof contract claim --params 8e9 --bits 16 --on "H100 SXM" --measured-tokens-per-s 210')
     add_contract_arguments(s)
 
+    s = command("bench", "run implementations against each other, each result checked, each placed under the roof",
+                "fasterroof bench --case semiring_matmul --quick --store")
+    add_bench_arguments(s)
+
     s = command("import", "place a trace of torch.profiler under a roof",
                 "fasterroof import trace.json.gz --peaks its-machine.json --html trace.html")
     s.add_argument("traces", nargs="+", metavar="TRACE",
@@ -172,7 +177,7 @@ def main(
     warnings.showwarning = show
     try:
         code = {"profile": profile, "peaks": peaks, "hardware": hardware, "predict": predict, "contract": contract,
-                "import": import_trace, "diff": diff}[args.command](args)
+                "bench": bench, "import": import_trace, "diff": diff}[args.command](args)
         sys.stdout.flush()
         return code or 0
     except KeyboardInterrupt:

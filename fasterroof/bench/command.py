@@ -176,7 +176,8 @@ def _run(args: "Namespace", console: "Console") -> int:
                       gpus=args.gpus, gpu_settle_s=args.gpu_settle, in_process=args.in_process, roof=not args.no_roof,
                       peaks=peaks)
     store = Store(args.store or STORE)
-    for told in store.recover(): say(f"fasterroof bench: {told.sentence}")
+    for told in store.recover():
+        if told.state != "live": say(f"fasterroof bench: a run that was left, {told}")
     with progress() as show, _ends_as_interrupt():
         suite = Suite(attempts, store.root, options, show)
         rows = suite.run()
@@ -249,7 +250,7 @@ def _recover(args: "Namespace") -> int:
 
     if not os.path.isdir(args.dir): raise RowError(f"There is no store {one_line(args.dir)}.")
     told = Store(args.dir).recover()
-    for each in told: say(each.sentence)
+    for each in told: say(str(each))
     if not told: say(f"Nothing to recover in {one_line(args.dir)}.")
     return 0
 

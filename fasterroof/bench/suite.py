@@ -213,7 +213,7 @@ class Suite:
         "Keep what it made, or write down that it made nothing; raises `RunFileError` where the disk is full."
         name, kills = ended.job.name, self.kills
         self.kills = killed_for_memory()
-        if ended.code == worker.NO_DISK: raise RunFileError(one_line(ended.said.splitlines()[-1], 300))
+        if ended.code == worker.NO_DISK: raise RunFileError(ended.stage.removeprefix("unwritable: "))
         if name in self.by_name:
             a = self.by_name[name]
             self.took_s.append(ended.took_s)

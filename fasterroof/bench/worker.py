@@ -44,6 +44,10 @@ def _telling(fd: int | None) -> Callable[[str], None]:
     return tell
 
 
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError): os.write(2, f"{text}\n".encode())
+
+
 def _row(spec: Mapping, tell: Callable[[str], None]) -> str:
     def about():
         found = worker_provenance(spec["slot"], spec["framework"])
@@ -103,11 +107,11 @@ def main(
         if os.getppid() != spec.get("parent", os.getppid()): return 0  # the suite has ended: nobody waits
         if spec["job"] not in ("attempt", "oracle", "roof"): raise ValueError(f"there is no job {spec['job']!r}")
     except Exception as e:  # (a spec may be anything)
-        print(f"This spec cannot be read: {type(e).__name__}: {one_line(e)}.", file=sys.stderr)
+        _say(f"This spec cannot be read: {type(e).__name__}: {one_line(e)}.")
         return UNREADABLE
     try: work(spec, tell)
     except RunFileError as e:
-        print(one_line(e), file=sys.stderr)
+        tell(f"unwritable: {e}")  # by the pipe: where the row cannot be written, the log cannot either
         return NO_DISK
     return 0
 
