@@ -35,5 +35,7 @@ def with_ratios(
 
 def _ratio(row: Mapping, reference: Mapping | None) -> dict | None:
     if reference is None or not _compared(row): return None
-    ratio = {"vs": reference["baseline"], "metric": "min", "value": seconds(row, "min") / seconds(reference, "min")}
+    value = seconds(row, "min") / seconds(reference, "min")
+    if not 0 < value < float("inf"): return None  # one of the two is no time that a clock can tell
+    ratio = {"vs": reference["baseline"], "metric": "min", "value": value}
     return ratio | ({} if device_of(row) == device_of(reference) else {"other_device": True})

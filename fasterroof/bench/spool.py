@@ -6,6 +6,7 @@
 __all__ = ['checked_plan', 'Spool']
 
 # %% ../../nbs/analysis/bench/spool.ipynb #97659f2d
+import errno
 import json
 import os
 import shutil
@@ -60,9 +61,13 @@ def _locked(path: Path) -> int | None:
 
 def _settle(folder: Path) -> None:
     "Have the names in a folder on the disk, not only the files' contents."
-    handle = os.open(folder, os.O_RDONLY)
-    try: os.fsync(handle)
-    finally: os.close(handle)
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+        try: os.fsync(handle)
+        finally: os.close(handle)
+    except OSError as e:
+        if e.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems know no such thing
+            raise RunFileError(f"Cannot write {one_line(folder)}: {e.strerror or e}.") from e
 
 # %% ../../nbs/analysis/bench/spool.ipynb #071ee76d
 class Spool:
@@ -196,7 +201,7 @@ class Spool:
             try: path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as e: raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
             write_whole(path, text)
-            _settle(path.parent)
+            for folder in (path.parent, path.parent.parent): _settle(folder)
         self.remove()
         return list(into)
 
