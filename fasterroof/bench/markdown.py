@@ -8,7 +8,7 @@ __all__ = ['plain', 'code', 'block', 'Column', 'table', 'several']
 # %% ../../nbs/analysis/bench/markdown.ipynb #1dc3fbd1
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import one_line
 from ..tables import elide
@@ -68,6 +68,12 @@ class Column:
     fold: bool = False      # what is the same as in the row above is said there
 
 
+_UNIT = re.compile(r"(?<=\d) (?=[A-Za-zµ%])")
+
+
+def _whole(cell: str) -> str: return _UNIT.sub("\u00a0", cell)  # a figure and its unit stay on one line
+
+
 def _filled(column: Column) -> bool: return any(c not in ("", MISSING) for c in column.cells)
 
 
@@ -78,7 +84,8 @@ def table(
     columns = [c for c in columns if _filled(c)]
     said = {c.heading: {*c.cells} - {"", MISSING} for c in columns if c.hoist}
     once = [f"{heading}: {min(cells)}" for heading, cells in said.items() if len(cells) == 1]
-    columns = [c for c in columns if len(said.get(c.heading, ())) != 1]
+    columns = [replace(c, cells=[*map(_whole, c.cells)]) if c.right else c for c in columns
+               if len(said.get(c.heading, ())) != 1]
     figures = [c for c in columns if not c.key]
     if not figures: return "", once
     kept = [i for i in range(len(columns[0].cells)) if any(c.cells[i] not in ("", MISSING) for c in figures)]

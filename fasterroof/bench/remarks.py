@@ -101,8 +101,8 @@ def _unchecked(rows: Sequence[Mapping]) -> list[str]:
 def _caveats(rows: Sequence[Mapping]) -> list[str]:
     found = []
     if any(within(r, "provenance", "isolation") == "in-process" for r in rows):
-        found.append("Attempts ran in one process (`--in-process`): memory figures are that process's high-water marks, "
-                     "which earlier attempts raised, and what was compiled may have been warm.")
+        found.append("Attempts ran in one process (`--in-process`): memory figures are that process's high-water "
+                     "marks, which earlier attempts raised, and what was compiled may have been warm.")
     if any((figure(within(r, "metrics", "utilization", "value")) or 0) > 1 for r in rows):
         found.append("A utilization above 100 % is impossible: the roof is lower than the machine's, or the work was "
                      "counted too high. It is shown as it was found.")
@@ -123,8 +123,8 @@ _MEANINGS = {  # figure -> where a row has it, and what it is
               "below 1 is faster. Only rows that are ok, and whose reference is ok, have one"),
     "95 % interval": (("metrics", "steady_time", "interval"), "of the median, from the samples of one process"),
     "compile": (("metrics", "compile_time", "value"), _meant("compile_time")),
-    "rel_to_tol": (("fidelity", "rel_to_tol"),
-                   "the worst of `|out − ref| / (atol + rtol·|ref|)` over all outputs that were compared; passes up to 1"),
+    "rel_to_tol": (("fidelity", "rel_to_tol"), "the worst of `|out − ref| / (atol + rtol·|ref|)` over the outputs that "
+                   "were compared; passes up to 1"),
     "host memory": (("metrics", "host_rss", "value"), _meant("host_rss")),
     "device memory": (("metrics", "peak_hbm", "value"), _meant("peak_hbm")),
     "throughput": (("metrics", "throughput", "value"), _meant("throughput")),

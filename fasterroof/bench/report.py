@@ -9,9 +9,9 @@ __all__ = ['report']
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .cells import (compile_of, device_text, figure, interval_of, number, oracle_of, percent, point_key,
-                                    point_text, quantity, ratio_of, rel_to_tol_of, shared, status_of, time_of,
-                                    tolerance_of, verdict_of, within)
+from .cells import (cache_of, compile_of, device_text, figure, interval_of, number, oracle_of, percent,
+                                    point_key, point_text, quantity, ratio_of, rel_to_tol_of, shared, status_of,
+                                    time_of, tolerance_of, verdict_of, within)
 from .markdown import Column, code, plain, several, table
 from .remarks import failures, notes
 from .row import device_of, read_row
@@ -85,7 +85,9 @@ def _metric(name: str, text: Callable[[object], str] = quantity) -> Callable[[Ma
     return lambda row: text(within(row, "metrics", name))
 
 
-def _samples(row: Mapping) -> str: return number(within(row, "metrics", "steady_time", "n"))
+def _samples(rows: Iterable[Mapping]) -> str:
+    counts = {n for row in rows if (n := figure(within(row, "metrics", "steady_time", "n"))) is not None}
+    return " to ".join(number(n, 12) for n in sorted({min(counts), max(counts)})) if counts else MISSING
 
 
 def _fidelity(text: Callable[[Mapping | None], str]) -> Callable[[Mapping], str]:
@@ -98,10 +100,10 @@ def _bound(row: Mapping) -> str:
 
 
 def _keys(group: _Group, rows: Sequence[Mapping]) -> list[Column]:
-    "What a row of a table is about: its point, where there are several, its baseline, its run, where there are several."
+    "What a row of a table is about: its point and its run, where there are several, and its baseline."
     keys = [point_key(row) for row in rows]
     points = [group.points[k] for k in keys]
-    names = [code(row["baseline"]) + " (reference)" * (row["baseline"] in group.references) for row in rows]
+    names = [code(row["baseline"]) + " (ref)" * (row["baseline"] in group.references) for row in rows]
     runs = [code(row["run_id"]) for row in rows]
     return [Column("point", points, False, key=True, fold=True), Column("baseline", names, False, key=True),
             *([Column("run", runs, False, key=True)] if len({*runs}) > 1 else [])]
@@ -111,13 +113,17 @@ def _tables(group: _Group, rows: Sequence[Mapping]) -> list[tuple[str, list[Colu
     vs = several(code(name) for name in group.references if any(within(row, "ratio", "vs") == name for row in rows))
     metrics = several(plain(m, 20) for row in rows if (m := within(row, "ratio", "metric")))
     def columns(*of): return [*_keys(group, rows), *(Column(h, [f(row) for row in rows], *o) for h, f, *o in of)]
+    counted = _samples(rows)  # (of all: a column more would be one too many)
+    caches = {cache_of(row) for row in rows} - {""}
+    cache = min(caches) if len(caches) == 1 else ""
     more = list(dict.fromkeys(name for row in rows for name in row.get("metrics") or {} if name not in _FIGURES))[:7]
     return [
         ("Time", columns(
             ("status", status_of, False), ("min", lambda r: time_of(r, "min")),
             ("median", lambda r: time_of(r, "median")), ("95 % interval", interval_of),
             ("p95", lambda r: time_of(r, "p95")),
-            ("compile", compile_of), (f"{metrics or 'ratio'} / {vs}", ratio_of), ("samples", _samples, True, True))),
+            (f"{cache} compile".strip(), lambda r: compile_of(r, cache)), (f"{metrics or 'ratio'} / {vs}", ratio_of),
+            ("samples", lambda r: counted, True, True))),
         ("Correctness and memory", columns(
             ("fidelity", _fidelity(verdict_of), False), ("rel_to_tol", _fidelity(rel_to_tol_of)),
             ("held against", _fidelity(oracle_of), False, True), ("tolerance", _fidelity(tolerance_of), False, True),
@@ -221,7 +227,7 @@ def report(
     rows: Iterable[Mapping],      # as from `read_rows`
     skipped: Sequence[str] = (),  # lines that were passed over in reading, with why
     title: str | None = None,     # None: the cases' names
-    most: int = 200,              # points of a case that its tables show
+    most: int = 200,              # points of a case that its tables show, cases, and platforms of each
 ) -> str:                         # Markdown
     "Rows as a page; raises `RowError` where there are none, or where one is no row."
     rows = list(rows)
@@ -234,9 +240,14 @@ def report(
     rows.sort(key=lambda row: (row["run_id"], str(row.get("attempt") or "")))
     cases = _grouped(rows)
     parts = _head(rows, cases, title)
-    for case, (groups, common) in cases.items():
+    left = 0
+    for i, (case, (groups, common)) in enumerate(cases.items()):
+        shown = groups[:most] if i < most else []  # (as with points: nobody reads more)
+        left += len(groups) - len(shown)
+        if not shown: continue
         parts.append(f"## {code(case)}")
         if common: parts.append(f"At {'every' if len(groups[0].points) > 1 else 'the'} point: {common}.")
-        parts += [_section(g, most) for g in groups]
-        parts.append(_beside(groups, most))
+        parts += [_section(g, most) for g in shown]
+        parts.append(_beside(shown, most))
+    if left: parts.append(f"*{left:,} more tables of cases and platforms are left out: `most` is {most:,}.*")
     return "\n\n".join(filter(None, [*parts, failures(rows, most), notes(rows, skipped, most)])) + "\n"

@@ -19,11 +19,11 @@ from ..units import MISSING, si
 def _joined(*parts: object, by: str = ", ") -> str: return by.join(str(p) for p in parts if p)
 
 
-def _told(of: object, name: str, words: str) -> str:
-    "A fact with its words; empty where it is not told."
+def _told(of: object, name: str, before: str = "") -> str:
+    "A fact, and what it is; empty where it is not told."
     value = within(of, name)
     if isinstance(value, bool): value = "on" if value else "off"
-    return "" if value is None or value == "" else words.format(plain(value, 120))
+    return "" if value is None or value == "" else f"{before} {plain(value, 120)}".strip()
 
 
 def _count(n: object, one: str) -> str:
@@ -31,8 +31,8 @@ def _count(n: object, one: str) -> str:
     return "" if figure(n) is None else f"{number(n)} {one}{'s' * (n != 1)}"
 
 
-def _sized(n: object, words: str, unit: str = "B") -> str:
-    return "" if figure(n) is None else words.format(si(figure(n), unit))
+def _sized(n: object, unit: str = "B", before: str = "", after: str = "") -> str:
+    return "" if figure(n) is None else _joined(before, si(figure(n), unit), after, by=" ")
 
 
 def ranges(
@@ -50,32 +50,35 @@ def ranges(
 # %% ../../nbs/analysis/bench/setting.ipynb #fdf65e12
 def _cpu(p: Mapping) -> str:
     cpu = p.get("cpu")
-    return _joined(_told(cpu, "model", "{}") or _told(p, "cpu_model", "{}"),
+    return _joined(_told(cpu, "model") or _told(p, "cpu_model"),
                    _count(within(cpu, "allowed"), "CPU") and f"{_count(within(cpu, 'allowed'), 'CPU')} allowed",
-                   _told(cpu, "quota", "quota {}"), _told(cpu, "governor", "governor {}"),
-                   _count(within(cpu, "numa_nodes"), "NUMA node"), _sized(within(cpu, "memory_bytes"), "{} of memory"))
+                   _told(cpu, "quota", "quota"), _told(cpu, "governor", "governor"),
+                   _count(within(cpu, "numa_nodes"), "NUMA node"),
+                   _sized(within(cpu, "memory_bytes"), after="of memory"))
 
 
 def _gpu(p: Mapping) -> str:
     gpu = p.get("gpu")
     most, locked = within(gpu, "clock_hz", "most"), within(gpu, "locked")
-    clock = "" if locked is None else " (locked)" if locked else " (not locked)"
-    return _joined(_told(gpu, "name", "{}"), _told(gpu, "capability", "capability {}"),
-                   _sized(within(gpu, "memory_bytes"), "{} of memory"), _told(gpu, "driver", "driver {}"),
-                   _sized(most, "clock up to {}" + clock, "Hz"))
+    clock = "" if locked is None else "(locked)" if locked else "(not locked)"
+    return _joined(_told(gpu, "name"), _told(gpu, "capability", "capability"),
+                   _sized(within(gpu, "memory_bytes"), after="of memory"), _told(gpu, "driver", "driver"),
+                   _sized(most, "Hz", "clock up to", clock))
 
 
 def _versions(p: Mapping) -> str:
     own = p.get("versions")
-    if isinstance(own, Mapping): return _joined(*(_told(own, name, f"{plain(name, 40)} {{}}") for name in sorted(own)))
-    return _joined(*(_told(p, k, f"{plain(k[:-8], 40)} {{}}") for k in sorted(p) if k.endswith("_version")))
+    if isinstance(own, Mapping): return _joined(*(_told(own, name, plain(name, 40)) for name in sorted(own)))
+    return _joined(*(_told(p, k, plain(k[:-8], 40)) for k in sorted(p) if k.endswith("_version")))
 
 
 def _git(p: Mapping) -> str:
     "The commit of every folder that tells one; foreign rows have several."
     found = {name: x for name, x in p.items() if isinstance(x, Mapping) and x.get("sha")}
-    return _joined(*(_joined("" if name == "git" else plain(name, 40), code(str(x["sha"])[:12]),
-                             "with uncommitted changes" if x.get("dirty") else "", by=" ") for name, x in found.items()))
+    def one(name, x):
+        changed = "with uncommitted changes" if x.get("dirty") else ""
+        return _joined("" if name == "git" else plain(name, 40), code(str(x["sha"])[:12]), changed, by=" ")
+    return _joined(*(one(name, x) for name, x in found.items()))
 
 
 def _jax(p: Mapping) -> str:
@@ -83,9 +86,9 @@ def _jax(p: Mapping) -> str:
     if not isinstance(jax, Mapping):
         jax = {"precision": p.get("precision_policy"), "x64": p.get("jax_enable_x64"), "xla_flags": p.get("xla_flags"),
                "preallocation": p.get("xla_preallocate"), "compile_cache": p.get("compile_cache")}
-    return _joined(_told(jax, "precision", "precision {}"), _told(jax, "x64", "x64 {}"),
-                   _told(jax, "compile_cache", "compile cache {}"), _told(jax, "preallocation", "preallocation {}"),
-                   _told(jax, "xla_flags", "XLA flags {}"))
+    return _joined(_told(jax, "precision", "precision"), _told(jax, "x64", "x64"),
+                   _told(jax, "compile_cache", "compile cache"), _told(jax, "preallocation", "preallocation"),
+                   _told(jax, "xla_flags", "XLA flags"))
 
 
 def _scheduler(p: Mapping) -> str:
@@ -94,22 +97,22 @@ def _scheduler(p: Mapping) -> str:
     gpus = within(s, "gpus") if within(s, "gpus") is not None else within(s, "n_gpus")
     return _joined(several(map(code, platforms)) if isinstance(platforms, list) else "",
                    _count(within(s, "cpu_slots"), "CPU slot"), _count(gpus, "GPU"),
-                   _sized(within(s, "gpu_settle_s"), "{} between attempts on a GPU", "s"))
+                   _sized(within(s, "gpu_settle_s"), "s", after="between attempts on a GPU"))
 
 
 def _roof(p: Mapping) -> str:
     roof = p.get("roof")
     memory = within(roof, "memory")
-    place = f" ({plain(memory, 40)})" if isinstance(memory, str) else ""
-    return _joined(_sized(within(roof, "peak_flops"), f"{{}} {_told(roof, 'mode', 'in {}')}".rstrip(), "FLOP/s"),
-                   _sized(within(roof, "bandwidth"), "{}" + place, "B/s"), _told(roof, "source", "{}"),
-                   _told(roof, "device", "on {}"), _told(roof, "time", "{}"))
+    place = f"({plain(memory, 40)})" if isinstance(memory, str) else ""
+    return _joined(_sized(within(roof, "peak_flops"), "FLOP/s", after=_told(roof, "mode", "in")),
+                   _sized(within(roof, "bandwidth"), "B/s", after=place), _told(roof, "source"),
+                   _told(roof, "device", "on"), _told(roof, "time"))
 
 
 def _python(p: Mapping) -> str:
     python = p.get("python")
-    if not isinstance(python, Mapping): return _told(p, "python", "{}")
-    return _joined(_told(python, "version", "{}"), _told(python, "executable_variable", "by {}"))
+    if not isinstance(python, Mapping): return _told(p, "python")
+    return _joined(_told(python, "version"), _told(python, "executable_variable", "by"))
 
 
 _ISOLATION = {"process": "one process an attempt", "subprocess": "one process an attempt",
@@ -125,9 +128,9 @@ TOPICS: dict[str, Callable[[Mapping], str]] = {
     "CPU": _cpu, "GPU": _gpu, "roof": _roof,
     "pinned to CPUs": lambda p: ranges(within(p, "cpu", "affinity") or p.get("cpu_affinity")),
     "isolation": _isolation, "scheduler": _scheduler, "JAX": _jax,
-    "torch": lambda p: _joined(_told(p.get("torch"), "precision", "precision {}"),
+    "torch": lambda p: _joined(_told(p.get("torch"), "precision", "precision"),
                                _count(within(p, "torch", "threads"), "thread")),
-    "versions": _versions, "Python": _python, "system": lambda p: _told(p, "os", "{}"), "git": _git,
+    "versions": _versions, "Python": _python, "system": lambda p: _told(p, "os"), "git": _git,
     "all packages": lambda p: code(str(p["versions_hash"])[:12]) if p.get("versions_hash") else "",
 }
 
