@@ -68,7 +68,7 @@ class Column:
     fold: bool = False      # what is the same as in the row above is said there
 
 
-_UNIT = re.compile(r"(?<=\d) (?=[A-Za-zµ%])")
+_UNIT = re.compile(r"(?<=\d) (?=[A-Za-zµ%…])|(?<=…) (?=\d)")
 
 
 def _whole(cell: str) -> str: return _UNIT.sub("\u00a0", cell)  # a figure and its unit stay on one line

@@ -130,6 +130,7 @@ _MEANINGS = {  # figure -> where a row has it, and what it is
     "throughput": (("metrics", "throughput", "value"), _meant("throughput")),
     "FLOP": (("metrics", "est_flops", "value"), _meant("est_flops")),
     "bytes": (("metrics", "bytes_moved", "value"), _meant("bytes_moved")),
+    "FLOP/B": (("metrics", "arithmetic_intensity", "value"), _meant("arithmetic_intensity")),
     "attainable": (("metrics", "attainable", "value"), _meant("attainable")),
     "utilization": (("metrics", "utilization", "value"), _meant("utilization"))}
 

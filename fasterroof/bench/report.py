@@ -9,9 +9,9 @@ __all__ = ['report']
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .cells import (cache_of, compile_of, device_text, figure, interval_of, number, oracle_of, percent,
-                                    point_key, point_text, quantity, ratio_of, rel_to_tol_of, shared, status_of,
-                                    time_of, tolerance_of, verdict_of, within)
+from .cells import (amount, cache_of, compile_of, device_text, figure, interval_of, number, oracle_of,
+                                    percent, point_key, point_text, quantity, ratio_of, rel_to_tol_of, shared,
+                                    status_of, time_of, tolerance_of, verdict_of, within)
 from .markdown import Column, code, plain, several, table
 from .remarks import failures, notes
 from .row import device_of, read_row
@@ -130,8 +130,10 @@ def _tables(group: _Group, rows: Sequence[Mapping]) -> list[tuple[str, list[Colu
             ("max abs error", _fidelity(lambda f: number(within(f, "max_abs")))),
             ("host memory", _metric("host_rss")), ("device memory", _metric("peak_hbm")))),
         ("Throughput and roof", columns(
-            ("throughput", _metric("throughput")), ("FLOP", _metric("est_flops")), ("bytes", _metric("bytes_moved")),
-            ("intensity", _metric("arithmetic_intensity")), ("attainable", _metric("attainable")),
+            ("throughput", _metric("throughput")), ("FLOP", _metric("est_flops", lambda v: amount(v, "FLOP"))),
+            ("bytes", _metric("bytes_moved")),
+            ("FLOP/B", _metric("arithmetic_intensity", lambda v: amount(v, "FLOP/B"))),
+            ("attainable", _metric("attainable")),
             ("utilization", _metric("utilization", percent)), ("bound", _bound, False))),
         ("Other figures", columns(*((plain(name, 40), _metric(name)) for name in more))),
     ]
