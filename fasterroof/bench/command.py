@@ -121,23 +121,28 @@ def _ends_as_interrupt() -> Iterator[None]:
 
 
 def _table(rows: list[dict], console: "Console") -> None:
-    "What came of the attempts, a line each."
+    "What came of the attempts, a line each, under their case and point."
     from fasterroof.bench.row import point_of, seconds
-    from fasterroof.tables import folded_table
     from fasterroof.units import MISSING, si
 
-    def cells(r):
-        ratio, share = (r.get("ratio") or {}).get("value"), ((r["metrics"] or {}).get("utilization") or {}).get("value")
-        where = one_line(f"{r['case']}: {point_of(r)}", 60)
-        return (where, one_line(r["baseline"], 24), si(seconds(r), "s"), MISSING if ratio is None else f"{ratio:.3g}",
-                MISSING if share is None else f"{100 * share:.3g} %", r["status"])
-    made, last = [], None
+    names = max((len(one_line(r["baseline"], 24)) for r in rows), default=0)
+    headings = (" " * (names + 2), "median", "ratio", "of roof", "status")
+    def put(cells): line(console, f"{cells[0]:<{names + 2}}{cells[1]:>11}{cells[2]:>8}{cells[3]:>9}  {cells[4]}")
+    place = None
     for r in rows:
-        place, *rest = cells(r)
-        made.append((place if place != last else "", *rest))
-        last = place
-    headings = ["case: point", "baseline", "median", "ratio", "of roof", "status"]
-    console.print(folded_table(headings, made, console.width))
+        here = (r["case"], point_of(r), r["platform"])
+        if here != place:
+            if place: line(console)
+            line(console, f"{one_line(here[0], 60)} on {one_line(here[2], 20)}: {one_line(here[1], 200)}")
+            put(headings)
+        place = here
+        ratio, share = (r.get("ratio") or {}).get("value"), ((r["metrics"] or {}).get("utilization") or {}).get("value")
+        put((f"  {one_line(r['baseline'], 24)}", si(seconds(r), "s"), MISSING if ratio is None else f"{ratio:.3g}",
+             MISSING if share is None else f"{100 * share:.3g} %", r["status"]))
+    for r in rows:
+        if r["status"] not in ("ok", "skipped"):
+            say(f"{r['case']}, {one_line(r['baseline'], 24)}: {r['status']}, "
+                f"{one_line((r['failure_detail'] or {}).get('message'), 300)}")
 
 
 def _written(rows: list[dict], args: "Namespace", skipped: list[str] = ()) -> None:
