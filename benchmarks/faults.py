@@ -2,6 +2,7 @@
 
 import argparse
 import collections
+import itertools
 import json
 import os
 import random
@@ -41,8 +42,9 @@ def build(p):
     def raises():
         def fn(x): raise ValueError("no tile of this size")
         return fn
-    return Built({"x": x}, {"good": good, "also": good, "segfault": segfault, "killed": killed, "leaves": leaves,
-                            "hungry": hungry, "hangs": hangs, "raises": raises, "wrong": lambda: lambda x: x * 3})
+    ways = {"good": good, "also": good, "segfault": segfault, "killed": killed, "leaves": leaves, "hungry": hungry,
+            "hangs": hangs, "raises": raises, "wrong": lambda: lambda x: x * 3}
+    return Built({"x": x}, {name: ways[name] for name in NAMES})
 
 NAMES = NAMES_HERE
 CASE = Case("faults", build, {"seed": list(range(SEEDS_HERE))}, {"seed": 0}, tuple(Baseline(n, "numpy") for n in NAMES),
@@ -134,9 +136,11 @@ def trial(rng: random.Random, folder: Path, how: str, length_s: float) -> collec
             if {**kept[key], "ratio": None} != {**row, "ratio": None}: raise SystemExit(f"{how}: {key} has changed")
         if list(store.glob(".attempts/*/*")): raise SystemExit(f"{how}: something is left in {store}/.attempts")
         for row in kept.values():
-            may = {ENDS[row["baseline"]]} | ({"crashed"} if how == "worker killed" else set())
-            if row["status"] not in may: raise SystemExit(f"{how}: {row['baseline']} is {row['status']}")
-        if how == "none" and (p.returncode, len(kept)) != (0, 2 * 5): raise SystemExit(f"{p.returncode}, {len(kept)} rows")
+            may = {ENDS[row["baseline"]]}
+            if how == "worker killed": may |= {"crashed", "fidelity_inconclusive"}  # (it may have been the oracle's)
+            if row["status"] not in may: raise SystemExit(f"{how}: {row['baseline']} is {row['status']}: {row}")
+        whole = (p.returncode, len(kept)) == (0, 2 * 5)
+        if how == "none" and not whole: raise SystemExit(f"{how}: exit code {p.returncode}, {len(kept)} rows")
         if how == "worker killed" and len(kept) != 2 * 5: raise SystemExit(f"worker killed: {len(kept)} rows")
         return collections.Counter(rows=len(kept), watched=len(seen), **{f"exit {p.returncode}": 1})
     finally:
@@ -153,7 +157,7 @@ def faults(trials: int, seed: int) -> None:
     for i in range(trials):
         how = hows[i % len(hows)]
         with tempfile.TemporaryDirectory() as d:
-            found[how] += trial(rng, Path(d), how, 6.0) + collections.Counter(trials=1)
+            found[how] += trial(rng, Path(d), how, 3.5) + collections.Counter(trials=1)
         print(f"\r{i + 1} of {trials}", end="", file=sys.stderr)
     print(file=sys.stderr)
     print("| fault | runs | rows kept | of these seen as they were finished | exit codes |")
@@ -172,10 +176,11 @@ def overlap(rounds: int) -> None:
             folders, log = [Path(d, x) for x in "ab"], Path(d, "log")
             for folder in folders:
                 folder.mkdir()
-                (folder / "faults.py").write_text(CASE.replace("NAMES_HERE", "['good', 'also']").replace("SEEDS_HERE", "4"))
+                text = CASE.replace("NAMES_HERE", "['good', 'also']").replace("SEEDS_HERE", "4")
+                (folder / "faults.py").write_text(text)
             runs = [suite(f, "--store", str(f / "store"), "--cpu-slots", n, FAULTS_LOG=str(log))
                     for f, n in zip(folders, ("1", "2"), strict=True)]
-            if any(p.wait() for p in runs): raise SystemExit((folders[0] / "said.txt").read_text())
+            if any([p.wait() for p in runs]): raise SystemExit((folders[0] / "said.txt").read_text())
             spans = collections.defaultdict(list)
             for line in log.read_text().splitlines():
                 t, _, pid = line.split()
@@ -187,13 +192,13 @@ def overlap(rounds: int) -> None:
             whole = [(min(ts), max(ts), where[pid], pid) for pid, ts in spans.items() if pid in where]
             for i, (a0, a1, cpus, _) in enumerate(whole):
                 for b0, b1, others, _ in whole[:i]:
-                    if cpus & others and a0 < b1 and b0 < a1: raise SystemExit(f"two attempts at once on {cpus & others}")
+                    if cpus & others and a0 < b1 and b0 < a1: raise SystemExit(f"at once on CPUs {cpus & others}")
                     pairs += 1
             order = [pid for *_, pid in sorted(whole)]
             mine = {str(row["provenance"]["pid"]) for row in stored(folders[0] / "store").values()}
-            turns += sum((x in mine) != (y in mine) for x, y in zip(order, order[1:], strict=False))
-    print(f"{rounds} rounds of two suites: {pairs} pairs of attempts, none at once on a shared CPU; the device changed "
-          f"hands between suites {turns} times.")
+            turns += sum((x in mine) != (y in mine) for x, y in itertools.pairwise(order))
+    print(f"{rounds} rounds of two suites: {pairs} pairs of attempts, none at once on a shared CPU; the device went "
+          f"from one suite to the other {turns} times.")
 
 
 if __name__ == "__main__":

@@ -80,7 +80,8 @@ def add_bench_arguments(
     where.add_argument("--report", metavar="FILE", help="the report (default: results/CASE.md)")
     where.add_argument("--store", nargs="?", const=STORE, metavar="DIR",
                        help=f"keep the run in a store (default: {STORE})")
-    where.add_argument("--prune-keep", type=_whole, metavar="N", help="keep the newest N runs of each case in the store")
+    where.add_argument("--prune-keep", type=_whole, metavar="N",
+                       help="keep the newest N runs of each case in the store")
     read = p.add_argument_group("rows that are there already")
     read.add_argument("--render-from", nargs="+", metavar="PATH",
                       help="a report of these files and folders of rows (to --report, or to stdout), and run nothing")
@@ -164,11 +165,12 @@ def _written(rows: list[dict], args: "Namespace", skipped: list[str] = ()) -> No
 
 
 def _run(args: "Namespace", console: "Console") -> int:
+    from fasterroof.bench.briefing import Options
     from fasterroof.bench.case import named_cases
     from fasterroof.bench.plan import plan
     from fasterroof.bench.progress import progress
     from fasterroof.bench.store import Store
-    from fasterroof.bench.suite import Options, Suite
+    from fasterroof.bench.suite import Suite
 
     writable(args.out, args.report)
     peaks = None

@@ -151,8 +151,9 @@ def concluded(
             "message": f"on {place} it is run to be compared, not timed (fidelity {fidelity['status']})",
             "reason": "not_timed"}}
     if fidelity["status"] == "inconclusive":
+        why = "nothing_to_compare" if fidelity["oracle"]["kind"] else "no_oracle"
         return {"status": "fidelity_inconclusive",
-                "failure_detail": {"message": said, "reason": said if said.isidentifier() else "nothing_to_compare"}}
+                "failure_detail": {"message": said, "reason": said if said.isidentifier() else why}}
     return {"status": "ok", "failure_detail": None}
 
 
