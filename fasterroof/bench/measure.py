@@ -81,6 +81,7 @@ def placed(
         "attainable": flops / floor.time_s if known and flops else None,
         "utilization": floor.time_s / time_s if known and time_s > 0 else None}
     made = {name: {"value": x, "unit": metric(name).unit} for name, x in found.items()}
+    if found["utilization"] is not None: made["utilization"]["cold"] = floor.cold_s / time_s
     return made | {"bound": {"value": roof.bound(floor) if known else None}}
 
 # %% ../../nbs/analysis/bench/measure.ipynb #94cf279d

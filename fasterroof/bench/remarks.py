@@ -132,7 +132,8 @@ _MEANINGS = {  # figure -> where a row has it, and what it is
     "bytes": (("metrics", "bytes_moved", "value"), _meant("bytes_moved")),
     "FLOP/B": (("metrics", "arithmetic_intensity", "value"), _meant("arithmetic_intensity")),
     "attainable": (("metrics", "attainable", "value"), _meant("attainable")),
-    "utilization": (("metrics", "utilization", "value"), _meant("utilization"))}
+    "utilization": (("metrics", "utilization", "value"), _meant("utilization") + "; cold: if all of its traffic came "
+                    "from main memory")}
 
 
 def notes(

@@ -9,9 +9,10 @@ __all__ = ['report']
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .cells import (amount, cache_of, compile_of, device_text, figure, interval_of, number, oracle_of,
-                                    percent, point_key, point_text, quantity, ratio_of, rel_to_tol_of, shared,
-                                    status_of, time_of, tolerance_of, verdict_of, within)
+from .cells import (amount, cache_of, compile_of, device_text, figure, hot_and_cold,
+                                    interval_of, number, oracle_of, point_key, point_text, quantity, ratio_of,
+                                    rel_to_tol_of, shared, status_of, time_of, tolerance_of, verdict_of,
+                                    within)
 from .markdown import Column, code, plain, several, table
 from .remarks import failures, notes
 from .row import device_of, read_row
@@ -134,7 +135,7 @@ def _tables(group: _Group, rows: Sequence[Mapping]) -> list[tuple[str, list[Colu
             ("bytes", _metric("bytes_moved")),
             ("FLOP/B", _metric("arithmetic_intensity", lambda v: amount(v, "FLOP/B"))),
             ("attainable", _metric("attainable")),
-            ("utilization", _metric("utilization", percent)), ("bound", _bound, False))),
+            ("utilization", _metric("utilization", hot_and_cold)), ("bound", _bound, False))),
         ("Other figures", columns(*((plain(name, 40), _metric(name)) for name in more))),
     ]
 
