@@ -2,6 +2,7 @@
 
 import argparse
 import collections
+import contextlib
 import itertools
 import json
 import os
@@ -77,11 +78,10 @@ def ours(folder: Path) -> list[int]:
 def seen_rows(store: Path) -> dict[tuple[str, str], dict]:
     "(run, attempt) → row of what lies finished in spools now."
     found = {}
-    for path in store.glob(".attempts/*/[0-9]*.json"):
-        try: text = path.read_text()
-        except FileNotFoundError: continue  # assembled meanwhile
-        row = json.loads(text)  # it is whole, or this benchmark has found a torn one
-        found[row["run_id"], row["attempt"]] = row
+    with contextlib.suppress(FileNotFoundError):  # a folder that is renamed meanwhile
+        for path in store.glob(".attempts/*/[0-9]*.json"):
+            row = json.loads(path.read_text())  # it is whole, or this benchmark has found a torn one
+            found[row["run_id"], row["attempt"]] = row
     return found
 
 

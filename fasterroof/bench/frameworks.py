@@ -89,14 +89,22 @@ class Torch(Numpy):
         if self.device.type == "cuda" and not torch.cuda.is_available():
             raise ImportError(f"this torch {torch.__version__} has no {self.accelerator} device")
 
-    def place(self, inputs: Mapping[str, np.ndarray]) -> dict:
+    def place(
+        self,
+        inputs: Mapping[str, np.ndarray],  # of a case
+    ) -> dict:
         def placed(x):
             if x.dtype.name == "bfloat16": x = self.torch.from_numpy(x.view(np.int16).copy()).view(self.torch.bfloat16)
             else: x = self.torch.from_numpy(np.array(x))
             return x.to(self.device)
         return {name: placed(x) for name, x in inputs.items()}
 
-    def call(self, fn: Callable, inputs: Mapping, compiled: bool = True) -> tuple[Callable[[], object], float | None]:
+    def call(
+        self,
+        fn: Callable,           # an implementation
+        inputs: Mapping,        # placed
+        compiled: bool = True,  # whether JAX jits it; torch runs it as it is, compiled by its maker or not
+    ) -> tuple[Callable[[], object], float | None]:
         wait = synchronizer(self.device)
 
         def run():
@@ -119,7 +127,11 @@ class Torch(Numpy):
     def peak_bytes(self) -> int | None:
         return self.torch.cuda.max_memory_allocated(self.device) if self.device.type == "cuda" else None
 
-    def trace(self, fn: Callable, inputs: Mapping) -> object:
+    def trace(
+        self,
+        fn: Callable,     # an implementation
+        inputs: Mapping,  # placed
+    ) -> object:
         from fasterroof.trace import trace
 
         def call(*arrays): return fn(**dict(zip(inputs, arrays, strict=True)))
@@ -142,10 +154,18 @@ class Jax(Numpy):
         if (have == "cpu") != (self.accelerator == "cpu"):
             raise ImportError(f"this JAX {jax.__version__} runs on {have}, not on {self.accelerator}")
 
-    def place(self, inputs: Mapping[str, np.ndarray]) -> dict:
+    def place(
+        self,
+        inputs: Mapping[str, np.ndarray],  # of a case
+    ) -> dict:
         return self.jax.block_until_ready({name: self.jax.device_put(x) for name, x in inputs.items()})
 
-    def call(self, fn: Callable, inputs: Mapping, compiled: bool = True) -> tuple[Callable[[], object], float | None]:
+    def call(
+        self,
+        fn: Callable,           # an implementation
+        inputs: Mapping,        # placed
+        compiled: bool = True,  # whether JAX jits it; torch runs it as it is, compiled by its maker or not
+    ) -> tuple[Callable[[], object], float | None]:
         ready = self.jax.block_until_ready
         if not compiled: return lambda: ready(fn(**inputs)), None
         start = time.perf_counter()
@@ -156,7 +176,11 @@ class Jax(Numpy):
         stats = self.jax.local_devices()[0].memory_stats() if self.accelerator != "cpu" else None
         return stats.get("peak_bytes_in_use") if stats else None
 
-    def trace(self, fn: Callable, inputs: Mapping) -> object:
+    def trace(
+        self,
+        fn: Callable,     # an implementation
+        inputs: Mapping,  # placed
+    ) -> object:
         from fasterroof.jaxpr import trace_jax
 
         def call(*arrays): return fn(**dict(zip(inputs, arrays, strict=True)))

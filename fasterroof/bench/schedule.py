@@ -165,8 +165,10 @@ class Schedule:
                 self._listen()
                 self._reap()
         finally:
-            for worker in list(self.running.values()):
-                worker.stop()
-                with contextlib.suppress(Exception): self._leave(worker, "stopped")
+            while self.running:
+                with contextlib.suppress(KeyboardInterrupt):  # whoever asks twice is not left with half of them running
+                    for worker in list(self.running.values()):
+                        worker.stop()
+                        self._leave(worker, "stopped")
             self.selector.close()
         return self.pending

@@ -84,7 +84,8 @@ class Store:
         attempts = self.root / ".attempts"
         found = sorted(attempts.iterdir()) if attempts.is_dir() else []
         for folder in found:  # begun or removed halfway by one who was killed: no run of anything
-            old = folder.name.startswith(".new-") and time.time() - folder.lstat().st_mtime > 3600
+            try: old = folder.name.startswith(".new-") and time.time() - folder.lstat().st_mtime > 3600
+            except FileNotFoundError: continue  # another suite's, begun by now
             if old or folder.name.startswith(".gone-"): shutil.rmtree(folder, ignore_errors=True)
         runs = (_recovered(f) for f in found if f.is_dir() and not f.name.startswith("."))
         return [r for r in runs if r is not None]

@@ -26,7 +26,7 @@ from .plan import Attempt
 from .provenance import worker_provenance
 from .providers import interpreter
 from .ratios import with_ratios
-from .row import check_row
+from .row import check_row, need_schema
 from .schedule import Ended, Job, Schedule
 from .spool import Spool
 from ..errors import FasterroofError, RowError, RunFileError, one_line
@@ -168,6 +168,7 @@ class Suite:
         """Run all attempts; on an interrupt those that ended are kept, and the rest is stopped.
 
         Raises `RunFileError` where nothing more can be written: finished rows stay, whole."""
+        need_schema()
         self.kills_before = self.kills = killed_for_memory()
         self.spool = Spool.begin(self.root, self.brief.plan())
         self.brief.folder = self.spool.folder
