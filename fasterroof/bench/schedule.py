@@ -28,7 +28,6 @@ class Job:
     log: str | Path              # file that its output goes to
     needs: tuple[str, ...] = ()  # jobs that have to have ended, however they ended
     slot: str | None = None      # the one slot that it runs on; None: any of its kind
-    first: bool = False          # whether it comes before all others on its slot
     limit_s: float = 300.0       # s, from when its lock was got
     settle_s: float = 0.0        # s for which it keeps its lock when it is done
 
@@ -116,9 +115,8 @@ class Schedule:
 
     def _next(self, slot) -> Job | None:
         "The job to start on a free slot."
-        fit = [j for j in self.pending if j.kind == slot.kind and j.slot in (None, slot.name)]
-        before = [j for j in fit if j.first and j.slot == slot.name]
-        return next((j for j in before or fit if {*j.needs} <= self.done), None)
+        return next((j for j in self.pending if j.kind == slot.kind and j.slot in (None, slot.name)
+                     and self.done.issuperset(j.needs)), None)
 
     def _start(self) -> None:
         for slot in self.slots:

@@ -71,13 +71,16 @@ class Suite:
     def jobs(self) -> list[Job]:
         "Roofs, oracles and attempts."
         b = self.brief
-        made = [self._job(f"roof {s.name}".replace(":", "-"), s.kind, b.roof_spec, slot=s.name, first=True,
-                          least_s=120.0) for s in b.roof_slots()]
+        made: list[Job] = []
+        for s in b.roof_slots():  # one after another, and nothing beside them: a roof is what a slot reaches alone
+            made.append(self._job(f"roof {s.name}".replace(":", "-"), s.kind, b.roof_spec, slot=s.name, least_s=120.0,
+                                  needs=tuple(j.name for j in made)))
+        roofs = tuple(j.name for j in made)
         for place, attempts in b.places.items():
             name, able = b.oracles[place], [a for a in attempts if not a.unable]
-            if able: made.append(self._job(name, "cpu", partial(b.oracle_spec, able[0])))
+            if able: made.append(self._job(name, "cpu", partial(b.oracle_spec, able[0]), needs=roofs))
             for a in able:
-                before = tuple(sorted({name, b.designated(a)} - {None, a.name}))
+                before = (*roofs, *sorted({name, b.designated(a)} - {None, a.name}))
                 made.append(self._job(a.name, a.accelerator, partial(self._attempt_spec, a),
                                       interpreter(a.platform, a.framework)[0], needs=before,
                                       settle_s=self.options.gpu_settle_s))
