@@ -127,7 +127,7 @@ def parser() -> argparse.ArgumentParser:
                 'fasterroof contract claim --params 8e9 --bits 16 --on "H100 SXM" --measured-tokens-per-s 210')
     add_contract_arguments(s)
 
-    s = command("bench", "run implementations against each other, each result checked, each placed under the roof",
+    s = command("bench", "implementations against each other: checked, timed, placed under the roof",
                 "fasterroof bench --case semiring_matmul --quick --store")
     add_bench_arguments(s)
 

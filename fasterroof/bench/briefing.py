@@ -17,7 +17,7 @@ from .fidelity import Oracle
 from .plan import Attempt, new_run_id
 from .provenance import suite_provenance
 from .providers import interpreter
-from ..errors import InputError, one_line
+from ..errors import DeviceError, InputError, one_line
 
 # %% ../../nbs/analysis/bench/briefing.ipynb #b091f90c
 def now() -> str:
@@ -27,7 +27,9 @@ def now() -> str:
 
 def _about(peaks: Mapping) -> dict:
     "What a row says of its roof."
-    told = {"source": peaks.get("source"), "device": peaks.get("device"), "mode": peaks.get("mode"),
+    told = {"ceilings": {f"{c['mode']} {c['unit']}": c["flops_per_s"] for c in peaks.get("ceilings") or ()},
+            "levels": {x["name"]: x["bandwidth"] for x in peaks.get("levels") or ()},
+            "source": peaks.get("source"), "device": peaks.get("device"), "mode": peaks.get("mode"),
             "peak_flops": peaks.get("peak_flops"), "bandwidth": peaks.get("peak_bandwidth"),
             "memory": peaks.get("memory")}
     return told | {"time": (peaks.get("conditions") or {}).get("time")}
@@ -52,13 +54,17 @@ class Options:
 def slots_for(
     attempts: Sequence[Attempt],  # of a run
     options: Options,             # how they are run
-) -> list[Slot]:
-    "Where they can run; raises `DeviceError` where a platform's device is not there."
+) -> tuple[list[Slot], dict[str, str]]:  # where they can run; and accelerator → why it is not there
+    "The slots of a run; raises `DeviceError` where none of its attempts can run."
     if options.in_process and options.cpu_slots > 1: raise InputError("In one process there is one slot of the CPU.")
     kinds = {a.accelerator for a in attempts if not a.unable}
-    found = list(cpu_slots(options.cpu_slots))  # oracles are computed there
-    for kind in sorted(kinds - {"cpu"}): found += gpu_slots(options.gpus, kind)
-    return found
+    found, absent = list(cpu_slots(options.cpu_slots)), {}  # (oracles are computed on the CPU)
+    for kind in sorted(kinds - {"cpu"}):
+        try: found += gpu_slots(options.gpus, kind)
+        except (DeviceError, InputError) as e:
+            absent[kind] = one_line(e)
+            if kinds == {*absent}: raise
+    return found, absent
 
 # %% ../../nbs/analysis/bench/briefing.ipynb #da1b2182
 class Briefing:
@@ -70,15 +76,22 @@ class Briefing:
         options: Options,             # how they are run
     ):
         self.attempts, self.options, self.run_id = list(attempts), options, new_run_id()
-        self.slots = slots_for(self.attempts, options)
+        self.slots, self.absent = slots_for(self.attempts, options)
         self.folder = Path()                # of its scratch; set when the run begins
         self.roofs: dict[str, dict] = {}    # slot → its roof, or why there is none
         self.places: dict[tuple, list[Attempt]] = {}  # case and point → its attempts
         for a in self.attempts: self.places.setdefault(a.place, []).append(a)
         self.oracles = {place: f"oracle-{i:04d}" for i, place in enumerate(self.places, 1)}
-        self.kinds = {a.accelerator for a in self.attempts if not a.unable}
+        self.kinds = {a.accelerator for a in self.attempts if self.can_run(a)}
         self.shared = {"git": suite_provenance(options.folder)["git"],
                        "isolation": "in-process" if options.in_process else "process"}
+
+    def can_run(
+        self,
+        a: Attempt,  # of the run
+    ) -> bool:
+        "Whether there is a place for it here."
+        return not a.unable and a.accelerator not in self.absent
 
     def plan(self) -> dict:
         "What a spool keeps of the run."
@@ -117,6 +130,16 @@ class Briefing:
     ) -> None:
         "Have the attempts on a slot told of a roof."
         self.roofs[slot.name] = {"roof": dict(peaks), "about": _about(peaks)} if peaks else {"why": one_line(why, 200)}
+
+    def given_roof(self) -> None:
+        "Have the attempts told of the roof that the options bring; raises `InputError` where it is of more or fewer CPUs."
+        peaks = self.options.peaks or {}
+        for slot in self.slots:
+            if not str(peaks.get("device", "")).startswith(slot.kind): continue
+            if slot.kind == "cpu" and peaks.get("threads") != len(slot.cores):
+                raise InputError(f"These peaks are of {peaks.get('threads')} threads, and {slot.name} has "
+                                 f"{len(slot.cores)} CPUs: measure them there, or leave --peaks out.")
+            self.with_roof(slot, peaks)
 
     # Oracles
 
@@ -170,7 +193,7 @@ class Briefing:
                  "python": {"executable_variable": interpreter(a.platform, a.framework)[1] or None},
                  "scheduler": {"platforms": sorted({x.platform for x in self.attempts}), "cpu_slots": o.cpu_slots,
                                "gpus": sum(s.kind != "cpu" for s in self.slots), "gpu_settle_s": o.gpu_settle_s,
-                               "slot": slot.name, "concurrent": sum(s.kind == slot.kind for s in self.slots)}}
+                               "slot": slot.name, "concurrent": self.at_once}}
         spec = self._spec("attempt", slot, result) | self._point(a) | a.identity() | {
             "run_id": self.run_id, "attempt": a.name, "device": slot.device, "provenance": about,
             "budget_s": o.budget_s, "samples": o.samples, "warmup": o.warmup, "oracle": self._oracle(a),

@@ -88,7 +88,7 @@ def add_bench_arguments(
     read.add_argument("--latest", action="store_true", help="only the newest row of each identity")
     read.add_argument("--skip-bad-lines", action="store_true",
                       help="pass over lines that are no rows, and say so, instead of stopping")
-    commands = p.add_subparsers(dest="bench_command", metavar="COMMAND", parser_class=type(p))
+    commands = p.add_subparsers(dest="bench_command", metavar="[recover]", parser_class=type(p))
     s = commands.add_parser("recover", help="assemble what a run that was killed has left",
                             description="Assemble the finished rows of runs that were killed.")
     s.add_argument("dir", nargs="?", default=STORE, metavar="DIR", help=f"the store (default: {STORE})")

@@ -22,10 +22,19 @@ def _array(x: object) -> np.ndarray:
     return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
 
 
+def _distance(out: np.ndarray, ref: np.ndarray) -> np.ndarray:
+    "How far apart, element by element; of whole numbers exactly, also beyond what fp64 tells apart."
+    if out.dtype.kind in "iu" and ref.dtype.kind in "iu":
+        out, ref = out.astype(np.int64), ref.astype(np.int64)
+        return (np.maximum(out, ref).view(np.uint64) - np.minimum(out, ref).view(np.uint64)).astype(np.float64)
+    return np.abs(_array(out) - _array(ref))
+
+
 def _one(out: np.ndarray, ref: np.ndarray, tolerance: Tolerance) -> tuple[float, float, float, int]:
     with np.errstate(all="ignore"):
-        error = np.abs(out - ref)
-        same = (out == ref) | (np.isnan(out) & np.isnan(ref))  # infinities among them
+        error = _distance(out, ref)
+        out, ref = _array(out), _array(ref)
+        same = (error == 0) | (np.isinf(out) & (out == ref)) | (np.isnan(out) & np.isnan(ref))  # infinities among them
         error = np.where(same, 0.0, np.where(np.isfinite(error), error, np.inf))
         size = np.where(np.isfinite(ref), np.abs(ref), 0.0)
         share = np.where(same, 0.0, error / (tolerance.atol + tolerance.rtol * size))
@@ -45,7 +54,7 @@ def compare(
     shapes = [[np.shape(x) for x in xs] for xs in (outs, refs)]
     if shapes[0] != shapes[1]:
         return {"status": "fail", **empty, "detail": f"shapes {shapes[0]}, the oracle's {shapes[1]}"}
-    pairs = [(_array(o), _array(r)) for o, r in zip(outs, refs, strict=True) if np.size(o)]
+    pairs = [(np.asarray(o), np.asarray(r)) for o, r in zip(outs, refs, strict=True) if np.size(o)]
     if not pairs: return {"status": "inconclusive", **empty, "detail": "there is nothing to compare"}
     found = [_one(o, r, tolerance) for o, r in pairs]
     share, most, relative = (max(f[i] for f in found) for i in range(3))
@@ -73,6 +82,7 @@ class Oracle:
     baseline: str | None = None      # the designated one
     subsample: Mapping | None = None  # n, fraction, seed, stratification
     reason: str = ""                 # why there is none
+    shape: tuple[int, ...] | None = None  # of all outputs, where only a sample is known
 
     def record(self) -> dict:
         "As a row says it."
@@ -88,7 +98,7 @@ class Oracle:
         from fasterroof.files import write_whole
 
         about = json.dumps({"kind": self.kind, "baseline": self.baseline, "subsample": self.subsample,
-                            "reason": self.reason, "refs": len(self.refs)})
+                            "reason": self.reason, "refs": len(self.refs), "shape": self.shape})
         arrays = {f"ref{i}": x for i, x in enumerate(self.refs)} | {f"index{i}": x for i, x in enumerate(self.index)}
         held = BytesIO()
         np.savez(held, about=np.array(about), **arrays)
@@ -103,7 +113,8 @@ class Oracle:
         with np.load(path, allow_pickle=False) as f:
             about = json.loads(str(f["about"]))
             refs = tuple(f[f"ref{i}"] for i in range(about.pop("refs")))
-            index = tuple(f[name] for name in sorted(f.files) if name.startswith("index"))
+            index = tuple(f[f"index{i}"] for i in range(len(f.files) - 1 - len(refs)))
+        about["shape"] = about["shape"] and tuple(about["shape"])
         return cls(**about, refs=refs, index=index)
 
 
@@ -145,13 +156,15 @@ def find_oracle(
     if case.oracle_at:
         shape = tuple(case.shape(point))
         size = math.prod(shape)
+        if not shape:  # a single number is no sample
+            return Oracle("fp64_full", _listed(case.oracle_at(dict(point), (), **in_fp64(built.inputs))))
         n = min(size, MOST_SAMPLES, int(MOST_FLOPS / max(whole / size, 1)) if whole else MOST_SAMPLES)
         if n >= min(size, LEAST_SAMPLES):
             index = stratified(shape, n)
             ref = np.asarray(case.oracle_at(dict(point), index, **in_fp64(built.inputs)))
             if ref.shape != index[0].shape:
                 raise CaseError(f"case {case.name}: oracle_at returned {ref.shape}, asked for {index[0].shape}.")
-            return Oracle("fp64_subsample", (ref,), index, subsample={
+            return Oracle("fp64_subsample", (ref,), index, shape=shape, subsample={
                 "n": len(index[0]), "fraction": len(index[0]) / size, "seed": 0,
                 "stratification": f"one of each of {n} equal runs of the flattened outputs, and the corners"})
         reason = "subsample_too_small"
@@ -167,14 +180,15 @@ def judged(
     layout_normalised: bool,     # whether outputs were brought to the oracle's layout
 ) -> dict:                       # a row's fidelity
     "The comparison as a row says it."
-    if not oracle.refs:
+    nothing = bool(oracle.refs) and not any(np.isfinite(_array(x)).any() for x in oracle.refs if np.size(x))
+    if not oracle.refs or (nothing and any(map(np.size, oracle.refs))):
+        why = "oracle_not_finite" if nothing else oracle.reason or "the designated baseline gave no result"
         found = {"status": "inconclusive", "rel_to_tol": None, "max_abs": None, "max_rel": None, "n_mismatched": None,
-                 "detail": one_line(oracle.reason or "the designated baseline gave no result")}
+                 "detail": one_line(why)}
     elif oracle.index:
-        inside = len(outs) == 1 and np.ndim(outs[0]) == len(oracle.index) and all(
-            i.max() < n for i, n in zip(oracle.index, np.shape(outs[0]), strict=True))
-        picked = [np.asarray(outs[0])[oracle.index]] if inside else outs
-        found = compare(picked, oracle.refs, tolerance)
+        fits = len(outs) == 1 and np.shape(outs[0]) == oracle.shape
+        found = compare([np.asarray(outs[0])[oracle.index]] if fits else outs, oracle.refs, tolerance)
+        if not fits: found["detail"] = f"shapes {[np.shape(x) for x in outs]}, the oracle's {[oracle.shape]}"
     else: found = compare(outs, oracle.refs, tolerance)
     return found | {"layout_normalised": layout_normalised, "oracle": oracle.record(),
                     "threshold": {"rtol": tolerance.rtol, "atol": tolerance.atol, "scope": tolerance.scope}}

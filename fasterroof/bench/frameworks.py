@@ -9,7 +9,7 @@ __all__ = ['Numpy', 'Torch', 'Jax', 'framework', 'settings_kept']
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from .providers import Provider, provider
 from ..clock import synchronizer
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #5fd1a5c7
+def _parts(out: object) -> Sequence: return out if isinstance(out, (tuple, list)) else [out]
+
+
 class Numpy:
     "Arrays of numpy, called as they are."
     name = "numpy"
@@ -53,10 +56,16 @@ class Numpy:
         out: object,  # what a call returned
     ) -> list[np.ndarray]:
         "Results as numpy's arrays."
-        parts = out if isinstance(out, (tuple, list)) else [out]
-        return [self._host(x) for x in parts]
+        return [self._host(x) for x in _parts(out)]
 
     def _host(self, x: object) -> np.ndarray: return np.asarray(x)
+
+    def nbytes(
+        self,
+        out: object,  # what a call returned
+    ) -> int:         # B
+        "The size of results, as the framework holds them."
+        return sum(int(x.nbytes if hasattr(x, "nbytes") else np.asarray(x).nbytes) for x in _parts(out))
 
     def peak_bytes(self) -> int | None:  # B; None where there is no device memory, or it is not told
         "The most device memory that this process's allocator held."
@@ -111,18 +120,22 @@ class Torch(Numpy):
             out = fn(**inputs)
             wait()
             return out
-        if not hasattr(fn, "_torchdynamo_orig_callable") and "OptimizedModule" not in type(fn).__name__:
-            return run, None
-        start = time.perf_counter()
+        if "torch._dynamo" not in sys.modules: return run, None  # nothing asked for torch.compile
+        from torch._dynamo.utils import counters
+
+        before, start = counters["frames"]["ok"], time.perf_counter()
         run()  # torch.compile does its work in the first call
         first = time.perf_counter() - start
+        if counters["frames"]["ok"] == before: return run, None
         start = time.perf_counter()
         run()
         return run, max(0.0, first - (time.perf_counter() - start))
 
     def _host(self, x: object) -> np.ndarray:
         if not isinstance(x, self.torch.Tensor): return np.asarray(x)
-        return (x.float() if x.dtype == self.torch.bfloat16 else x).detach().cpu().numpy()
+        x = x.detach().cpu().resolve_conj().resolve_neg()
+        try: return x.numpy()
+        except TypeError: return x.float().numpy()  # bf16, fp8: formats that numpy has not
 
     def peak_bytes(self) -> int | None:
         return self.torch.cuda.max_memory_allocated(self.device) if self.device.type == "cuda" else None
@@ -172,6 +185,10 @@ class Jax(Numpy):
         program = self.jax.jit(fn).lower(**inputs).compile()
         return lambda: ready(program(**inputs)), time.perf_counter() - start
 
+    def _host(self, x: object) -> np.ndarray:
+        x = np.asarray(x)
+        return x.astype(np.float32) if x.dtype.kind == "V" else x  # bf16, fp8: formats that numpy has not
+
     def peak_bytes(self) -> int | None:
         stats = self.jax.local_devices()[0].memory_stats() if self.accelerator != "cpu" else None
         return stats.get("peak_bytes_in_use") if stats else None
@@ -198,7 +215,11 @@ def framework(
     import importlib
 
     needed: Provider = provider(of)
-    for module in needed.modules: importlib.import_module(module)
+    for module in needed.modules:
+        try: importlib.import_module(module)
+        except ModuleNotFoundError as e:
+            way = f"pip install {needed.install}, or name a Python that has it in FASTERROOF_PYTHON_{needed.framework.upper()}"
+            raise ModuleNotFoundError(f"{e}: {way}", name=e.name) from e
     return {"numpy": Numpy, "torch": Torch, "jax": Jax}[needed.framework](accelerator, threads)
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #5f851f4d

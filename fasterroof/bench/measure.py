@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from .case import Case, load_case
+from .case import Built, Case, load_case
 from .fidelity import Oracle, judged
 from .frameworks import framework
 from .metrics import metric
 from .providers import accelerator
 from .row import VERSION
 from ..clock import Timing, time_call
-from ..errors import one_line
+from ..errors import CaseError, one_line
 from ..files import from_plain
 from ..host import ForeignLoad
 from ..roof import Floor, Roof
@@ -39,6 +39,7 @@ def failure(
     "What an exception makes of an attempt."
     said = one_line(str(error).strip() or type(error).__name__, 500)
     detail = {"message": said, "stage": stage, "exception": type(error).__name__}
+    if isinstance(error, CaseError) and isinstance(error.__cause__, ImportError): error = error.__cause__
     if isinstance(error, ImportError) and stage in ("importing", "building"):
         missing = getattr(error, "name", None)
         return "env_failed", {"message": said, "reason": "missing" if missing else "unfit", "module": missing,
@@ -107,6 +108,11 @@ def blank(
         "failure_detail": None, "provenance": dict(spec.get("provenance") or {})}
 
 
+def _plain(x: object) -> float | None:
+    "A figure that JSON has; None for what is not finite."
+    return float(x) if x is not None and math.isfinite(x) else None
+
+
 def _measured(case: Case, point: Mapping, f, run: Callable, compile_s, spec: Mapping) -> tuple[dict, Timing]:
     "Timing and memory, as metrics."
     t = time_call(run, device="cpu", warmup=spec.get("warmup", 3), budget_s=spec.get("budget_s", 1.0),
@@ -114,13 +120,13 @@ def _measured(case: Case, point: Mapping, f, run: Callable, compile_s, spec: Map
     made = {"steady_time": t.as_dict(), "compile_time": {"value": compile_s, "unit": "s", "cache": "cold"},
             "peak_hbm": {"value": f.peak_bytes(), "unit": "B"}, "host_rss": {"value": peak_rss(), "unit": "B"}}
     if compile_s is None: made["compile_time"]["cache"] = "none"
-    if case.items: made["throughput"] = {"value": case.items(point) / t.median, "unit": f"{case.item}/s"}
+    if case.items: made["throughput"] = {"value": _plain(case.items(point) / t.median), "unit": f"{case.item}/s"}
     return made, t
 
 
-def _counted(case: Case, point: Mapping, f, fn: Callable, inputs: Mapping, outs: list) -> tuple:
-    "(FLOP or None, operations, B read, B written, notes) of one call."
-    read, written, notes = sum(x.nbytes for x in inputs.values()), sum(x.nbytes for x in outs), []
+def _counted(case: Case, point: Mapping, f, fn: Callable, inputs: Mapping, written: int) -> tuple:
+    "(FLOP or None, operations, B read, notes) of one call."
+    read, notes = f.nbytes(list(inputs.values())), []
     try: work = f.trace(fn, inputs)
     except Exception as e:  # (whatever tracing someone's function raises: the measurement stands without it)
         work, notes = None, [f"Its work could not be traced: {type(e).__name__}: {one_line(e, 160)}."]
@@ -128,10 +134,16 @@ def _counted(case: Case, point: Mapping, f, fn: Callable, inputs: Mapping, outs:
         notes.append(f"No rule counts {one_line(', '.join(work.uncounted))}: its FLOPs are not known.")
     if work is not None and not work.uncounted:
         reached = work.external_bytes - written if work.external_bytes else sum(op.bytes_read for op in work.ops)
-        return work.flops, work.ops, min(read, max(reached, 0)), written, notes + list(work.caveats)
-    if case.flops:
-        return case.flops(point), [], read, written, [*notes, "Its FLOPs are those that the case declares."]
-    return None, [], read, written, notes or [f"The work of {f.name} cannot be traced."]
+        return work.flops, work.ops, min(read, max(reached, 0)), notes + list(work.caveats)
+    if case.flops: return _plain(case.flops(point)), [], read, [*notes, "Its FLOPs are those that the case declares."]
+    return None, [], read, notes or [f"The work of {f.name} cannot be traced."]
+
+
+def _written_to(f, inputs: Mapping, built: Built) -> list[str]:
+    "Inputs that are no longer what the case made."
+    was = f.place(built.inputs)
+    def same(a, b): return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    return [name for name in was if not same(*f.outputs([inputs[name], was[name]]))]
 
 # %% ../../nbs/analysis/bench/measure.ipynb #f37ebbb2
 def _oracle_of(spec: Mapping) -> Oracle:
@@ -158,7 +170,7 @@ def concluded(
     return {"status": "ok", "failure_detail": None}
 
 
-def _run(spec: Mapping, case: Case, row: dict, begin: Callable[[str], None], provenance: Callable[[], Mapping]) -> None:
+def _run(spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], Mapping], keep: Callable) -> None:
     base, point = case.baseline(spec["baseline"]), spec["param_point"]
     place = accelerator(spec["platform"])
     timed = place not in base.untimed
@@ -171,30 +183,35 @@ def _run(spec: Mapping, case: Case, row: dict, begin: Callable[[str], None], pro
     inputs = f.place(built.inputs)
     begin("compiling")
     run, compile_s = f.call(fn, inputs, base.compiled)
-    def keep(metrics): row["metrics"] = {name: x for name, x in metrics.items() if name in case.metrics}
+    def take(metrics): row["metrics"] = {name: x for name, x in metrics.items() if name in case.metrics}
     if timed:
         begin("timing")
         load = ForeignLoad()
         metrics, t = _measured(case, point, f, run, compile_s, spec)
         row["provenance"]["foreign_load"] = load.share()
-        keep(metrics)
+        take(metrics)
+        keep(row)
     begin("comparing")
-    outs = f.outputs(run())
+    made = run()
+    outs, written = f.outputs(made), f.nbytes(made)
     normal = [np.asarray(base.layout(x)) for x in outs] if base.layout else outs
     if spec.get("keep_outputs"):  # it is the oracle of the others
         Oracle("designated_baseline", (*normal,), baseline=base.name).save(spec["keep_outputs"])
     row["fidelity"] = judged(normal, _oracle_of(spec), case.threshold(point), bool(base.layout))
+    if changed := _written_to(f, inputs, built):
+        row["fidelity"] |= {"status": "fail", "detail": f"it writes to its inputs ({one_line(', '.join(changed), 80)}), "
+                            "so that each call had others than the one before"}
     if timed and {*case.metrics} & {"est_flops", "bytes_moved", "utilization", "attainable", "bound"}:
         begin("counting")
         roof = spec.get("roof")
         roof = roof and from_plain(Roof, roof, "roof")
-        flops, ops, read, written, notes = _counted(case, point, f, fn, inputs, outs)
+        flops, ops, read, notes = _counted(case, point, f, fn, inputs, written)
         if not roof and spec.get("roof_why"): notes = [*notes, f"There is no roof: {spec['roof_why']}."]
         floor = None
         if roof and ops: floor = floor_of(roof, ops, read, written)
         elif roof and flops is not None:
             floor = roof.floor(flops, read, written, mode=case.modes[0], footprint=read + written)
-        keep(metrics | placed(flops, read + written, floor, roof, t.median))
+        take(metrics | placed(flops, read + written, floor, roof, t.median))
         if notes: row["notes"] = [one_line(n, 300) for n in dict.fromkeys(notes)]
     row |= concluded(row["fidelity"], timed, place)
 
@@ -204,6 +221,7 @@ def attempt(
     tell: Callable[[str], None] = lambda stage: None,   # is told each stage as it begins
     case: Case | None = None,                           # None: read where the spec says
     provenance: Callable[[], Mapping] = dict,           # what is known once the framework is there
+    keep: Callable[[Mapping], None] = lambda row: None,  # is given the row when it has its times, and no verdict yet
 ) -> dict:                                              # a row, without a ratio
     "Run one attempt; whatever it raises becomes the row, and what was measured before stays in it."
     row, stage = blank(spec), "starting"
@@ -213,9 +231,9 @@ def attempt(
         stage = name
         tell(name)
     begin("importing")
-    try: _run(spec, case or load_case(spec["source"]), row, begin, provenance)
-    except (KeyboardInterrupt, SystemExit): raise
-    except BaseException as e:  # (a kernel may raise anything)
+    try: _run(spec, case or load_case(spec["source"]), row, begin, provenance, keep)
+    except KeyboardInterrupt: raise
+    except BaseException as e:  # (a kernel may raise anything, and leave by sys.exit)
         status, detail = failure(e, stage, sys.executable)
         row |= {"status": status, "failure_detail": detail, "fidelity": None}
     return row

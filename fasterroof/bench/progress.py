@@ -7,8 +7,8 @@ __all__ = ['time_left', 'line_of', 'progress']
 
 # %% ../../nbs/analysis/bench/progress.ipynb #48804e4c
 import contextlib
-import statistics
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -25,9 +25,8 @@ def time_left(
     suite: "Suite",  # a run
 ) -> float | None:   # s; None before anything has ended
     "How long the rest will take, if it takes as long as what has ended."
-    if not suite.took_s: return None
-    rest = len(suite.attempts) - len(suite.ended)
-    return rest * statistics.median(suite.took_s) / max(1, suite.at_once)
+    if suite.began is None or not suite.ended: return None
+    return (len(suite.attempts) - len(suite.ended)) * (time.monotonic() - suite.began) / len(suite.ended)
 
 
 def _clock(s: float) -> str:

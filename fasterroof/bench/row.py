@@ -80,7 +80,8 @@ def identity(
     row: Mapping,  # a row
 ) -> str:          # one line of JSON, equal for equal identities
     "What is compared over time: everything that says what ran, but for the run."
-    told = {name: row.get(name) for name in IDENTITY} | {"device": device_of(row)}
+    point = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in row["param_point"].items()}
+    told = {name: row.get(name) for name in IDENTITY} | {"param_point": point, "device": device_of(row)}
     return _told(told)
 
 
@@ -95,11 +96,11 @@ _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
 _OBJECT = (dict, Mapping)  # dict first: asking an abstract class takes ten times as long
-_INFINITE = float("inf")
+_MOST = 1e300  # beyond which a whole number is none that a machine counts to
 
 
 def _figure(x: object) -> bool:
-    return isinstance(x, (int, float)) and x.__class__ is not bool and 0 <= x < _INFINITE
+    return isinstance(x, (int, float)) and x.__class__ is not bool and 0 <= x < _MOST
 
 
 def read_row(

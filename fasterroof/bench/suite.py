@@ -28,11 +28,16 @@ from .providers import interpreter
 from .ratios import with_ratios
 from .row import check_row, need_schema
 from .schedule import Ended, Job, Schedule
-from .spool import Spool
+from .store import Store
 from ..errors import FasterroofError, RowError, RunFileError, one_line
 from ..files import read_json, write_whole
 
 # %% ../../nbs/analysis/bench/suite.ipynb #9fb01b15
+_WORKER = {"PYTHONSAFEPATH": "1",       # the folder that it is started in holds no modules
+           "PYTHONFAULTHANDLER": "1",   # a segmentation fault says where
+           "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}  # what is compiled is compiled now
+
+
 class Suite:
     "One run."
 
@@ -44,12 +49,13 @@ class Suite:
         on_change: Callable[["Suite"], None] = lambda suite: None,  # is told as attempts begin and end
     ):
         self.brief = Briefing(attempts, options or Options())
-        self.attempts, self.options, self.root = self.brief.attempts, self.brief.options, Path(root)
+        self.attempts, self.options = self.brief.attempts, self.brief.options
+        self.root = Path(root).absolute()  # a case may change the folder
         self.run_id, self.at_once, self.on_change = self.brief.run_id, self.brief.at_once, on_change
         self.by_name = {a.name: a for a in self.attempts}
         self.ended: dict[str, str] = {}     # attempt → status
-        self.took_s: list[float] = []       # s of attempts that ended
         self.schedule: Schedule | None = None
+        self.began: float | None = None     # s, when the first attempt began
         self.interrupted = False
 
     # Jobs
@@ -60,10 +66,8 @@ class Suite:
 
         def prepare(slot, fd):
             write_whole(file, json.dumps(spec(slot)))
-            environment = os.environ | worker_environment(slot) | {"PYTHONSAFEPATH": "1", "PYTHONFAULTHANDLER": "1"}
-            return worker.command(python, file, fd), environment
-        return Job(name, kind, prepare, self.spool.folder / f"{name}.log",
-                   limit_s=max(self.options.timeout_s, least_s), **more)
+            return worker.command(python, file, fd), os.environ | worker_environment(slot) | _WORKER
+        return Job(name, kind, prepare, limit_s=max(self.options.timeout_s, least_s), **more)
 
     def _attempt_spec(self, a: Attempt, slot: Slot) -> dict:
         return self.brief.attempt_spec(a, slot, self.spool.path(a.name))
@@ -77,7 +81,7 @@ class Suite:
                                   needs=tuple(j.name for j in made)))
         roofs = tuple(j.name for j in made)
         for place, attempts in b.places.items():
-            name, able = b.oracles[place], [a for a in attempts if not a.unable]
+            name, able = b.oracles[place], [a for a in attempts if b.can_run(a)]
             if able: made.append(self._job(name, "cpu", partial(b.oracle_spec, able[0]), needs=roofs))
             for a in able:
                 before = (*roofs, *sorted({name, b.designated(a)} - {None, a.name}))
@@ -89,9 +93,13 @@ class Suite:
     # What becomes of them
 
     def _row(self, a: Attempt, status: str, detail: Mapping, slot: Slot | None = None) -> None:
+        "Write the row of an attempt whose worker did not, with the times that it had taken before it ended."
+        times = self.spool.path(a.name).with_suffix(".json.times")
+        try: kept = {name: x for name, x in read_json(times).items() if name in ("metrics", "provenance")}
+        except RunFileError: kept = {}
         row = blank(a.identity() | {"run_id": self.run_id, "attempt": a.name, "device": slot and slot.device,
                                     "provenance": {"timestamp": now(), **self.brief.shared}})
-        self.spool.add(a.name, row | {"status": status, "failure_detail": dict(detail)})
+        self.spool.add(a.name, row | kept | {"status": status, "failure_detail": dict(detail)})
         self.ended[a.name] = status
 
     def _written(self, a: Attempt, ended: Ended) -> None:
@@ -111,9 +119,9 @@ class Suite:
         "Keep what it made, or write down that it made nothing; raises `RunFileError` where the disk is full."
         name = ended.job.name
         self.kills_before, self.kills = self.kills, killed_for_memory()
-        if ended.code == worker.NO_DISK: raise RunFileError(ended.stage.removeprefix("unwritable: "))
+        if ended.code == worker.NO_DISK and ended.stage.startswith("unwritable: "):
+            raise RunFileError(ended.stage.removeprefix("unwritable: "))
         if name in self.by_name:
-            self.took_s.append(ended.took_s)
             return self._written(self.by_name[name], ended)
         why = without_row(ended, sys.executable)[1]["message"]
         if name.startswith("roof"):
@@ -122,11 +130,18 @@ class Suite:
         elif not (path := self.spool.folder / f"{name}.npz").exists():
             write_whole(path.with_suffix(".why"), f"the oracle could not be computed: {one_line(why, 300)}")
 
+    def _changed(self, schedule: Schedule) -> None:
+        if self.began is None and any(w.job.name in self.by_name for w in schedule.running.values()):
+            self.began = time.monotonic()
+        self.on_change(self)
+
     def doing(self) -> list[tuple[str, str]]:  # (what, stage)
         "What runs now."
         running = self.schedule.running.values() if self.schedule else ()
-        def named(name): return f"{a.case.name}/{a.baseline.name}" if (a := self.by_name.get(name)) else name
-        return [(named(w.job.name), w.stage) for w in running]
+        def named(name):
+            if a := self.by_name.get(name): return f"{a.case.name}/{a.baseline.name}"
+            return "measuring the roof" if name.startswith("roof") else "computing an oracle"
+        return [(named(w.job.name), w.stage.partition(",")[0]) for w in running]
 
     def remarks(self) -> list[str]:
         "What a reader of the results has to know."
@@ -142,8 +157,9 @@ class Suite:
                 try: self.brief.with_roof(slot, json.loads(worker.roof(self.brief.roof_spec(slot))))
                 except FasterroofError as e: self.brief.with_roof(slot, None, str(e))
         for a in self.attempts:
-            if a.unable: continue
-            slot, path, start = slots[a.accelerator], self.brief.oracle_path(a), time.monotonic()
+            if not self.brief.can_run(a): continue
+            slot, path = slots[a.accelerator], self.brief.oracle_path(a)
+            self.began = self.began or time.monotonic()
             why = path.with_suffix(".why")
             if not path.exists() and not why.exists():
                 try: find_oracle(a.case, a.point, a.case.built(a.point)).save(path)
@@ -154,17 +170,17 @@ class Suite:
                 row = attempt(self._attempt_spec(a, slot), case=a.case, provenance=about)
             self.spool.add(a.name, row)
             self.ended[a.name] = row["status"]
-            self.took_s.append(time.monotonic() - start)
             self.on_change(self)
 
     def _all(self) -> None:
-        for slot in self.brief.slots if self.options.peaks else ():
-            of = str(self.options.peaks.get("device", ""))
-            if of.startswith(slot.kind): self.brief.with_roof(slot, self.options.peaks)
+        self.brief.given_roof()
         for a in self.attempts:
             if a.unable: self._row(a, "skipped", {"message": a.unable, "reason": "accelerator"})
+            elif why := self.brief.absent.get(a.accelerator):
+                python = interpreter(a.platform, a.framework)[0]
+                self._row(a, "env_failed", {"message": why, "reason": "no_device", "python": python})
         if self.options.in_process: return self._in_process()
-        self.schedule = Schedule(self.jobs(), self.brief.slots, self.on_end, lambda s: self.on_change(self))
+        self.schedule = Schedule(self.jobs(), self.brief.slots, self.on_end, self._changed)
         self.schedule.run()
 
     def run(self) -> list[dict]:  # rows of what ended, with ratios, in the order of the plan
@@ -173,7 +189,7 @@ class Suite:
         Raises `RunFileError` where nothing more can be written: finished rows stay, whole."""
         need_schema()
         self.kills_before = self.kills = killed_for_memory()
-        self.spool = Spool.begin(self.root, self.brief.plan())
+        self.spool = Store(self.root).begin(self.run_id, self.brief.plan())
         self.brief.folder = self.spool.folder
         try: self._all()
         except KeyboardInterrupt: self.interrupted = True

@@ -52,7 +52,8 @@ def _row(spec: Mapping, tell: Callable[[str], None]) -> str:
     def about():
         found = worker_provenance(spec["slot"], spec["framework"])
         return found | {"python": found["python"] | spec["provenance"].get("python", {}), "pid": os.getpid()}
-    return dumped(attempt(spec, tell, provenance=about)) + "\n"
+    def keep(row): write_whole(spec["result"] + ".times", dumped(row))
+    return dumped(attempt(spec, tell, provenance=about, keep=keep)) + "\n"
 
 
 def _oracle(spec: Mapping, tell: Callable[[str], None]) -> None:
