@@ -132,7 +132,7 @@ class Briefing:
         self.roofs[slot.name] = {"roof": dict(peaks), "about": _about(peaks)} if peaks else {"why": one_line(why, 200)}
 
     def given_roof(self) -> None:
-        "Have the attempts told of the roof that the options bring; raises `InputError` where it is of more or fewer CPUs."
+        "Have the attempts told of the roof that the options bring; raises `InputError` for one of other CPUs."
         peaks = self.options.peaks or {}
         for slot in self.slots:
             if not str(peaks.get("device", "")).startswith(slot.kind): continue

@@ -111,7 +111,7 @@ class Case:
         def plain(x): return x.item() if isinstance(x, np.generic) else x.tolist()
         try: return json.loads(json.dumps(dict(point), default=plain, allow_nan=False))
         except (TypeError, ValueError, AttributeError) as e:
-            raise CaseError(f"case {self.name}: a point is made of numbers, texts and lists of them: {one_line(e)}.") from e
+            raise CaseError(f"case {self.name}: points have numbers, texts and lists of them: {one_line(e)}.") from e
 
     def baseline(
         self,

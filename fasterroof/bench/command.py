@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..commands import writable
-from ..errors import InputError, RowError, one_line
+from ..errors import InputError, RowError, RunFileError, one_line
 from ..terminal import line, notes, say, status
 
 if TYPE_CHECKING:
@@ -53,17 +53,19 @@ def add_bench_arguments(
     what.add_argument("--case", action="append", default=[], metavar="NAME",
                       help="a case by its name, or a Python file that declares one; again for each further one "
                            "(default: all)")
+    what.add_argument("--baseline", action="append", default=[], metavar="NAME",
+                      help="this implementation; again for each further one (default: all)")
     what.add_argument("--quick", action="store_true", help="the representative point of each case alone")
     what.add_argument("--point", metavar="JSON", help="one point of a single case, such as '{\"n\": 512}'")
     what.add_argument("--platforms", metavar="A,B",
-                      help="groups of workers: jax-cpu, jax-cuda12, torch-cpu, torch-cuda (default: jax-cpu; torch-cpu "
-                           "where there is no JAX)")
+                      help="groups of workers, each of which runs every baseline that can run there: jax-cpu, "
+                           "jax-cuda12, torch-cpu, torch-cuda (default: jax-cpu; torch-cpu where there is no JAX)")
     what.add_argument("--list", action="store_true", help="show cases, baselines and interpreters, and run nothing")
     what.add_argument("--new", metavar="FILE.py", help="write a case to begin with, and run nothing")
     how = p.add_argument_group("how it is run")
     how.add_argument("--in-process", action="store_true",
                      help="without a process for each attempt: quicker, and less honest of memory and compiling")
-    how.add_argument("--timeout", type=_number, default=300.0, metavar="S",
+    how.add_argument("--timeout", type=_number, metavar="S",
                      help="seconds that an attempt may take once it has its device (default: 300)")
     how.add_argument("--budget", type=_number, default=1.0, metavar="S",
                      help="seconds of samples in each attempt (default: 1)")
@@ -76,7 +78,7 @@ def add_bench_arguments(
     how.add_argument("--peaks", metavar="FILE", help="a roof that peaks --json wrote, instead of measuring it now")
     how.add_argument("--no-roof", action="store_true", help="measure no roof: rows have no utilization")
     where = p.add_argument_group("what is written")
-    where.add_argument("--out", metavar="FILE", help="the rows (default: results/CASE.jsonl)")
+    where.add_argument("--out", metavar="FILE", help="the rows (default: results/CASE.jsonl, which is written over)")
     where.add_argument("--report", metavar="FILE", help="the report (default: results/CASE.md)")
     where.add_argument("--store", nargs="?", const=STORE, metavar="DIR",
                        help=f"keep the run in a store (default: {STORE})")
@@ -102,7 +104,8 @@ def _platforms(text: str | None) -> list[str]:
 
 def _point(text: str | None) -> dict | None:
     if text is None: return None
-    try: point = json.loads(text)
+    def refuse(name): raise ValueError(name)
+    try: point = json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError): point = None
     if not isinstance(point, dict):
         raise InputError(f"--point is a JSON object, such as '{{\"n\": 512}}', not {one_line(text, 60)}.")
@@ -127,38 +130,58 @@ def _table(rows: list[dict], console: "Console") -> None:
     from fasterroof.units import MISSING, si
 
     names = max((len(one_line(r["baseline"], 24)) for r in rows), default=0)
-    headings = (" " * (names + 2), "median", "ratio", "of roof", "status")
-    def put(cells): line(console, f"{cells[0]:<{names + 2}}{cells[1]:>11}{cells[2]:>8}{cells[3]:>9}  {cells[4]}")
+    def put(*cells):
+        name, least, median, ratio, share, status = cells
+        line(console, f"{name:<{names + 2}} {least:>8} {median:>8} {ratio:>8} {share:>9}  {status}")
     place = None
     for r in rows:
         here = (r["case"], point_of(r), r["platform"])
         if here != place:
             if place: line(console)
             line(console, f"{one_line(here[0], 60)} on {one_line(here[2], 20)}: {one_line(here[1], 200)}")
-            put(headings)
+            put("", "min", "median", "min/ref", "of roof", "status")
         place = here
         ratio, share = (r.get("ratio") or {}).get("value"), ((r["metrics"] or {}).get("utilization") or {}).get("value")
-        put((f"  {one_line(r['baseline'], 24)}", si(seconds(r), "s"), MISSING if ratio is None else f"{ratio:.3g}",
-             MISSING if share is None else f"{100 * share:.3g} %", r["status"]))
+        put(f"  {one_line(r['baseline'], 24)}", si(seconds(r, "min"), "s"), si(seconds(r), "s"),
+            MISSING if ratio is None else f"{ratio:.3g}", MISSING if share is None else f"{100 * share:.3g} %",
+            r["status"])
     for r in rows:
         if r["status"] not in ("ok", "skipped"):
-            say(f"{r['case']}, {one_line(r['baseline'], 24)}: {r['status']}, "
+            say(f"{r['case']}, {one_line(point_of(r), 80)}, {one_line(r['baseline'], 24)}: {r['status']}, "
                 f"{one_line((r['failure_detail'] or {}).get('message'), 300)}")
 
 
-def _written(rows: list[dict], args: "Namespace", skipped: list[str] = ()) -> None:
+def _disturbed(rows: list[dict]) -> list[str]:
+    "What the table does not show of how its figures came about."
+    def share(r): return ((r["metrics"] or {}).get("utilization") or {}).get("value") or 0
+    loads = [r["provenance"].get("foreign_load") or 0 for r in rows]
+    said = []
+    if any(x > 0.1 for x in loads):
+        said.append(f"Other processes took more than 10 % of the CPUs' time during {sum(x > 0.1 for x in loads)} of "
+                    f"{len(rows)} attempts, {100 * max(loads):.0f} % at most: their times are those of a busy machine.")
+    if any(share(r) > 1 for r in rows):
+        said.append("More than 100 % of the roof is impossible: the roof, the count or the work that was done is not "
+                    "what it seems.")
+    return said
+
+
+def _written(rows: list[dict], args: "Namespace", home: Path) -> None:
     "Rows and report, to one file each where that is asked for, else to one a case."
     from fasterroof.bench.report import report
     from fasterroof.bench.row import dumped
     from fasterroof.files import write_whole
 
     def write(path, text):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
+        place = home / path  # a case may have changed the folder
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(place, text)
+        except (OSError, RunFileError) as e:
+            raise RunFileError(f"{one_line(e, 300)} The rows are whole: `fasterroof bench recover` takes them up.") from e
         say(f"Wrote {path}")
     cases = list(dict.fromkeys(r["case"] for r in rows))
     for asked, kind, form in ((args.out, "jsonl", lambda rs: "".join(f"{dumped(r)}\n" for r in rs)),
-                              (args.report, "md", lambda rs: report(rs, skipped=skipped))):
+                              (args.report, "md", report)):
         if asked: write(asked, form(rows))
         else:
             for c in cases: write(f"results/{c}.{kind}", form([r for r in rows if r["case"] == c]))
@@ -172,29 +195,32 @@ def _run(args: "Namespace", console: "Console") -> int:
     from fasterroof.bench.store import Store
     from fasterroof.bench.suite import Suite
 
+    home, peaks = Path.cwd(), None
     writable(args.out, args.report)
-    peaks = None
     if args.peaks:
         from fasterroof.record import HardwarePeaks
 
         peaks = HardwarePeaks.load(args.peaks).as_dict()
-    attempts = plan(named_cases(args.case), _platforms(args.platforms), args.quick, _point(args.point))
-    options = Options(timeout_s=args.timeout, budget_s=args.budget, samples=args.samples, cpu_slots=args.cpu_slots,
-                      gpus=args.gpus, gpu_settle_s=args.gpu_settle, in_process=args.in_process, roof=not args.no_roof,
+    attempts = plan(named_cases(args.case), _platforms(args.platforms), args.quick, _point(args.point),
+                    args.baseline)
+    if args.in_process and args.timeout is not None:
+        raise InputError("--timeout ends processes: --in-process has none to end.")
+    options = Options(timeout_s=args.timeout or 300.0, budget_s=args.budget, samples=args.samples,
+                      cpu_slots=args.cpu_slots, gpus=args.gpus, gpu_settle_s=args.gpu_settle, in_process=args.in_process, roof=not args.no_roof,
                       peaks=peaks)
-    store = Store(args.store or STORE)
+    store = Store(home / (args.store or STORE))
     for told in store.recover():
         if told.state != "live": say(f"fasterroof bench: a run that was left, {told}")
     with progress() as show, _ends_as_interrupt():
         suite = Suite(attempts, store.root, options, show)
         rows = suite.run()
-    if rows: _written(rows, args)
-    for path in suite.keep(bool(args.store)): say(f"Wrote {path}")
-    if args.prune_keep:
-        for path in store.prune(args.prune_keep): say(f"Removed {path}")
+    if rows: _written(rows, args, home)
+    for path in suite.keep(bool(args.store)): say(f"Wrote {os.path.relpath(path, home)}")
+    if args.prune_keep and not suite.interrupted:  # (half a run is no reason to give a whole one up)
+        for path in store.prune(args.prune_keep): say(f"Removed {os.path.relpath(path, home)}")
     _table(rows, console)
-    wrong = suite.remarks()
-    if wrong: notes(console, wrong)
+    line(console)
+    notes(console, [*suite.remarks(), *_disturbed(rows)])
     if not suite.interrupted: return 0
     say(f"fasterroof bench: interrupted; {len(rows)} of {len(attempts)} attempts had ended and are kept.")
     return 130
@@ -206,6 +232,8 @@ def _render(args: "Namespace", console: "Console") -> int:
     from fasterroof.files import write_whole
 
     writable(args.report)
+    given = [f"--{x}" for x in ("out", "store", "case", "quick", "point", "baseline") if getattr(args, x)]
+    if given: raise InputError(f"--render-from runs nothing: leave {given[0]} out.")
     skipped: list[str] | None = [] if args.skip_bad_lines else None
     with status("Reading rows"):
         rows = load_rows(args.render_from, latest=args.latest, skipped=skipped)
@@ -259,13 +287,13 @@ def _recover(args: "Namespace") -> int:
     told = Store(args.dir).recover()
     for each in told: say(str(each))
     if not told: say(f"Nothing to recover in {one_line(args.dir)}.")
-    return 0
+    return int(any(each.state == "damaged" for each in told))
 
 
 def bench(
     args: "Namespace",                  # of `add_bench_arguments`
     console: "Console | None" = None,   # where to print; None: stdout
-) -> int:                               # exit code: 0 where all attempts ended, however; 130 after an interrupt
+) -> int:                               # exit code: 0 where every attempt has a row; 130 after an interrupt
     "`fasterroof bench`."
     if args.bench_command == "recover": return _recover(args)
     if args.new: return _new(args.new)

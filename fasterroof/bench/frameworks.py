@@ -218,8 +218,9 @@ def framework(
     for module in needed.modules:
         try: importlib.import_module(module)
         except ModuleNotFoundError as e:
-            way = f"pip install {needed.install}, or name a Python that has it in FASTERROOF_PYTHON_{needed.framework.upper()}"
-            raise ModuleNotFoundError(f"{e}: {way}", name=e.name) from e
+            variable = f"FASTERROOF_PYTHON_{needed.framework.upper()}"
+            raise ModuleNotFoundError(f"{e}: pip install {needed.install}, or name a Python that has it in {variable}",
+                                      name=e.name) from e
     return {"numpy": Numpy, "torch": Torch, "jax": Jax}[needed.framework](accelerator, threads)
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #5f851f4d

@@ -46,7 +46,7 @@ def failure(
                               "python": python, "stage": stage}
     if isinstance(error, MemoryError) or any(x in f"{type(error).__name__} {error}" for x in _OUT_OF_MEMORY) or (
             "OutOfMemory" in type(error).__name__): return "oom", detail
-    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    frames = reversed(traceback.extract_tb(error.__traceback__)[-6:])  # the innermost first: that is where it was
     detail["traceback"] = [one_line(f"{Path(f.filename).name}:{f.lineno} {f.name}: {f.line}", 160) for f in frames]
     return "compile_error" if stage == "compiling" else "crashed", detail
 
@@ -199,8 +199,8 @@ def _run(spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], M
         Oracle("designated_baseline", (*normal,), baseline=base.name).save(spec["keep_outputs"])
     row["fidelity"] = judged(normal, _oracle_of(spec), case.threshold(point), bool(base.layout))
     if changed := _written_to(f, inputs, built):
-        row["fidelity"] |= {"status": "fail", "detail": f"it writes to its inputs ({one_line(', '.join(changed), 80)}), "
-                            "so that each call had others than the one before"}
+        said = f"it writes to its inputs ({one_line(', '.join(changed), 80)}): each call had others than the one before"
+        row["fidelity"] |= {"status": "fail", "detail": said}
     if timed and {*case.metrics} & {"est_flops", "bytes_moved", "utilization", "attainable", "bound"}:
         begin("counting")
         roof = spec.get("roof")

@@ -51,7 +51,7 @@ def without_row(
         if name == "SIGKILL" and memory_kills:
             return "oom", detail | {"message": f"{detail['message']}, by the kernel, for want of memory"}
         return "crashed", detail
-    if code == UNREADABLE and ended.stage == "reading the spec": return "crashed", detail | {"stage": "reading the spec", "exit_code": code}
+    if code == UNREADABLE and ended.stage == "reading the spec": return "crashed", detail | {"exit_code": code}
     if ended.stage == "starting" and any(last.startswith(x) for x in _NO_MODULE):
         return "env_failed", {"message": last, "reason": "missing", "python": python}
     return "crashed", detail | {"message": last or f"ended with exit code {code} and no row", "exit_code": code}

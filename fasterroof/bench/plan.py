@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from .case import Baseline, Case
 from .providers import accelerator, provider
-from ..errors import InputError
+from ..errors import InputError, one_line
 
 # %% ../../nbs/analysis/bench/plan.ipynb #65393bd9
 @dataclass(frozen=True)
@@ -64,17 +64,22 @@ def plan(
     platforms: Sequence[str],   # "jax-cpu", "jax-cuda12", …
     quick: bool = False,        # True: the representative point of each case alone
     point: Mapping | None = None,  # one point instead, of a single case
+    baselines: Sequence[str] = (),  # these alone; empty: all
 ) -> list[Attempt]:
     "All attempts of a run, in their order; raises `InputError` for what does not go together."
     if quick and point is not None: raise InputError("--quick and --point are two ways to say which point: give one.")
     if point is not None and len(cases) != 1: raise InputError("--point is of one case: name it by --case.")
     if not platforms or len({*platforms}) < len(platforms): raise InputError("Name each platform once.")
     for platform in platforms: accelerator(platform)
+    there = {b.name for case in cases for b in case.baselines}
+    wrong = next((b for b in baselines if b not in there), None)
+    if wrong is not None:
+        raise InputError(f"There is no baseline {one_line(repr(wrong), 40)}: use {', '.join(sorted(there))}.")
     made = []
     for case in cases:
         points = [dict(case.representative)] if quick else case.points
         if point is not None: points = [case.checked_point(point)]
         ordered = sorted(case.baselines, key=lambda b: b.name != case.reference)
         made += [(case, p, b, platform) for p in points for platform in platforms for b in ordered
-                 if b.only is None or b.only(p)]
+                 if (not baselines or b.name in baselines) and (b.only is None or b.only(p))]
     return [Attempt(f"{i:04d}", *each) for i, each in enumerate(made, 1)]

@@ -88,5 +88,7 @@ def query_rows(
         said = one_line(str(e).partition("\n")[0].rstrip(".!"), 160)
         if isinstance(e, (duckdb.BinderException, duckdb.CatalogException)):
             said += f"; the table rows has {', '.join(COLUMNS)}"
+        if isinstance(e, duckdb.ParserException) and "case" in sql.lower():
+            said += '; the column case is written "case", in double quotes'
         raise InputError(f"This question has no answer: {said}.") from None
     finally: database.close()

@@ -104,14 +104,16 @@ def _caveats(rows: Sequence[Mapping]) -> list[str]:
         found.append("Attempts ran in one process (`--in-process`): memory figures are that process's high-water "
                      "marks, which earlier attempts raised, and what was compiled may have been warm.")
     if any((figure(within(r, "metrics", "utilization", "value")) or 0) > 1 for r in rows):
-        found.append("A utilization above 100 % is impossible: the roof is lower than the machine's, or the work was "
-                     "counted too high. It is shown as it was found.")
+        found.append("A utilization above 100 % is impossible: the roof is lower than the machine's, the work was "
+                     "counted too high, or it was not done (a result that is kept from the call before). It is shown "
+                     "as it was found.")
     if any(within(r, "ratio", "other_device") for r in rows): found.append("† The reference ran on another device.")
     loads = [(x, r) for r in rows if (x := figure(within(r, "provenance", "foreign_load"))) is not None]
     if loads:
         load, row = max(loads, key=lambda x: x[0])
-        found.append(f"Other programs took at most {percent({'value': load, 'unit': '1'})} of the CPUs' time during an "
-                     f"attempt ({code(row['baseline'])} on {code(row['platform'])}).")
+        found.append(f"Other processes took at most {percent({'value': load, 'unit': '1'})} of the CPUs' time during "
+                     f"an attempt ({code(row['baseline'])} on {code(row['platform'])}), and more than 10 % during "
+                     f"{sum(x > 0.1 for x, _ in loads):,} of {len(loads):,}.")
     return found
 
 

@@ -100,12 +100,20 @@ def _scheduler(p: Mapping) -> str:
                    _sized(within(s, "gpu_settle_s"), "s", after="between attempts on a GPU"))
 
 
+def _all(roof: object, what: str, unit: str) -> str:
+    "Every ceiling, or every level of memory, of a roof: what a share of it is taken by."
+    told = within(roof, what)
+    known = told.items() if isinstance(told, Mapping) else ()
+    return "; ".join(f"{plain(k, 24)} {si(x, unit)}" for k, x in list(known)[:8] if figure(x) is not None)
+
+
 def _roof(p: Mapping) -> str:
     roof = p.get("roof")
     memory = within(roof, "memory")
     place = f"({plain(memory, 40)})" if isinstance(memory, str) else ""
     return _joined(_sized(within(roof, "peak_flops"), "FLOP/s", after=_told(roof, "mode", "in")),
-                   _sized(within(roof, "bandwidth"), "B/s", after=place), _told(roof, "source"),
+                   _sized(within(roof, "bandwidth"), "B/s", after=place), _all(roof, "ceilings", "FLOP/s"),
+                   _all(roof, "levels", "B/s"), _told(roof, "source"),
                    _told(roof, "device", "on"), _told(roof, "time"))
 
 
@@ -192,9 +200,10 @@ def setting_table(
 # %% ../../nbs/analysis/bench/setting.ipynb #c81a36d3
 def _moment(row: Mapping) -> datetime | None:
     told = within(row, "provenance", "timestamp")
-    try: moment = datetime.fromisoformat(told)
-    except (TypeError, ValueError): return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    try:
+        moment = datetime.fromisoformat(told)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError): return None  # (the last day there is, east of here)
 
 
 def when(

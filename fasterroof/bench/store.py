@@ -36,7 +36,8 @@ class Recovered:
         of = f"{self.finished} of {self.planned} attempts" if self.planned else "nothing"
         said = {"assembled": f"{of} assembled", "empty": f"{of} finished, removed", "live": "runs now, left alone",
                 "damaged": "cannot be assembled, left as it is"}[self.state]
-        return f"{self.run_id}: {said}" + "".join(f"; {p}" for p in self.problems)
+        where = f" into {one_line(', '.join(map(str, self.files)), 400)}" if self.files else ""
+        return f"{self.run_id}: {said}{where}" + "".join(f"; {p}" for p in self.problems)
 
 
 def _recovered(folder: Path) -> Recovered | None:
