@@ -129,7 +129,8 @@ def parser() -> argparse.ArgumentParser:
 
     s = command("bench", "implementations against each other: checked, timed, placed under the roof",
                 "fasterroof bench --case semiring_matmul --quick --store\n\n"
-                "Exit code: 0 where every attempt has a row, however it ended;\n130 after an interrupt; 2 for a mistake, or where nothing more can be written.")
+                "Exit code: 0 where every attempt has a row, however it ended;\n"
+                "130 after an interrupt; 2 for a mistake, or where nothing more can be written.")
     add_bench_arguments(s)
 
     s = command("import", "place a trace of torch.profiler under a roof",

@@ -177,7 +177,7 @@ def _written(rows: list[dict], args: "Namespace", home: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             write_whole(place, text)
         except (OSError, RunFileError) as e:
-            raise RunFileError(f"{one_line(e, 300)} The rows are whole: `fasterroof bench recover` takes them up.") from e
+            raise RunFileError(f"{one_line(e, 300)} The rows are kept: `fasterroof bench recover` has them.") from e
         say(f"Wrote {path}")
     cases = list(dict.fromkeys(r["case"] for r in rows))
     for asked, kind, form in ((args.out, "jsonl", lambda rs: "".join(f"{dumped(r)}\n" for r in rs)),
@@ -206,7 +206,8 @@ def _run(args: "Namespace", console: "Console") -> int:
     if args.in_process and args.timeout is not None:
         raise InputError("--timeout ends processes: --in-process has none to end.")
     options = Options(timeout_s=args.timeout or 300.0, budget_s=args.budget, samples=args.samples,
-                      cpu_slots=args.cpu_slots, gpus=args.gpus, gpu_settle_s=args.gpu_settle, in_process=args.in_process, roof=not args.no_roof,
+                      cpu_slots=args.cpu_slots, gpus=args.gpus, gpu_settle_s=args.gpu_settle,
+                      in_process=args.in_process, roof=not args.no_roof,
                       peaks=peaks)
     store = Store(home / (args.store or STORE))
     for told in store.recover():
