@@ -47,10 +47,11 @@ def _git(folder: str | Path, *command: str, timeout_s: float) -> tuple[str, str 
 def suite_provenance(
     folder: str | Path,       # where the suite was started
     timeout_s: float = 10.0,  # s, after which git is given up
-) -> dict:                    # {"git": {sha, dirty, root}}, and why where there is no sha
+) -> dict:                    # {"git": {sha, dirty, root: its folder's name}}, and why where there is no sha
     "The commit that is checked out; never raises."
     told, why = _git(folder, "rev-parse", "--show-toplevel", "HEAD", timeout_s=timeout_s)
     root, *sha = told.splitlines() or [None]
+    root = root and Path(root).name  # its place on this machine is nobody's business
     if why: return {"git": {"sha": None, "dirty": None, "root": root, "why": why}}
     changes, unknown = _git(folder, "status", "--porcelain", "--untracked-files=no", timeout_s=timeout_s)
     return {"git": {"sha": sha[-1], "dirty": None if unknown else bool(changes), "root": root}}
