@@ -7,6 +7,7 @@ __all__ = ['Numpy', 'Torch', 'Jax', 'framework', 'settings_kept']
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #b8619c70
 import contextlib
+import importlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -212,8 +213,6 @@ def framework(
     threads: int | None = None,  # that it may use; None: as it decides
 ) -> Numpy:
     "The framework of a provider, imported and set; raises `ImportError` where a module or the device is missing."
-    import importlib
-
     needed: Provider = provider(of)
     for module in needed.modules:
         try: importlib.import_module(module)
@@ -225,8 +224,12 @@ def framework(
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #5f851f4d
 @contextlib.contextmanager
-def settings_kept() -> Iterator[None]:
+def settings_kept(
+    *frameworks: str,  # that are going to be used inside, imported now so that there is something to keep
+) -> Iterator[None]:
     "Afterwards torch's and JAX's settings are as they were, as far as these are loaded."
+    for name in frameworks:
+        with contextlib.suppress(ImportError): importlib.import_module(name)
     jax = sys.modules.get("jax")
     names = ("jax_default_matmul_precision", "jax_enable_compilation_cache")
     were = {name: getattr(jax.config, name) for name in names} if jax else {}

@@ -165,7 +165,7 @@ class Suite:
                 try: find_oracle(a.case, a.point, a.case.built(a.point)).save(path)
                 except RunFileError: raise
                 except Exception as e: write_whole(why, f"the oracle could not be computed: {one_line(e, 200)}")
-            with device_lock(slot.locks), settings_kept():
+            with device_lock(slot.locks), settings_kept(a.framework):
                 about = partial(worker_provenance, slot.as_dict(), a.framework)
                 row = attempt(self._attempt_spec(a, slot), case=a.case, provenance=about)
             self.spool.add(a.name, row)

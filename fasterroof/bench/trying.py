@@ -34,7 +34,7 @@ def output_of(
 ) -> np.ndarray:
     "What an implementation returns at a point, in the oracle's layout; settings are afterwards as they were."
     told, made = case.baseline(baseline), case.built(point)
-    with settings_kept():
+    with settings_kept(provider(told.provider).framework):
         f = framework(told.provider)
         run, _ = f.call(made.implementations[baseline](), f.place(made.inputs), told.compiled)
         out, = f.outputs(run())
