@@ -208,6 +208,7 @@ if __name__ == "__main__":
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
     args = p.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell starts this in the background
     if shutil.which("mount") is None: print("There is no mount here.", file=sys.stderr)
     if args.what in ("faults", "all"): faults(args.trials, args.seed)
     if args.what in ("overlap", "all"): overlap(args.rounds)

@@ -205,7 +205,7 @@ def _run(args: "Namespace", console: "Console") -> int:
                     args.baseline)
     if args.in_process and args.timeout is not None:
         raise InputError("--timeout ends processes: --in-process has none to end.")
-    options = Options(timeout_s=args.timeout or 300.0, budget_s=args.budget, samples=args.samples,
+    options = Options(folder=str(home), timeout_s=args.timeout or 300.0, budget_s=args.budget, samples=args.samples,
                       cpu_slots=args.cpu_slots, gpus=args.gpus, gpu_settle_s=args.gpu_settle,
                       in_process=args.in_process, roof=not args.no_roof,
                       peaks=peaks)
