@@ -190,12 +190,12 @@ class Briefing:
         "What an attempt is told."
         o, roof = self.options, self.roofs.get(slot.name) or {}
         about = {"timestamp": now(), **self.shared, "roof": roof.get("about"),
-                 "python": {"executable_variable": interpreter(a.platform, a.framework)[1] or None},
                  "scheduler": {"platforms": sorted({x.platform for x in self.attempts}), "cpu_slots": o.cpu_slots,
                                "gpus": sum(s.kind != "cpu" for s in self.slots), "gpu_settle_s": o.gpu_settle_s,
                                "slot": slot.name, "concurrent": self.at_once}}
         spec = self._spec("attempt", slot, result) | self._point(a) | a.identity() | {
             "run_id": self.run_id, "attempt": a.name, "device": slot.device, "provenance": about,
+            "executable_variable": interpreter(a.platform, a.framework)[1],
             "budget_s": o.budget_s, "samples": o.samples, "warmup": o.warmup, "oracle": self._oracle(a),
             "roof": roof.get("roof"), "roof_why": roof.get("why")}
         if a.name == self.designated(a) and self._rung(a) == "designated_baseline":

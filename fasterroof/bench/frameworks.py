@@ -83,6 +83,7 @@ class Numpy:
     def version(self) -> str: return np.__version__
 
 
+# %% ../../nbs/analysis/bench/frameworks.ipynb #41f198bb
 class Torch(Numpy):
     "Tensors of torch, called as they are, without gradients."
     name = "torch"
@@ -154,6 +155,7 @@ class Torch(Numpy):
     def version(self) -> str: return self.torch.__version__
 
 
+# %% ../../nbs/analysis/bench/frameworks.ipynb #f98f8602
 class Jax(Numpy):
     "Arrays of JAX; a function is compiled once, for these inputs."
     name = "jax"
@@ -207,6 +209,7 @@ class Jax(Numpy):
     def version(self) -> str: return self.jax.__version__
 
 
+# %% ../../nbs/analysis/bench/frameworks.ipynb #e150ac73
 def framework(
     of: str,                     # provider's name
     accelerator: str = "cpu",    # where it computes

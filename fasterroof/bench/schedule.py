@@ -39,7 +39,6 @@ class Ended:
     code: int | None  # exit code; -9 where a signal 9 ended it
     stage: str        # the last that it told
     said: str         # the end of what it printed
-    took_s: float     # s, waiting for its lock aside
 
 
 _TAIL = 8000  # bytes of what a job printed that are kept: one that prints for hours fills no disk
@@ -102,7 +101,7 @@ class _Running:
         os.close(self.fd)
         self.process.stdout.close()
         return Ended(self.job, self.slot, how, self.process.returncode, self.stage,
-                     self.said.decode(errors="replace").strip(), time.monotonic() - self.begun)
+                     self.said.decode(errors="replace").strip())
 
 # %% ../../nbs/analysis/bench/schedule.ipynb #36836533
 class Schedule:
@@ -131,7 +130,7 @@ class Schedule:
                 self.pending.remove(job)
                 try: worker = _Running(job, slot)
                 except (OSError, ValueError) as e:  # no such interpreter, or none that may be run
-                    self._tell(Ended(job, slot, "unstartable", None, "starting", one_line(e), 0.0))
+                    self._tell(Ended(job, slot, "unstartable", None, "starting", one_line(e)))
                     continue
                 self.running[slot.name] = worker
                 self.selector.register(worker.fd, selectors.EVENT_READ, worker.listen)

@@ -41,7 +41,6 @@ def checked_plan(
         if not attempt.isascii() or not attempt.isdigit():
             refuse(f"an attempt is digits, not {one_line(repr(attempt), 40)}")
         if not isinstance(of, dict) or not _named(of.get("case")): refuse(f"attempt {attempt} has no case")
-    if not isinstance(plan.get("out"), (str, type(None))): refuse("out is a path, or null")
     return plan
 
 # %% ../../nbs/analysis/bench/spool.ipynb #15888de3
@@ -86,7 +85,7 @@ class Spool:
     def begin(
         cls,
         root: str | Path,  # of the store; made where it is absent
-        plan: Mapping,     # run_id, references, attempts, ingest, out
+        plan: Mapping,     # run_id, references, attempts
     ) -> "Spool":
         "A new run's folder, which appears with its plan and its lock or not at all."
         plan, root = checked_plan(dict(plan)), Path(root)
@@ -187,23 +186,20 @@ class Spool:
     def finish(
         self,
         skipped: list[str] | None = None,  # as of `rows`
-        store: bool = False,               # True: into the store, whatever the plan says; for what a killed run left
     ) -> list[Path]:                       # what was written
         """Put the run together: its rows with their ratios, a file a case; then the folder goes.
 
-        Where the plan says not to ingest, its rows go to `out` alone. Raises `RunFileError` where a file cannot be
-        written, as on a full disk, and `RowError`; the folder is then as it was, and `finish` may be called again."""
-        files, out = self._files(self.rows(skipped)), self.plan.get("out")
-        texts = {path: "".join(dumped(row) + "\n" for row in rows) for path, rows in files.items()}
-        into = {} if store or not out else {Path(out): "".join(texts.values())}
-        if store or not out or self.plan.get("ingest", True): into = texts | into
-        for path, text in into.items():
+        Raises `RunFileError` where a file cannot be written, as on a full disk, and `RowError`; the folder is then as
+        it was, and `finish` may be called again."""
+        texts = {path: "".join(dumped(row) + "\n" for row in rows)
+                 for path, rows in self._files(self.rows(skipped)).items()}
+        for path, text in texts.items():
             try: path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as e: raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
             write_whole(path, text)
             for folder in (path.parent, path.parent.parent): _settle(folder)
         self.remove()
-        return list(into)
+        return list(texts)
 
     def remove(self) -> None:
         "Remove the folder; it is renamed first, so that no half of it is ever taken for a run."

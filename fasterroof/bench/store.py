@@ -56,7 +56,7 @@ def _recovered(folder: Path) -> Recovered | None:
             if not finished:
                 spool.remove()
                 return told("empty", planned=planned)
-            return told("assembled", spool.finish([], store=True), finished, planned, problems)
+            return told("assembled", spool.finish([]), finished, planned, problems)
         except (FasterroofError, OSError) as e:
             return told("damaged", planned=planned, problems=[*problems, one_line(e)])
 
@@ -73,7 +73,7 @@ class Store:
     def begin(
         self,
         run_id: str,    # sorts by the time at which the run began
-        plan: Mapping,  # references, attempts, ingest, out
+        plan: Mapping,  # references, attempts
     ) -> Spool:
         "Where a run's rows are collected until it is over; raises `InputError` for a plan that cannot be used."
         if plan.get("run_id", run_id) != run_id:

@@ -51,7 +51,7 @@ class Suite:
         self.brief = Briefing(attempts, options or Options())
         self.attempts, self.options = self.brief.attempts, self.brief.options
         self.root = Path(root).absolute()  # a case may change the folder
-        self.run_id, self.at_once, self.on_change = self.brief.run_id, self.brief.at_once, on_change
+        self.run_id, self.on_change = self.brief.run_id, on_change
         self.by_name = {a.name: a for a in self.attempts}
         self.ended: dict[str, str] = {}     # attempt → status
         self.schedule: Schedule | None = None
@@ -205,6 +205,6 @@ class Suite:
         ingest: bool,  # whether the store keeps the run; its scratch goes either way
     ) -> list[Path]:   # files that were written
         "End the run."
-        if ingest: return self.spool.finish(store=True)
+        if ingest: return self.spool.finish()
         self.spool.remove()
         return []

@@ -50,8 +50,8 @@ def _say(text: str) -> None:
 
 def _row(spec: Mapping, tell: Callable[[str], None]) -> str:
     def about():
-        found = worker_provenance(spec["slot"], spec["framework"])
-        return found | {"python": found["python"] | spec["provenance"].get("python", {}), "pid": os.getpid()}
+        found = worker_provenance(spec["slot"], spec["framework"], spec.get("executable_variable", ""))
+        return found | {"pid": os.getpid()}
     def keep(row): write_whole(spec["result"] + ".times", dumped(row))
     return dumped(attempt(spec, tell, provenance=about, keep=keep)) + "\n"
 
