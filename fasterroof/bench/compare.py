@@ -51,8 +51,8 @@ def add_compare_arguments(
     how.add_argument("--repeats", type=int, metavar="N",
                      help="disturbed pairs that are run again, of each (default: as many as --pairs)")
     how.add_argument("--time-limit", type=number, metavar="S", help="begin no further round after S seconds")
-    how.add_argument("--most-foreign", type=rest, default=0.1, metavar="SHARE",
-                     help="share of the CPUs that others may take before a pair is run again (default: 0.1)")
+    how.add_argument("--most-foreign", type=rest, default=0.05, metavar="SHARE",
+                     help="share of the CPUs that others may take before a pair is run again (default: 0.05)")
     how.add_argument("--budget", type=number, default=0.3, metavar="S",
                      help="seconds of samples in each process (default: 0.3)")
     how.add_argument("--samples", type=whole, metavar="N", help="exactly so many samples instead")

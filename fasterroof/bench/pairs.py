@@ -115,7 +115,7 @@ class PairOptions:
     pairs: int = 15                 # of each pairing
     repeats: int | None = None      # disturbed pairs of each that are run again; None: as many as `pairs`
     time_limit_s: float = math.inf  # s after which no further round begins
-    most_foreign: float = 0.1       # load by others beyond which a pair is run again
+    most_foreign: float = 0.05      # load by others beyond which a pair is run again
     timeout_s: float = 300.0        # s that a process may take
     budget_s: float = 0.3           # s of samples in each process
     samples: int | None = None      # exactly so many, instead of what the budget allows

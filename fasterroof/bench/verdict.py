@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError, one_line
 
 # %% ../../nbs/analysis/bench/verdict.ipynb #85538a4d
-TRIM = 0.1   # share of the pairs left out at each end
+TRIM = 0.2   # share of the pairs left out at each end
 LEAST = 8    # pairs under which there is no verdict: a bootstrap of less cannot show what happens rarely
 
 
