@@ -40,7 +40,7 @@ def loaded(
     found = {}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str): found[name] = str(Path(file).resolve())
+        if isinstance(file, str) and os.path.isabs(file): found[name] = str(Path(file).resolve())
     ours = [name for name, file in found.items() if _below(file, tree) and not _installed(file, tree)]
     astray = [name for name, file in found.items() if _below(file, checkout) and not _installed(file, checkout)]
     return {"from_tree": len(ours), "from_checkout": [] if tree == checkout else sorted({*astray} - {*ours})[:20]}
