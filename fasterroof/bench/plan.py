@@ -107,7 +107,7 @@ def shard(
     places: dict[tuple, list[Attempt]] = {}
     for a in attempts: places.setdefault((a.place, None if a.case.designated else a.platform), []).append(a)
     def size(of): return sum(not a.unable for a in of), len(of)
-    loads = [(0, 0, i) for i in range(count)]  # attempts that can run, attempts, part
+    loads = [(0, 0, i) for i in range(min(count, len(places)))]  # attempts that can run, attempts, part
     mine: set[str] = set()
     for of in sorted(places.values(), key=size, reverse=True):  # (which keeps the order of equal ones)
         able, every, i = heapq.heappop(loads)
