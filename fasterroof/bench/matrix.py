@@ -51,6 +51,8 @@ def operations(
     text: str,  # a JSON document with ops
 ) -> dict[str, tuple[_Member, list[_Member]]]:
     "The operations of a matrix by name, with their fields; raises `InputError` where it has none."
+    try: json.loads(text)
+    except (ValueError, RecursionError) as e: raise InputError(f"This matrix is not JSON: {one_line(e)}.") from None
     top = _gap(text).end()
     if text[top] == "{":
         ops = next((m for m in _members(text, top) if m.name == "ops"), None)
