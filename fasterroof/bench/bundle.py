@@ -125,8 +125,8 @@ def bundle_page(
     def right(f):
         far, most = f["rel_to_tol"], f["max_abs"]["most"]
         return [_cell(f["baseline"]), _counts(f["statuses"]),
-                *(_cell(far[x]) for x in ("least", "median", "most", "at")), _cell(most), _counts(f["oracles"]),
-                _counts(f["thresholds"])]
+                *(_cell(far[x]) for x in ("least", "median", "most")), _cell(far["at"] and far["at"]["param_point"]),
+                _cell(most), _counts(f["oracles"]), _counts(f["thresholds"])]
     def limit(x):
         return [_cell(x["name"]), *_about(x["about"])[1:3], _about(x["about"])[0], _cell(x["limit"]), _cell(x["value"]),
                 _cell(x["met"]), _cell(x["why"])]
@@ -209,11 +209,14 @@ def bundle_command(
     for x in skipped or []: say(f"fasterroof bench bundle: passed over {x}")
     text = json.dumps(made, indent=1, allow_nan=False) + "\n"
     console = console or Console()
-    if html: say(f"Wrote {one_line(write_whole(html, bundle_page(made)))}")
+    if html:
+        write_whole(html, bundle_page(made))
+        say(f"Wrote {one_line(html)}")
     if out == "-":
         line(console, text.rstrip())
         return 0
-    say(f"Wrote {one_line(write_whole(out, text))}")
+    write_whole(out, text)
+    say(f"Wrote {one_line(out)}")
     unmet = sum(x["met"] is False for x in made["limits"])
     counted = [f"{len(made[x]):,}" for x in ("ratios", "limits", "open_questions")]
     line(console, f"{made['made']['rows']:,} rows of {made['made']['runs']:,} runs: {counted[0]} ratios, "

@@ -17,7 +17,7 @@ import numpy as np
 from .cells import figure, point_key, within
 from .metrics import METRICS
 from .newest import moment
-from .row import device_of, identity, samples_of, seconds
+from .row import IDENTITY, device_of, identity, samples_of, seconds
 from ..clock import _block_length
 
 # %% ../../nbs/analysis/bench/evidence.ipynb #bc42c335
@@ -25,7 +25,7 @@ def about(
     row: Mapping,  # that was read
 ) -> dict:
     "What a row is of."
-    return json.loads(identity(row))
+    return {name: row.get(name) for name in IDENTITY} | {"device": device_of(row)}
 
 
 def histories(
