@@ -67,17 +67,17 @@ def _read(path: Path, problems: list[str], skipped: list[str] | None) -> _Part |
     try: part = _Part(path, path.read_bytes())
     except OSError as e: return problems.append(f"Cannot read {one_line(path)}: {e.strerror or e}.")
     told: list[str] = []
-    n = 0
+    n, run, case = 0, path.stem, path.parent.name
 
     def counted(lines):
         nonlocal n
         for n, text in enumerate(lines, 1): yield text  # noqa: B007 (read below)
     lines = io.TextIOWrapper(io.BytesIO(part.data), encoding="utf-8", errors="replace")
     for row in read_lines(counted(lines), str(path), told):
-        at = f"{one_line(path)}:{n}"
-        if row["run_id"] != path.stem or row["case"] != path.parent.name:
-            problems.append(f"{at} is of case {one_line(row['case'], 60)} and run {one_line(row['run_id'], 60)}, "
-                            "and a file of a store is named <case>/<run_id>.jsonl: move it.")
+        if row["run_id"] != run or row["case"] != case:
+            told_case, told_run = (one_line(row[x], 60) for x in ("case", "run_id"))
+            problems.append(f"{one_line(path)}:{n} is of case {told_case} and run {told_run}, and a file of a store is "
+                            "named <case>/<run_id>.jsonl: move it.")
             return None
         _, before = part.rows.get(key := _key(row), (0, row))
         one = _one_of(before, row)
@@ -120,8 +120,8 @@ def _line(row: Mapping) -> bytes:
         return f"{json.dumps(row, allow_nan=False, separators=(',', ':'))}\n".encode()
 
 
-def _joined(parts: Sequence[_Part], into: Path, problems: list[str]) -> bytes:
-    "The file that these parts are; conflicts between them are added to the problems."
+def _joined(parts: Sequence[_Part], into: Path, problems: list[str]) -> _Part | list[dict]:
+    "The part that holds all of them, or their rows together; conflicts are added to the problems."
     found: dict[tuple, tuple[int, dict]] = {}
     whose: dict[tuple, Path] = {}
     for part in parts:
@@ -131,9 +131,12 @@ def _joined(parts: Sequence[_Part], into: Path, problems: list[str]) -> bytes:
             elif key not in found or one is not found[key][1]: found[key], whose[key] = (n, one), part.path
     for part in parts:
         whole = len(part.rows) == len(found) and all(part.rows[k][1] == row for k, (_, row) in found.items())
-        if whole and (part.exact or part.path == into): return part.data
-    rows = [row for _, row in sorted(((k, row) for k, (_, row) in found.items()), key=_order)]
-    return b"".join(map(_line, _with_missing_ratios(rows)))
+        if whole and (part.exact or part.path == into): return part
+    return [row for _, row in sorted(((k, row) for k, (_, row) in found.items()), key=_order)]
+
+
+def _data(joined: _Part | list[dict]) -> bytes:
+    return joined.data if isinstance(joined, _Part) else b"".join(map(_line, _with_missing_ratios(joined)))
 
 # %% ../../nbs/analysis/bench/merge.ipynb #9f44a5f8
 @dataclass(frozen=True)
@@ -230,22 +233,22 @@ def merge_stores(
     todo, new, there = [], 0, 0
     with _alone(into, tell):
         for path in places:
-            data, was, parts = joined(path, problems, skipped)
+            made, was, parts = joined(path, problems, skipped)
             known = was.rows.keys() if was else set()
             given = {key for part in parts if part is not was for key in part.rows}
             new, there = new + len(given - known), there + len(given & known)
-            if not data or was and was.data == data or not given: continue
+            if made is was or not given: continue
             todo.append(path)
             if why := _refusal(path, into): problems.append(why)
         if not problems:
             for path in todo:
                 told: list[str] = []
-                data, *_ = joined(path, told, None if skipped is None else [])
-                if told or not data:
+                made, *_ = joined(path, told, None if skipped is None else [])
+                if told:
                     raise RowError(f"{one_line(path)}: its stores were changed meanwhile: merge them again.")
                 try: path.parent.mkdir(exist_ok=True)
                 except OSError as e: raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
-                write_whole(path, data)
+                write_whole(path, _data(made))
     written = () if problems else tuple(todo)
     return Merged(into, tuple(roots), written, new, there, tuple(problems), tuple(notes))
 
