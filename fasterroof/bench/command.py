@@ -26,7 +26,14 @@ STORE = "results/store"
 COMMANDS = {  # name -> module, what it does, what may stand behind it
     "recover": ("fasterroof.bench.command", "assemble the finished rows of runs that were killed", ""),
     "compare": ("fasterroof.bench.compare", "ask pairs of processes which of two versions is slower",
-                "main . --case bench.py"),
+                "main . --case bench.py\n\nExit code: 1 where something became slower or could not be compared; 0 "
+                "otherwise;\n130 after an interrupt; 2 for a mistake."),
+    "diff": ("fasterroof.bench.rundiff", "say what changed between two runs, rows and environment", "previous latest"),
+    "history": ("fasterroof.bench.history", "show change points over the runs of a store", "--case attention"),
+    "bundle": ("fasterroof.bench.bundle", "collect the evidence for a decision, without a verdict",
+               "--case semiring_matmul --from results/store"),
+    "feed": ("fasterroof.bench.feed", "fill an op_matrix with ratios, into a copy", "op_matrix.json --apply"),
+    "merge": ("fasterroof.bench.merge", "put the stores of several machines together", "shards/*/store --into results/store"),
 }
 
 
@@ -45,6 +52,8 @@ def add_bench_arguments(
     what.add_argument("--platforms", metavar="A,B",
                       help="groups of workers, each of which runs every baseline that can run there: jax-cpu, "
                            "jax-cuda12, torch-cpu, torch-cuda (default: jax-cpu; torch-cpu where there is no JAX)")
+    what.add_argument("--shard", metavar="I/N", help="the I-th of N parts of these attempts, such as 2/8: `merge` puts "
+                      "the stores of all parts together")
     what.add_argument("--list", action="store_true", help="show cases, baselines and interpreters, and run nothing")
     what.add_argument("--new", metavar="FILE.py", help="write a case to begin with, and run nothing")
     how = p.add_argument_group("how it is run")
@@ -80,6 +89,7 @@ def add_bench_arguments(
         s = commands.add_parser(name, help=said, description=f"{said[0].upper()}{said[1:]}.",
                                 epilog=f"example: fasterroof bench {name} {example}".rstrip())
         getattr(import_module(module), f"add_{name}_arguments")(s)
+        s.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 # %% ../../nbs/analysis/bench/command.ipynb #228153a3
 def _table(rows: list[dict], console: "Console") -> None:
@@ -148,7 +158,7 @@ def _written(rows: list[dict], args: "Namespace", home: Path) -> None:
 def _run(args: "Namespace", console: "Console") -> int:
     from fasterroof.bench.briefing import Options
     from fasterroof.bench.case import named_cases
-    from fasterroof.bench.plan import plan
+    from fasterroof.bench.plan import parse_shard, plan, shard
     from fasterroof.bench.progress import progress
     from fasterroof.bench.store import Store
     from fasterroof.bench.suite import Suite
@@ -161,6 +171,9 @@ def _run(args: "Namespace", console: "Console") -> int:
         peaks = HardwarePeaks.load(args.peaks).as_dict()
     attempts = plan(named_cases(args.case), platforms(args.platforms), args.quick, point_of_text(args.point),
                     args.baseline)
+    if args.shard:
+        attempts = shard(attempts, *parse_shard(args.shard))
+        if not attempts: return say(f"Part {args.shard} has nothing to run: there are fewer parts.") or 0
     if args.in_process and args.timeout is not None:
         raise InputError("--timeout ends processes: --in-process has none to end.")
     options = Options(folder=str(home), timeout_s=args.timeout or 300.0, budget_s=args.budget, samples=args.samples,
@@ -244,7 +257,6 @@ def add_recover_arguments(
 ) -> None:
     "The arguments of `fasterroof bench recover`."
     p.add_argument("dir", nargs="?", default=STORE, metavar="DIR", help=f"the store (default: {STORE})")
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 
 def recover_command(

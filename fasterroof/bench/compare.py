@@ -74,7 +74,6 @@ def add_compare_arguments(
     where.add_argument("--store", default=STORE, metavar="DIR", help=f"where the rows are kept (default: {STORE})")
     where.add_argument("--out", metavar="JSON", help="verdicts and intervals as plain values")
     where.add_argument("--report", metavar="MD", help="verdicts and intervals as a page")
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 # %% ../../nbs/analysis/bench/compare.ipynb #bf2624b4
 def told(
