@@ -60,13 +60,15 @@ def _placed(side: Iterable[Mapping], everything: Iterable[Mapping]) -> dict[str,
 
 def _strays(side: Mapping[str, Mapping], other: Mapping[str, Mapping], met: set[str]) -> list[tuple[str, str]]:
     "Rows without a device, each with the newest row of the same attempt on the other side that has met none."
+    lost = [key for key, row in side.items() if key not in other and _lost(row)]
+    free: dict[str, list[str]] = {}
+    if lost:
+        for key, row in other.items():
+            if key not in side and key not in met: free.setdefault(attempt_of(row), []).append(key)
     pairs = []
-    for key, row in side.items():
-        if key in other or not _lost(row): continue
-        free = [k for k, r in other.items() if k not in side and k not in met and attempt_of(r) == attempt_of(row)]
-        if not free: continue
-        pairs.append((key, max(free, key=lambda k: age(other[k]))))
-        met.add(pairs[-1][1])
+    for key in lost:  # (one of an attempt at the most: they have no device that would tell them apart)
+        found = free.get(attempt_of(side[key]))
+        if found: pairs.append((key, max(found, key=lambda k: age(other[k]))))
     return pairs
 
 
@@ -86,8 +88,7 @@ def alike(
     sides = [list(newest_of(rows).values()) for rows in (before, after)]
     old, new = (_placed(rows, [*sides[0], *sides[1]]) for rows in sides)
     pairs = [(key, key) for key in old if key in new]
-    met: set[str] = set()
-    pairs += [(k, stray) for stray, k in _strays(new, old, met)]
+    pairs += [(k, stray) for stray, k in _strays(new, old, set())]
     gone = {a for a, _ in pairs}
     pairs += [(stray, k) for stray, k in _strays(old, new, {b for _, b in pairs}) if stray not in gone]
     a, b = ({pair[i] for pair in pairs} for i in (0, 1))

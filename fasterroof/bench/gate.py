@@ -132,9 +132,9 @@ class Gate:
 
     @property
     def rule(self) -> str:
-        "The limits, in words."
+        "What is a regression, in words."
         limits = " or ".join(f"{s} above {x:g}×" for s, x in self.factors.items())
-        return f"slower: {limits} of the stored row's; a regression too: was ok, and is not"
+        return f"{limits} of the stored row's, or an attempt that was ok and is not"
 
     @property
     def sentence(self) -> str:

@@ -106,7 +106,7 @@ def gate_markdown(
     "A gate as a page: what regressed, what else was compared, what could not be."
     common = _common(found.findings)
     parts = [f"# Gate: {'failed' if found.failed else 'passed'}", f"**{plain(found.sentence, 400)}**",
-             f"A regression is {found.rule}. {CANNOT_SEE}"]
+             f"A regression: {found.rule}. {CANNOT_SEE}"]
     if common:
         said = "; ".join(difference(place, pair, plain) for place, pair in [*common.items()][:12])
         parts.append(f"Around every comparison differs: {said}.")
