@@ -10,8 +10,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .alike import Unmatched
 from .cells import number, percent, point_text
-from .gate import CANNOT_SEE, Finding, Gate, Unmatched
+from .gate import CANNOT_SEE, Finding, Gate
 from .markdown import Column, code, plain, several, table
 from .metrics import METRICS
 from ..errors import one_line
