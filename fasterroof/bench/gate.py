@@ -85,7 +85,8 @@ def _finding(before: Mapping, after: Mapping, limits: Mapping[str, float]) -> Fi
     ran = what_ran(before if device_of(before) else after)
     return Finding(**ran, verdict=verdict, status=status, times_s=times, ratios=ratios, tripped=tripped,
                    runs=(before["run_id"], after["run_id"]), changed=around(before, after),
-                   foreign_load=(load_by_others(before), load_by_others(after)), message=detail and one_line(detail, 300))
+                   foreign_load=(load_by_others(before), load_by_others(after)),
+                   message=detail and one_line(detail, 300))
 
 # %% ../../nbs/analysis/bench/gate.ipynb #656de32f
 @dataclass(frozen=True)

@@ -226,10 +226,11 @@ def diff_runs(
     pairs = [*found.pairs, *moved]
     shared, told = _environment(pairs)
     rows = [_row_diff(a, b, shared, each) for (a, b), each in zip(pairs, told, strict=True)]
-    def left(side, which): return [r for r in side if not any(r is p[which] for p in moved)]
+    met = {id(r) for pair in moved for r in pair}
+    def left(rows): return [r for r in rows if id(r) not in met]
     def rank(r):
         size = -abs(math.log(r.ratio)) if r.ratio else 1.0
         return size, r.case, r.platform, r.device, r.baseline, str(r.param_point)
     runs = tuple(tuple(sorted({r["run_id"] for r in rows})) for rows in sides)
-    return RunDiff(runs, tuple(sorted(rows, key=rank)), alone(left(found.only_before, 0), sides[1]),
-                   alone(left(found.only_after, 1), sides[0]), shared)
+    return RunDiff(runs, tuple(sorted(rows, key=rank)), alone(left(found.only_before), sides[1]),
+                   alone(left(found.only_after), sides[0]), shared)
