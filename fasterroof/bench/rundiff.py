@@ -121,7 +121,8 @@ def _row_diff(a: Mapping, b: Mapping, shared: Mapping[str, tuple], told: Mapping
 # %% ../../nbs/analysis/bench/rundiff.ipynb #96592a43
 def _environment(pairs: Sequence[tuple[Mapping, Mapping]]) -> tuple[dict[str, tuple], list[dict[str, tuple]]]:
     "What differs around all rows that tell it, in the same way; and all that differs around each."
-    told = [changed(a.get("provenance"), b.get("provenance")) for a, b in pairs]
+    told = [{place: pair for place, pair in changed(a.get("provenance"), b.get("provenance")).items()
+             if place.rpartition(".")[2] != "pid"} for a, b in pairs]  # (a process's number says nothing)
     values: dict[str, Counter] = {}
     for each in told:
         for place, pair in each.items(): values.setdefault(place, Counter())[json.dumps(pair, default=str)] += 1
@@ -180,11 +181,21 @@ class RunDiff:
                 f"{len(self.only_after):,} only after"]
         return f"{', '.join(said)}."
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        "What a reader of the figures has to know."
+        said = [f"{when}: other processes took more than 10 % of the CPUs' time during {busy:,} of {len(self.rows):,} "
+                f"attempts, {100 * max(r.foreign_load[i] or 0 for r in self.rows):.0f} % at most."
+                for i, when in enumerate(("Before", "After"))
+                if (busy := sum((r.foreign_load[i] or 0) > 0.1 for r in self.rows))]
+        if any(r.other_device for r in self.rows): said.append("† on another device: the two times are of two machines.")
+        return (*said, NO_VERDICT)
+
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
         names = ("runs", "rows", "only_before", "only_after", "environment")
         plain = {n: [asdict(x) for x in v] if n in names[1:4] else v for n in names for v in (getattr(self, n),)}
-        return {"schema": "fasterroof.bench.rundiff/1", "sentence": self.sentence, "no_verdict": NO_VERDICT,
+        return {"schema": "fasterroof.bench.rundiff/1", "sentence": self.sentence, "remarks": list(self.remarks),
                 **json.loads(json.dumps(plain, default=str))}
 
     def to_frame(self) -> "pd.DataFrame":

@@ -16,7 +16,7 @@ from .gatereport import difference, listed
 from .markdown import Column, code, plain, several, table
 from .metrics import METRICS
 from .row import point_of
-from .rundiff import NO_VERDICT, RowDiff, RunDiff
+from .rundiff import RowDiff, RunDiff
 from ..errors import one_line
 from ..units import MISSING, si
 
@@ -61,9 +61,6 @@ def _loads(r: RowDiff) -> str:
     return _arrow(r.foreign_load, lambda x: MISSING if x is None else f"{100 * x:.0f} %") if any(r.foreign_load) else ""
 
 # %% ../../nbs/analysis/bench/rundiffreport.ipynb #b0a713be
-_ELSEWHERE = "† on another device: the two times are of two machines."
-
-
 def _rows(rows: Sequence[RowDiff]) -> str:
     def each(what): return [what(r) for r in rows]
     text, once = table([
@@ -111,7 +108,7 @@ def diff_markdown(
 ) -> str:             # Markdown
     "A difference as a page: what became of attempts, times, what differs around them, what one run alone has."
     names = [several((code(n) for n in run), 3) for run in found.runs]
-    parts = [f"# {names[0]} → {names[1]}", f"**{plain(found.sentence, 400)}** {NO_VERDICT}"]
+    parts = [f"# {names[0]} → {names[1]}", f"**{plain(found.sentence, 400)}**"]
     stated = found.statuses
     if stated:
         lines = [f"- {code(r.case)} {point_text(r.param_point)}, {code(r.baseline)} on {code(r.platform)}: "
@@ -123,9 +120,9 @@ def diff_markdown(
     if found.rows:
         parts += ["## Attempts of both runs, the largest change of time first", _rows(found.rows[:most])]
         if len(found.rows) > most: parts.append(f"*… and {len(found.rows) - most:,} more.*")
-        if any(r.other_device for r in found.rows): parts.append(_ELSEWHERE)
     for title, rows in (("before", found.only_before), ("after", found.only_after)):
         if rows: parts += [f"## Only {title} ({len(rows):,})", listed(rows, most)]
+    parts += ["## Notes", "\n".join(f"- {x}" for x in found.remarks)]
     return "\n\n".join(parts) + "\n"
 
 # %% ../../nbs/analysis/bench/rundiffreport.ipynb #e7a234fd
@@ -187,9 +184,8 @@ def _shown(found: RunDiff, console: "Console", top: int | None) -> None:
     for when, rows in (("before", found.only_before), ("after", found.only_after)):
         for u in rows[:top]:
             line(console, elide(f"only {when}: {_label(u)}, {one_line(u.baseline, 40)}", console.width))
-    moved = [_ELSEWHERE] * any(r.other_device for r in found.rows)
     if also or found.only_before or found.only_after: line(console)
-    notes(console, [found.sentence, *moved, NO_VERDICT])
+    notes(console, [found.sentence, *found.remarks])
 
 
 def diff_command(
