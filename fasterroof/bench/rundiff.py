@@ -188,7 +188,8 @@ class RunDiff:
                 f"attempts, {100 * max(r.foreign_load[i] or 0 for r in self.rows):.0f} % at most."
                 for i, when in enumerate(("Before", "After"))
                 if (busy := sum((r.foreign_load[i] or 0) > 0.1 for r in self.rows))]
-        if any(r.other_device for r in self.rows): said.append("† on another device: the two times are of two machines.")
+        if any(r.other_device for r in self.rows):
+            said.append("† on another device: the two times are of two machines.")
         return (*said, NO_VERDICT)
 
     def as_dict(self) -> dict:
