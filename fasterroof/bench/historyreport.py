@@ -7,6 +7,7 @@ __all__ = ['PROMISE', 'when', 'revision', 'label', 'history_figure', 'history_pa
 
 # %% ../../nbs/analysis/bench/historyreport.ipynb #33926840
 import json
+import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -51,6 +52,13 @@ def label(
     return one_line(f"{h.case}, {point_of({'param_point': h.param_point})}, {h.baseline} on {h.platform}", 300)
 
 
+def _ticks(low: float, high: float) -> dict:
+    "Marks of a logarithmic axis of seconds at 1, 2 and 5, as people read them."
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [m * 10.0**d for d in decades for m in (1, 2, 5)]
+    return dict(tickvals=values, ticktext=[si(v, "s") for v in values])
+
+
 def _hover(h: History, m: Moment) -> str:
     spread = f" [{si(m.low_s, 's')}, {si(m.high_s, 's')}]" if m.low_s is not None else ""
     return "<br>".join([f"<b>{text(label(h))}</b>", text(h.device or "device not told"),
@@ -58,7 +66,7 @@ def _hover(h: History, m: Moment) -> str:
                         f"{when(m)}, {text(revision(m))}", text(m.run_id)])
 
 
-def _lines(h: History, x: Callable[[Moment], object], n: int) -> "list[Scatter]":
+def _lines(h: History, x: Callable[[Moment], object], n: int, name: str) -> "list[Scatter]":
     "Levels, medians and failures of an identity."
     import plotly.graph_objects as go
 
@@ -75,11 +83,18 @@ def _lines(h: History, x: Callable[[Moment], object], n: int) -> "list[Scatter]"
         go.Scatter(x=[t for pair in ends for t in pair], y=[level for level in h.levels for _ in range(2)],
                    mode="lines", line=dict(color=color, width=2), opacity=0.5, legendgroup=str(n), hoverinfo="skip",
                    showlegend=False),
-        go.Scatter(x=[x(m) for m in ok], y=[m.median_s for m in ok], error_y=error, name=text(label(h)), **hovered,
+        go.Scatter(x=[x(m) for m in ok], y=[m.median_s for m in ok], error_y=error, name=name, **hovered,
                    marker=dict(color=color, symbol=mark, size=7), hovertext=[_hover(h, m) for m in ok]),
         *([go.Scatter(x=[x(m) for m, _ in lost], y=[ok[j].median_s for _, j in lost], showlegend=False, **hovered,
                       marker=dict(color=color, symbol="x-thin-open", size=10),
                       hovertext=[_hover(h, m) for m, _ in lost])] if lost else [])]
+
+
+def _names(drawn: Sequence[History]) -> list[str]:
+    "Their labels; where two are alike, with what tells them apart."
+    labels = [label(h) for h in drawn]
+    return [text(name if labels.count(name) == 1 else f"{name} ({h.device or 'device not told'}, {h.framework})")
+            for name, h in zip(labels, drawn, strict=True)]
 
 
 def history_figure(
@@ -95,7 +110,8 @@ def history_figure(
     order = list(dict.fromkeys(run for _, run in sorted((m.time or 0, m.run_id) for h in drawn for m in h.moments)))
     place = {run: i for i, run in enumerate(order)}
     def x(m): return (datetime(1970, 1, 1) + timedelta(microseconds=m.time)) if dated else place[m.run_id]
-    fig = go.Figure([trace for n, h in enumerate(drawn) for trace in _lines(h, x, n)])
+    names, times = _names(drawn), [h.moments[i].median_s for h in drawn for i in h.timed]
+    fig = go.Figure([trace for n, h in enumerate(drawn) for trace in _lines(h, x, n, names[n])])
     for n, h in enumerate(drawn):
         for m, _, _ in h.steps:
             fig.add_shape(type="line", x0=x(m), x1=x(m), y0=0, y1=1, yref="paper",
@@ -105,7 +121,8 @@ def history_figure(
         title=dict(text="Medians over runs", x=0, xref="paper"), font=dict(color=GREY, family="system-ui, sans-serif"),
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", height=560, margin=dict(l=70, r=20, t=50, b=60),
         legend=dict(orientation="h", y=-0.15, yanchor="top", x=0), hoverlabel=dict(align="left"),
-        yaxis=dict(type="log", title="Time of a call", exponentformat="SI", ticksuffix="s", **axis),
+        modebar=dict(bgcolor="rgba(0,0,0,0)", color=GREY, activecolor=_COLORS[0]),
+        yaxis=dict(type="log", title="Time of a call", **_ticks(min(times), max(times)), **axis),
         xaxis=dict(title="Run (UTC)" if dated else "Run", **axis))
     if not dated:
         step = max(1, len(order) // 12)
