@@ -120,7 +120,7 @@ def history_figure(
     fig.update_layout(
         title=dict(text="Medians over runs", x=0, xref="paper"), font=dict(color=GREY, family="system-ui, sans-serif"),
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", height=560, margin=dict(l=70, r=20, t=50, b=60),
-        legend=dict(orientation="h", y=-0.15, yanchor="top", x=0), hoverlabel=dict(align="left"),
+        legend=dict(orientation="h", y=-0.24, yanchor="top", x=0), hoverlabel=dict(align="left"),
         modebar=dict(bgcolor="rgba(0,0,0,0)", color=GREY, activecolor=_COLORS[0]),
         yaxis=dict(type="log", title="Time of a call", **_ticks(min(times), max(times)), **axis),
         xaxis=dict(title="Run (UTC)" if dated else "Run", **axis))
