@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import ends_as_interrupt, number, platforms, point_of_text, rest, whole
+from .gatereport import add_gate_arguments, gate_command
 from ..commands import writable
 from ..errors import InputError, RowError, RunFileError, one_line
 from ..terminal import line, notes, say, status
@@ -28,12 +29,13 @@ COMMANDS = {  # name -> module, what it does, what may stand behind it
     "compare": ("fasterroof.bench.compare", "ask pairs of processes which of two versions is slower",
                 "main . --case bench.py\n\nExit code: 1 where something became slower or could not be compared; 0 "
                 "otherwise;\n130 after an interrupt; 2 for a mistake."),
-    "diff": ("fasterroof.bench.rundiff", "say what changed between two runs, rows and environment", "previous latest"),
-    "history": ("fasterroof.bench.history", "show change points over the runs of a store", "--case attention"),
+    "diff": ("fasterroof.bench.rundiffreport", "say what changed between two runs, rows and environment", "previous latest"),
+    "history": ("fasterroof.bench.historyreport", "show change points over the runs of a store", "--case attention"),
     "bundle": ("fasterroof.bench.bundle", "collect the evidence for a decision, without a verdict",
                "--case semiring_matmul --from results/store"),
     "feed": ("fasterroof.bench.feed", "fill an op_matrix with ratios, into a copy", "op_matrix.json --apply"),
-    "merge": ("fasterroof.bench.merge", "put the stores of several machines together", "shards/*/store --into results/store"),
+    "merge": ("fasterroof.bench.merge", "put the stores of several machines together",
+              "shards/*/store --into results/store"),
 }
 
 
@@ -52,8 +54,8 @@ def add_bench_arguments(
     what.add_argument("--platforms", metavar="A,B",
                       help="groups of workers, each of which runs every baseline that can run there: jax-cpu, "
                            "jax-cuda12, torch-cpu, torch-cuda (default: jax-cpu; torch-cpu where there is no JAX)")
-    what.add_argument("--shard", metavar="I/N", help="the I-th of N parts of these attempts, such as 2/8: `merge` puts "
-                      "the stores of all parts together")
+    what.add_argument("--shard", metavar="I/N",
+                      help="the I-th of N parts of these attempts, such as 2/8: merge puts their stores together")
     what.add_argument("--list", action="store_true", help="show cases, baselines and interpreters, and run nothing")
     what.add_argument("--new", metavar="FILE.py", help="write a case to begin with, and run nothing")
     how = p.add_argument_group("how it is run")
@@ -84,6 +86,7 @@ def add_bench_arguments(
     read.add_argument("--latest", action="store_true", help="only the newest row of each identity")
     read.add_argument("--skip-bad-lines", action="store_true",
                       help="pass over lines that are no rows, and say so, instead of stopping")
+    add_gate_arguments(p.add_argument_group("a gate over stored rows"))
     commands = p.add_subparsers(dest="bench_command", metavar="COMMAND", parser_class=type(p), title="more commands")
     for name, (module, said, example) in COMMANDS.items():
         s = commands.add_parser(name, help=said, description=f"{said[0].upper()}{said[1:]}.",
@@ -286,4 +289,5 @@ def bench(
     console = console or Console()
     if args.latest and not args.render_from: raise InputError("--latest is of --render-from.")
     if args.prune_keep and not args.store: raise InputError("--prune-keep is of a store: add --store.")
+    if args.gate_baseline: return gate_command(args, console)
     return (_list if args.list else _render if args.render_from else _run)(args, console)
