@@ -177,8 +177,8 @@ class Gate:
 
 CANNOT_SEE = (
     "This rule compares one process with one process, so it cannot tell a change of the code from what differs between "
-    "any two processes; simulated with factors of 1.1 and 1.25, where processes differ by 0, 3 and 6 %, it called 6, 7 "
-    "and 19 % of attempts slower whose code had not changed, and found 9, 21 and 33 % of those that were 5 % slower; "
+    "any two processes; simulated with factors of 1.1 and 1.25, where processes differ by 0, 3 and 6 %, it called 4, 6 "
+    "and 17 % of attempts slower whose code had not changed, and found 9, 22 and 34 % of those that were 5 % slower; "
     "`fasterroof bench compare` measures pairs of processes.")
 
 # %% ../../nbs/analysis/bench/gate.ipynb #598befd2
