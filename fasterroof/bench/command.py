@@ -7,12 +7,13 @@ __all__ = ['STORE', 'COMMANDS', 'add_bench_arguments', 'add_recover_arguments', 
 
 # %% ../../nbs/analysis/bench/command.ipynb #a3c0c11f
 import os
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import ends_as_interrupt, number, platforms, point_of_text, rest, whole
-from .gatereport import add_gate_arguments, gate_command
+from .arguments import (add_gate_arguments, ends_as_interrupt, number, platforms, point_of_text, rest,
+                                        whole)
 from ..commands import writable
 from ..errors import InputError, RowError, RunFileError, one_line
 from ..terminal import line, notes, say, status
@@ -29,7 +30,8 @@ COMMANDS = {  # name -> module, what it does, what may stand behind it
     "compare": ("fasterroof.bench.compare", "ask pairs of processes which of two versions is slower",
                 "main . --case bench.py\n\nExit code: 1 where something became slower or could not be compared; 0 "
                 "otherwise;\n130 after an interrupt; 2 for a mistake."),
-    "diff": ("fasterroof.bench.rundiffreport", "say what changed between two runs, rows and environment", "previous latest"),
+    "diff": ("fasterroof.bench.rundiffreport", "say what changed between two runs, rows and environment",
+             "previous latest"),
     "history": ("fasterroof.bench.historyreport", "show change points over the runs of a store", "--case attention"),
     "bundle": ("fasterroof.bench.bundle", "collect the evidence for a decision, without a verdict",
                "--case semiring_matmul --from results/store"),
@@ -37,6 +39,22 @@ COMMANDS = {  # name -> module, what it does, what may stand behind it
     "merge": ("fasterroof.bench.merge", "put the stores of several machines together",
               "shards/*/store --into results/store"),
 }
+
+
+def _add(name: str, module: str, p: "ArgumentParser") -> None:
+    getattr(import_module(module), f"add_{name}_arguments")(p)
+    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
+def _late(kind: type) -> type:
+    "A parser that gets its arguments when it is asked for the first time: what is not asked for is not loaded."
+    class Late(kind):
+        late = None
+
+        def parse_known_args(self, args=None, namespace=None):
+            if self.late: late, self.late = self.late, None; late(self)
+            return super().parse_known_args(args, namespace)
+    return Late
 
 
 def add_bench_arguments(
@@ -87,12 +105,12 @@ def add_bench_arguments(
     read.add_argument("--skip-bad-lines", action="store_true",
                       help="pass over lines that are no rows, and say so, instead of stopping")
     add_gate_arguments(p.add_argument_group("a gate over stored rows"))
-    commands = p.add_subparsers(dest="bench_command", metavar="COMMAND", parser_class=type(p), title="more commands")
+    commands = p.add_subparsers(dest="bench_command", metavar="COMMAND", parser_class=_late(type(p)),
+                                title="more commands")
     for name, (module, said, example) in COMMANDS.items():
         s = commands.add_parser(name, help=said, description=f"{said[0].upper()}{said[1:]}.",
                                 epilog=f"example: fasterroof bench {name} {example}".rstrip())
-        getattr(import_module(module), f"add_{name}_arguments")(s)
-        s.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        s.late = partial(_add, name, module)
 
 # %% ../../nbs/analysis/bench/command.ipynb #228153a3
 def _table(rows: list[dict], console: "Console") -> None:
@@ -289,5 +307,5 @@ def bench(
     console = console or Console()
     if args.latest and not args.render_from: raise InputError("--latest is of --render-from.")
     if args.prune_keep and not args.store: raise InputError("--prune-keep is of a store: add --store.")
-    if args.gate_baseline: return gate_command(args, console)
+    if args.gate_baseline: return import_module("fasterroof.bench.gatereport").gate_command(args, console)
     return (_list if args.list else _render if args.render_from else _run)(args, console)

@@ -170,7 +170,6 @@ def add_history_arguments(
                    help="identities that are printed, those that changed first (default: 30; 0: all)")
     p.add_argument("--skip-bad-lines", action="store_true",
                    help="pass over lines that are no rows, and say so, instead of stopping")
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 
 def _shown(found: Sequence[History], console: "Console", top: int | None) -> None:

@@ -142,7 +142,6 @@ def add_diff_arguments(
     p.add_argument("--top", type=int, default=20, metavar="N", help="attempts that are printed (default: 20; 0: all)")
     p.add_argument("--skip-bad-lines", action="store_true",
                    help="pass over lines that are no rows, and say so, instead of stopping")
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 
 def _label(x: RowDiff | Unmatched) -> str:
