@@ -225,7 +225,9 @@ class Pairs:
         "Run a pair and keep its rows."
         first = self.random.randrange(2)
         watch, made = Watch(self.slot), {}
-        for side in (first, 1 - first): made[side] = self._process(p, side, self.good[p.name] + 1, side == first)
+        for side in (first, 1 - first):
+            made[side] = self._process(p, side, self.good[p.name] + 1, side == first)
+            self.spool.add(made[side]["attempt"], made[side])  # at once: what interrupts its partner does not lose it
         load, why = watch.foreign_load(), watch.disturbed(self.options.most_foreign)
         for row in made.values():
             row["side"] |= {"disturbed": why, "foreign_load": load}
@@ -254,6 +256,10 @@ class Pairs:
             self.random.shuffle(todo)
             for p in todo: self._pair(p)
 
+    def _waits(self, what: str) -> None:
+        self.stage = what
+        self.on_change(self)
+
     def _plan(self) -> dict:
         "What a spool keeps; which pairs will be run again is not known yet, so all that may be are in it."
         return {"run_id": self.brief.run_id, "references": {}, "attempts": {
@@ -267,7 +273,7 @@ class Pairs:
         self.spool: Spool = Store(self.root).begin(self.brief.run_id, self._plan())
         self.brief.folder = self.spool.folder
         try:
-            with device_lock(self.slot.locks): self._rounds()
+            with device_lock(self.slot.locks, tell=self._waits): self._rounds()
         except KeyboardInterrupt: self.interrupted = True
         except BaseException: self.spool.close(); raise
         return self.rows
