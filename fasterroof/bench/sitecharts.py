@@ -80,7 +80,8 @@ def figure_element(
 ) -> Html:
     "A chart as it stands in the page."
     names = el("ul", (el("li", swatch(i), name) for i, name in f.legend), cls="legend") if f.legend else None
-    return el("figure", el("h4", title) if title else None, f.svg, el("figcaption", names, (el("p", s) for s in f.said)))
+    below = el("figcaption", names, (el("p", s) for s in f.said))
+    return el("figure", el("h4", title) if title else None, f.svg, below)
 
 
 def line_name(
@@ -94,14 +95,18 @@ def line_name(
     return ", ".join(one_line(p, 60) for p in parts if p)
 
 
+def _named(a: Attempt) -> str:
+    row = a.row
+    return one_line(f"{row['baseline']} on {row['platform']}, {point_words(row['param_point'])}")
+
+
 def _time_marks(points, i, x, y, ids) -> list[Html]:
     points = sorted(points, key=lambda p: p[0])
     made = [path([(x.at(n), y.at(seconds(a.row))) for n, a in points], f"ln {style_of(i)}")]
     for n, a in points:
         if (s := spread(a.row)) and s.low > 0: made.append(bar(x.at(n), y.at(s.low), y.at(s.high), i, s.interval))
     for n, a in points:
-        tip = f"{a.row['baseline']} on {a.row['platform']}, {point_words(a.row['param_point'])}: {si(seconds(a.row), 's')}"
-        made.append(mark(x.at(n), y.at(seconds(a.row)), i, one_line(tip), ids.get(id(a))))
+        made.append(mark(x.at(n), y.at(seconds(a.row)), i, f"{_named(a)}: {si(seconds(a.row), 's')}", ids.get(id(a))))
     return made
 
 
@@ -123,10 +128,10 @@ def time_figure(
     fastest = {k: min(line, key=lambda p: -p[0]) for k, line in shown.items()}
     told = "; ".join(f"{line_name(k, shown)}: {si(seconds(a.row), 's')} at {number(n)}" for k, (n, a) in fastest.items())
     said = [f"{len(panel.lines) - LINES} more lines are left out."] if len(panel.lines) > LINES else []
-    svg = chart(key, f"{what}: time against {panel.size}" + f", {panel.at}" * bool(panel.at), f"At the largest size: {told}.",
-                x, y, (" = ".join((panel.size, *panel.also)), "median time"),
-                (lambda v: number(v, 4), lambda v: si(v, "s")), [marks],
-                [(n, number(n, 6)) for n in sizes] if len(sizes) <= 8 else None)
+    title = f"{what}: time against {panel.size}" + f", {panel.at}" * bool(panel.at)
+    svg = chart(key, title, f"At the largest size: {told}.", x, y,
+                (" = ".join((panel.size, *panel.also)), "median time"), (lambda v: number(v, 4), lambda v: si(v, "s")),
+                [marks], [(n, number(n, 6)) for n in sizes] if len(sizes) <= 8 else None)
     return Figure(svg, [(numbers[k], line_name(k, shown)) for k in shown], said)
 
 # %% ../../nbs/analysis/bench/sitecharts.ipynb #5c8e703a
@@ -220,15 +225,15 @@ def roof_figure(
     marks = []
     for intensity, rate, a in r.points:
         share = percent(within(a.row, "metrics", "utilization"))
-        tip = (f"{a.row['case']}, {a.row['baseline']} on {a.row['platform']}, {point_words(a.row['param_point'])}: "
-               f"{si(rate, 'FLOP/s')} at {number(intensity)} FLOP/B, {share} of its roof")
-        marks.append(mark(x.at(intensity), y.at(rate), cases[a.row["case"]], one_line(tip, 300), ids.get(id(a))))
+        at = f"{si(rate, 'FLOP/s')} at {number(intensity)} FLOP/B, {share} of its roof"
+        tip = f"{one_line(a.row['case'], 60)}, {_named(a)}: {at}"
+        marks.append(mark(x.at(intensity), y.at(rate), cases[a.row["case"]], tip, ids.get(id(a))))
     best = max(r.points, key=lambda p: p[1])
     source = one_line(r.roof.get("source") or "unknown", 60)
-    svg = chart(key, f"Roofline of {r.device or 'a device that is not told'}",
-                f"{len(r.points)} attempts; the highest rate, {si(best[1], 'FLOP/s')}, has {best[2].row['baseline']} in "
-                f"{best[2].row['case']}.", x, y, ("FLOP/B", "FLOP/s"), (number, lambda v: si(v, "FLOP/s").replace("FLOP/s", "")),
-                [*_roof_lines(r.roof, x, y), *marks])
+    told = (f"{len(r.points)} attempts; the highest rate, {si(best[1], 'FLOP/s')}, has {best[2].row['baseline']} in "
+            f"{best[2].row['case']}.")
+    svg = chart(key, f"Roofline of {r.device or 'a device that is not told'}", told, x, y, ("FLOP/B", "FLOP/s"),
+                (number, si), [*_roof_lines(r.roof, x, y), *marks])
     told = [f"{k} {si(v, 'FLOP/s')}" for k, v in ceilings.items()] + [f"{k} {si(v, 'B/s')}" for k, v in levels.items()]
     when = one_line(str(r.roof.get("time") or "")[:16].replace("T", " "), 20)
     said = [f"Roof ({source}{', ' * bool(when)}{when}): {'; '.join(told[:14])}."]
