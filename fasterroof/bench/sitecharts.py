@@ -125,8 +125,8 @@ def time_figure(
     x, y = axis([n for n, _ in everything], LEFT, RIGHT), axis(times, BOTTOM, TOP)
     sizes = sorted({n for n, _ in everything})
     marks = joined(m for k, line in shown.items() for m in _time_marks(line, numbers[k], x, y, ids))
-    fastest = {k: min(line, key=lambda p: -p[0]) for k, line in shown.items()}
-    told = "; ".join(f"{line_name(k, shown)}: {si(seconds(a.row), 's')} at {number(n)}" for k, (n, a) in fastest.items())
+    last = {k: max(line, key=lambda p: p[0]) for k, line in shown.items()}
+    told = "; ".join(f"{line_name(k, shown)}: {si(seconds(a.row), 's')} at {number(n)}" for k, (n, a) in last.items())
     said = [f"{len(panel.lines) - LINES} more lines are left out."] if len(panel.lines) > LINES else []
     title = f"{what}: time against {panel.size}" + f", {panel.at}" * bool(panel.at)
     svg = chart(key, title, f"At the largest size: {told}.", x, y,

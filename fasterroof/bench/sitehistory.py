@@ -164,7 +164,7 @@ def history_figure(
     ends = [m.median_s for m in (timed[0], timed[-1])]
     told = f"{si(ends[0], 's')} at first, {si(ends[1], 's')} at last, {len(timed)} runs."
     day = f", {when_words(moments[0].time, False)}" if one_day and moments[0].time is not None else ""
-    svg = chart(key, f"{title}: median time over runs", told, x, y, (f"runs, the newest to the right{day}", "median time"),
-                (str, lambda v: si(v, "s")), marks, at)
+    names = f"runs, the newest to the right{day}", "median time"
+    svg = chart(key, f"{title}: median time over runs", told, x, y, names, (str, lambda v: si(v, "s")), marks, at)
     said = [f"The newest {len(moments)} of {len(h.moments):,} runs."] if first else []
     return Figure(svg, (), said)

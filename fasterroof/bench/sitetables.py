@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .cells import compile_of, figure, hot_and_cold, interval_of, number, point_key, quantity, within
+from .cells import compile_of, figure, hot_and_cold, interval_of, number, quantity, within
 from .hypertext import Html, el, lines
 from .row import STATUSES, seconds
 from .sitedata import GLYPHS, Attempt, by_case, natural, point_words, verdict
@@ -86,8 +86,8 @@ def _chip(a: Attempt, r: int, name: str = "") -> Html:
     "A cell of the overview."
     v = verdict(a.row)
     time = si(seconds(a.row, "min"), "s")
-    big, small = {"reference": (time, v.word), "none": (time, v.word), "failed": (v.word, ""), "skipped": (v.word, "")}.get(
-        v.kind, (ratio_words(a.row), f"{v.word} · {time}"))
+    plain = {"reference": (time, v.word), "none": (time, v.word), "failed": (v.word, ""), "skipped": (v.word, "")}
+    big, small = plain.get(v.kind, (ratio_words(a.row), f"{v.word} · {time}"))
     return linked(r, el("b", glyph(v.kind), " ", big), el("small", small) if small else None,
                   el("i", one_line(name, 60)) if name else None, cls=f"v {v.kind}")
 
@@ -131,7 +131,7 @@ def overview(
             boards.setdefault(a.place, {}).setdefault(case, {}).setdefault(a.row["baseline"], a)
     made = [(*place, _board(cases, told, ids, anchors)) for place, cases in list(boards.items())[:BOARDS]]
     left = [f"{len(boards) - BOARDS:,} more platforms and devices are left out here."] if len(boards) > BOARDS else []
-    if any(len(cases) > CASES for cases in boards.values()): left.append(f"The first {CASES:,} cases of each are shown.")
+    if any(len(cases) > CASES for cases in boards.values()): left.append(f"The first {CASES:,} cases are shown.")
     return made, left
 
 
@@ -170,13 +170,23 @@ def _verdict(a: Attempt) -> Cell:
     return text_cell(el("span", glyph(v.kind), " ", v.word, cls=f"w {v.kind}"))
 
 
+def _ratio(a: Attempt) -> Cell: return figure_cell(ratio_words(a.row), figure(within(a.row, "ratio", "value")))
+
+
+def _interval(a: Attempt) -> Cell:
+    given = within(a.row, "metrics", "steady_time", "interval")
+    return figure_cell(interval_of(a.row), figure(given[0]) if isinstance(given, list) and given else None)
+
+
+def _compile(a: Attempt) -> Cell:
+    return figure_cell(compile_of(a.row), figure(within(a.row, "metrics", "compile_time", "value")))
+
+
 _FIGURES = (
-    ("verdict", _verdict), ("min / reference", lambda a: figure_cell(ratio_words(a.row), figure(within(a.row, "ratio", "value")))),
-    ("median", None), ("95 % interval", lambda a: figure_cell(interval_of(a.row), (within(
-        a.row, "metrics", "steady_time", "interval") or [None])[0])), ("min", _seconds("min")), ("p95", _seconds("p95")),
-    ("of roof", _metric("utilization", hot_and_cold)), ("compile", lambda a: figure_cell(
-        compile_of(a.row), figure(within(a.row, "metrics", "compile_time", "value")))),
-    ("throughput", _metric("throughput")), ("host memory", _metric("host_rss")), ("device memory", _metric("peak_hbm")))
+    ("verdict", _verdict), ("min / reference", _ratio), ("median", None), ("95 % interval", _interval),
+    ("min", _seconds("min")), ("p95", _seconds("p95")), ("of roof", _metric("utilization", hot_and_cold)),
+    ("compile", _compile), ("throughput", _metric("throughput")), ("host memory", _metric("host_rss")),
+    ("device memory", _metric("peak_hbm")))
 
 
 def attempts_table(
@@ -231,8 +241,10 @@ def beside(
         said = si(time, "s") if time is not None else verdict(a.row).word
         ratio = ratio_words(a.row)
         return figure_cell([linked(r, said), el("small", ratio) if ratio != MISSING else None], time)
-    rows = [(None, [text_cell(one_line(baseline, 80)), text_cell(one_line(case, 60)), text_cell(points[case, point, baseline]),
-                    *(cell(at, p) for p in places)]) for (case, point, baseline), at in list(found.items())[:BESIDE]]
+    rows = []
+    for key, at in list(found.items())[:BESIDE]:
+        names = [one_line(key[2], 80), one_line(key[0], 60), points[key]]
+        rows.append((None, [*map(text_cell, names), *(cell(at, p) for p in places)]))
     heads = [f"{one_line(p, 40)}" + f" · {d}" * bool(d) for p, d in places]
     left = []
     if len(found) > BESIDE: left.append(f"{len(found) - BESIDE:,} more lines are left out here.")
@@ -267,7 +279,8 @@ def _entry(those: Sequence[Attempt], ids: Mapping[int, int]) -> Html:
     facts = _facts(row)
     head = el("summary", el("b", one_line(row["baseline"], 80)), f" in {one_line(row['case'], 60)} on ",
               one_line(row["platform"], 40), f" ({len(those):,})" if len(those) > 1 else "", el("span", said))
-    return el("details", head, where, el("pre", lines(message)) if "\n" in message or len(message) > 200 else None,
+    whole = el("pre", lines(message)) if "\n" in message or len(message) > 200 else None
+    return el("details", head, where, whole,
               el("dl", [[el("dt", name), el("dd", value)] for name, value in facts]) if facts else None)
 
 
@@ -280,15 +293,15 @@ def failures(
     for a in attempts:
         row = a.row
         if row["status"] == "ok": continue
-        alike = json.dumps([row["case"], row["platform"], row["baseline"], row.get("failure_detail"), row.get("fidelity")],
-                           sort_keys=True, default=str)
-        found.setdefault(row["status"], {}).setdefault(alike, []).append(a)
+        alike = [row.get(name) for name in ("case", "platform", "baseline", "failure_detail", "fidelity")]
+        found.setdefault(row["status"], {}).setdefault(_plain(alike), []).append(a)
     order = {s: i for i, s in enumerate(STATUSES)}
     made = []
     for status in sorted(found, key=lambda s: (order.get(s, len(order)), s)):
         entries = list(found[status].values())
         kind = "skipped" if status == "skipped" else "failed"
-        made.append(el("h3", glyph(kind), " ", one_line(status, 60).replace("_", " "), el("small", f" {sum(map(len, entries)):,}")))
+        count = f" {sum(map(len, entries)):,}"
+        made.append(el("h3", glyph(kind), " ", one_line(status, 60).replace("_", " "), el("small", count)))
         made += [_entry(those, ids) for those in entries[:ENTRIES]]
         if len(entries) > ENTRIES: made.append(el("p", f"… and {len(entries) - ENTRIES:,} more kinds.", cls="note"))
     return made
