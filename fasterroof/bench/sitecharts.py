@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .cells import figure, number, percent, within
+from .cells import figure, number, percent, shared, within
 from .hypertext import Html, el, joined
 from .row import seconds
 from .sitedata import Attempt, point_words, spread
@@ -52,7 +52,9 @@ def panels(
     follows: dict[str, dict[float, set]] = {}
     for p in points:
         for name, value in p.items(): follows.setdefault(name, {}).setdefault(p[size], set()).add(repr(value))
-    bound = {name for name, seen in follows.items() if all(len(vs) == 1 for vs in seen.values())}
+    known = shared(a.row["param_point"] for a in attempts)
+    bound = {name for name, seen in follows.items() if all(len(vs) == 1 for vs in seen.values())
+             and (name in known or len({v for vs in seen.values() for v in vs}) > 1)}
     same = tuple(n for n in bound if n != size and all(p.get(n) == p[size] for p in points))
     found: dict[str, Panel] = {}
     for a in timed:
@@ -77,11 +79,13 @@ class Figure:
 def figure_element(
     f: Figure,
     title: str,  # above it
+    more: str = "",  # below the title, smaller
 ) -> Html:
     "A chart as it stands in the page."
     names = el("ul", (el("li", swatch(i), name) for i, name in f.legend), cls="legend") if f.legend else None
     below = el("figcaption", names, (el("p", s) for s in f.said))
-    return el("figure", el("h4", title) if title else None, f.svg, below)
+    head = el("h4", title, el("small", more) if more else None) if title else None
+    return el("figure", head, f.svg, below)
 
 
 def line_name(
@@ -188,26 +192,23 @@ def _roof_lines(roof: Mapping, x, y) -> list[Html]:
     "Ceilings as level lines, levels of memory as rising ones; those labels that fit."
     ceilings, levels = _ceilings(roof), _levels(roof)
     most, widest = max(ceilings.values()), max(levels.values())
-    made, taken = [], []
-    for name, rate in sorted(ceilings.items(), key=lambda c: -c[1]):
-        start = max(rate / widest, x.low)
-        made.append(path([(x.at(start), y.at(rate)), (RIGHT, y.at(rate))], "roof"))
-        foot = y.at(rate) - 5
-        if all(abs(foot - other) > 13 for other in taken) and start < x.high:
-            taken.append(foot)
-            made.append(label(RIGHT - 2, foot, f"{name} {si(rate, 'FLOP/s')}", "end", "small"))
-    for name, rate in sorted(levels.items(), key=lambda c: c[1]):
-        end = min(most / rate, x.high)
-        start = max(x.low, y.low / rate)
+    made, above = [], -math.inf
+    rates = sorted(ceilings.items(), key=lambda c: -c[1])
+    feet = [y.at(rate) for _, rate in rates] + [math.inf]
+    for (name, rate), foot, next_foot in zip(rates, feet, feet[1:], strict=False):
+        made.append(path([(x.at(max(rate / widest, x.low)), foot), (RIGHT, foot)], "roof"))
+        place = foot - 5 if foot - above > 17 else foot + 13 if next_foot - foot > 17 else None
+        if place: made.append(label(RIGHT - 2, place, f"{name} {si(rate, 'FLOP/s')}", "end", "small"))
+        above = place if place and place > foot else foot
+    for name, rate in levels.items():
+        start, end = max(x.low, y.low / rate), min(most / rate, x.high)
         if start >= end: continue
         (ax, ay), (bx, by) = ((x.at(v), y.at(v * rate)) for v in (start, end))
         made.append(path([(ax, ay), (bx, by)], "roof"))
-        if len(taken) < 99 and rate in (min(levels.values()), widest):
-            turn = math.degrees(math.atan2(by - ay, bx - ax))
-            down = 13 if rate != widest or len(levels) == 1 else -5
-            text = label(0, down, f"{name} {si(rate, 'B/s')}", "start", "small")
-            made.append(el("g", text, transform=f"translate({ax + 6:.1f} {ay - 6 * math.tan(math.radians(-turn)):.1f}) "
-                                                f"rotate({turn:.1f})"))
+        if rate not in (min(levels.values()), widest): continue  # (those between would run into each other)
+        turn = math.degrees(math.atan2(by - ay, bx - ax))
+        text = label(8, -5 if rate == widest else 14, f"{name} {si(rate, 'B/s')}", "start", "small")
+        made.append(el("g", text, transform=f"translate({ax:.1f} {ay:.1f}) rotate({turn:.1f})"))
     return made
 
 
@@ -218,8 +219,8 @@ def roof_figure(
 ) -> Figure:
     "Attempts under their roof."
     ceilings, levels = _ceilings(r.roof), _levels(r.roof)
-    ridge = max(ceilings.values()) / min(levels.values())
-    x = axis([ridge * 2, *(p[0] for p in r.points)], LEFT, RIGHT)
+    ridges = max(ceilings.values()) / min(levels.values()), max(ceilings.values()) / max(levels.values())
+    x = axis([ridges[1] / 8, ridges[0] * 2, *(p[0] for p in r.points)], LEFT, RIGHT)
     y = axis([max(ceilings.values()) * 1.5, *(p[1] for p in r.points)], BOTTOM, TOP)
     cases = {case: i for i, case in enumerate(dict.fromkeys(a.row["case"] for *_, a in r.points))}
     marks = []

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['COLUMNS', 'BOARDS', 'CASES', 'BESIDE', 'PLACES', 'ENTRIES', 'Cell', 'text_cell', 'figure_cell', 'table', 'linked',
-           'glyph', 'ratio_words', 'overview_point', 'overview', 'attempts_table', 'beside', 'failures']
+           'glyph', 'ratio_words', 'overview_point', 'overview', 'place_words', 'attempts_table', 'beside', 'failures']
 
 # %% ../../nbs/analysis/bench/sitetables.ipynb #36d31067
 import json
@@ -25,6 +25,7 @@ class Cell:
     content: object            # a text or `Html`
     key: float | None = None   # what it is sorted by
     numeric: bool = False
+    left: bool = False         # stands to the left, though it is a figure
 
 
 def text_cell(content: object) -> Cell: return Cell(content)
@@ -41,7 +42,7 @@ def figure_cell(
 def _td(c: Cell, first: bool) -> Html:
     key = None if not c.numeric else "" if c.key is None else f"{c.key:.9g}"
     return el("th" if first else "td", c.content, scope="row" if first else None, data_v=key,
-              cls="n" if c.numeric else None)
+              cls="n" if c.numeric and not c.left else None)
 
 
 def table(
@@ -53,7 +54,7 @@ def table(
 ) -> Html:
     "A table in its box."
     rows = list(rows)
-    numeric = [any(cells[i].numeric for _, cells in rows) for i in range(len(headings))]
+    numeric = [any(cells[i].numeric and not cells[i].left for _, cells in rows) for i in range(len(headings))]
     head = [el("th", el("button", h, type="button") if sorts and h else h, scope="col", cls="n" if n else None)
             for h, n in zip(headings, numeric, strict=True)]
     body = [el("tr", [_td(c, i == 0) for i, c in enumerate(cells)], data_r=r, id=f"r{r}" if anchor else None)
@@ -140,18 +141,20 @@ def _board(cases: Mapping[str, Mapping[str, Attempt]], told, ids, anchors) -> Ht
     for row in cases.values():
         for name in row: counts[name] = counts.get(name, 0) + 1
     names = sorted(counts, key=lambda n: -counts[n])
-    alone = names if len(names) <= COLUMNS else [n for n in names if counts[n] > 1][: COLUMNS - 1]
+    dense = len(names) <= COLUMNS and sum(counts.values()) > 0.6 * len(names) * len(cases)
+    alone = names if dense else [n for n in names if counts[n] > max(1, 0.3 * len(cases))][: COLUMNS - 1]
     rows = []
     for case, row in list(cases.items())[:CASES]:
         first = el("a", one_line(case, 60), href=f"#{anchors[case]}"), el("small", told[case])
         cells = [text_cell(first)]
         for n in alone:
             ratio = figure(within(row[n].row, "ratio", "value")) if n in row else None
-            cells.append(figure_cell(_chip(row[n], ids[id(row[n])]) if n in row else "", ratio))
+            cells.append(Cell(_chip(row[n], ids[id(row[n])]) if n in row else "", ratio, True, True))
         others = [el("li", _chip(a, ids[id(a)], n)) for n, a in row.items() if n not in alone]
         if len(alone) < len(names): cells.append(text_cell(el("ul", others, cls="chips") if others else ""))
         rows.append((None, cells))
-    headings = ["case", *(one_line(n, 60) for n in alone), *["others"] * (len(alone) < len(names))]
+    last = ["others" if alone else "baselines"] * (len(alone) < len(names))
+    headings = ["case", *(one_line(n, 60) for n in alone), *last]
     return table("Overview", headings, rows)
 
 # %% ../../nbs/analysis/bench/sitetables.ipynb #886892ee
@@ -189,6 +192,11 @@ _FIGURES = (
     ("device memory", _metric("peak_hbm")))
 
 
+def place_words(a: Attempt) -> list:
+    "Where an attempt ran."
+    return [one_line(a.row["platform"], 40), el("small", a.device) if a.device else None]
+
+
 def attempts_table(
     case: str,
     attempts: Sequence[Attempt],  # of the case
@@ -199,12 +207,10 @@ def attempts_table(
     def median(a):
         t = seconds(a.row)
         return figure_cell(linked(ids[id(a)], si(t, "s") if t is not None else "details"), t)
-    places = {name: len({key(a) for a in attempts}) > 1 for name, key in (
-        ("platform", lambda a: a.row["platform"]), ("device", lambda a: a.device))}
+    several = {a.place for a in attempts}
     columns = [("baseline", lambda a: text_cell(one_line(a.row["baseline"], 80))),
-               ("point", lambda a: text_cell(point_words(a.row["param_point"], known)))]
-    if places["platform"]: columns.append(("platform", lambda a: text_cell(one_line(a.row["platform"], 40))))
-    if places["device"]: columns.append(("device", lambda a: text_cell(a.device)))
+               ("point", lambda a: text_cell(point_words(a.row["param_point"], known))),
+               ("platform", lambda a: text_cell(place_words(a) if len(several) > 1 else ""))]
     columns += [(name, cell or median) for name, cell in _FIGURES]
     cells = [[cell(a) for a in attempts] for _, cell in columns]
     kept = [i for i, of in enumerate(cells) if any(c.content not in (MISSING, "") for c in of)]
