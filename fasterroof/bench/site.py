@@ -87,7 +87,8 @@ def _page(shown: Shown, histories: Sequence, why: str, title: str, representativ
     head = el("head", el("meta", charset="utf-8"), policy([css], [js]),
               el("meta", name="viewport", content="width=device-width, initial-scale=1"), el("title", title),
               el("link", rel="icon", href="data:,"), el("style", css))
-    nav = el("nav", el("ul", [el("li", el("a", name, href=f"#{key}")) for key, name, _ in there]), aria_label="Sections")
+    links = [el("li", el("a", name, href=f"#{key}")) for key, name, _ in there]
+    nav = el("nav", el("ul", links), aria_label="Sections")
     box = el("dialog", el("header", el("h2", id="row-title"), el("button", "Close", type="button", autofocus=True)),
              el("div", cls="body", tabindex=0), id="row", aria_labelledby="row-title")
     body = el("body", el("a", "To the results", href="#main", cls="skip"), el("header", head_of(shown, title)), nav,
@@ -115,8 +116,9 @@ def site_page(
         bad = None if skipped is None else []
         shown = read_site(files, most, bad)
         cases = {a.row["case"] for a in shown.attempts}
-        name = one_line(min(cases), 60) if len(cases) == 1 else f"{len(cases):,} cases"
-        page = _page(shown, histories, why, one_line(title, 120) or f"Benchmark of {name}", representative or {}, bad or ())
+        of = one_line(min(cases), 60) if len(cases) == 1 else f"{len(cases):,} cases"
+        name = one_line(title, 120) or f"Benchmark of {of}"
+        page = _page(shown, histories, why, name, representative or {}, bad or ())
         if len(page.encode()) <= limit or most < 20: break
         most = min(most, len(shown.attempts)) // 2
     if skipped is not None: skipped += bad

@@ -74,6 +74,7 @@ class Figure:
     svg: Html
     legend: Sequence[tuple[int, str]]  # number of a line, its name
     said: Sequence[str] = ()           # sentences below it
+    lines: bool = True                 # whether lines join its marks
 
 
 def figure_element(
@@ -82,7 +83,7 @@ def figure_element(
     more: str = "",  # below the title, smaller
 ) -> Html:
     "A chart as it stands in the page."
-    names = el("ul", (el("li", swatch(i), name) for i, name in f.legend), cls="legend") if f.legend else None
+    names = el("ul", (el("li", swatch(i, f.lines), name) for i, name in f.legend), cls="legend") if f.legend else None
     below = el("figcaption", names, (el("p", s) for s in f.said))
     head = el("h4", title, el("small", more) if more else None) if title else None
     return el("figure", head, f.svg, below)
@@ -238,4 +239,4 @@ def roof_figure(
     told = [f"{k} {si(v, 'FLOP/s')}" for k, v in ceilings.items()] + [f"{k} {si(v, 'B/s')}" for k, v in levels.items()]
     when = one_line(str(r.roof.get("time") or "")[:16].replace("T", " "), 20)
     said = [f"Roof ({source}{', ' * bool(when)}{when}): {'; '.join(told[:14])}."]
-    return Figure(svg, [(i, one_line(case, 60)) for case, i in list(cases.items())[:LINES]], said)
+    return Figure(svg, [(i, one_line(case, 60)) for case, i in list(cases.items())[:LINES]], said, False)

@@ -123,7 +123,7 @@ def when_words(
 # %% ../../nbs/analysis/bench/sitehistory.ipynb #f5821682
 def _tip(m) -> str:
     parts = [when_words(m.time), f"run {one_line(m.run_id, 40)}"]
-    if m.sha: parts.append(f"git {one_line(m.sha, 12)}" + " with uncommitted changes" * bool(m.dirty))
+    if m.sha: parts.append(f"git {one_line(m.sha[:12])}" + " with uncommitted changes" * bool(m.dirty))
     return ", ".join([*parts, si(m.median_s, "s") if m.status == "ok" else m.status])
 
 

@@ -65,8 +65,8 @@ def head_of(
     made = [el("div", el("div", el("h1", title), el("p", f"Taken {span}.", cls="sub")), button, cls="top"),
             el("dl", [el("div", el("dt", what), el("dd", f"{n:,}")) for what, n in tiles], cls="tiles")]
     if shown.identities > len(attempts):
-        said = f"The newest {len(attempts):,} attempts are shown, of {shown.identities:,} that are the newest of what they "
-        made.append(el("p", said, "measure. ", el("a", "The rest is summarised", href="#rest"), ".", cls="warn"))
+        said = f"The newest {len(attempts):,} attempts are shown, of {shown.identities:,} that are the newest of what "
+        made.append(el("p", said, "they measure. ", el("a", "The rest is summarised", href="#rest"), ".", cls="warn"))
     return made
 
 
@@ -79,14 +79,15 @@ def overview_section(
     "Who is faster, at one point of each case."
     boards, left = overview(shown.attempts, representative, ids, anchors)
     key = el("ul", [el("li", el("span", glyph(k), " ", w, cls=f"w {k}")) for k, w in _WORDS.items()], cls="key")
-    said = ("The figure is the attempt's fastest sample over the reference's, in the same run, at the same point, on the "
-            f"same platform: below 1 is faster. It is called faster or slower beyond a factor of {GATE:.2f} either way.")
+    said = ("The figure is the attempt's fastest sample over the reference's, in the same run, at the same point, on "
+            "the same platform: below 1 is faster. It is called faster or slower beyond a factor of "
+            f"{GATE:.2f} either way.")
     if any(within(a.row, "ratio", "other_device") for a in shown.attempts):
         said += " †: the reference ran on another device."
     tables = [[el("h3", one_line(platform, 60), el("small", f" {device}") if device else None), made]
               for platform, device, made in boards]
-    decides = note("One process each does not decide: how much a time differs from process to process is not in these "
-                   "figures. ", el("code", "fasterroof bench compare"), " runs pairs of fresh processes, and does.")
+    decides = note("One process each does not decide: how much a time differs from process to process is not in "
+                   "these figures. ", el("code", "fasterroof bench compare"), " runs pairs of fresh processes, and does.")
     return section("overview", "Overview", key, tables, note(said), decides, map(note, left))
 
 # %% ../../nbs/analysis/bench/sitesections.ipynb #df5b489f
@@ -115,8 +116,8 @@ def case_section(
     numbers = {k: j for j, k in enumerate(dict.fromkeys(k for p in found for k in p.lines))}
     drawn = [figure_element(time_figure(p, numbers, f"t{i}-{j}", case, ids), p.at)
              for j, p in enumerate(found[:PANELS])]
-    bars = note("Bars with caps: the 95 % interval of the median, from the samples of one process. Dotted bars: from the "
-                "fastest sample to the 95th percentile, of rows without samples.") if drawn else None
+    bars = note("Bars with caps: the 95 % interval of the median, from the samples of one process. Dotted bars: from "
+                "the fastest sample to the 95th percentile, of rows without samples.") if drawn else None
     left = note(f"{len(found) - PANELS} more charts are left out.") if len(found) > PANELS else None
     where = _where(attempts, known)
     field = el("label", el("span", f"Filter attempts of {one_line(case, 60)}", cls="unseen"), el(
@@ -140,8 +141,8 @@ def roof_section(
     if not found: return section("roofs", "Rooflines", note(f"Nothing is drawn: {why}.")) if why else None
     drawn = [figure_element(roof_figure(r, f"roof{j}", ids), r.device or "device not told",
                             count_words(len(r.points), "attempt")) for j, r in enumerate(found[:ROOFS])]
-    said = ["Each attempt at its intensity and at the rate that it achieved at its median, under the roof that its own run "
-            "measured. A point above a roof is impossible: the roof or the count is wrong; it is drawn where it is."]
+    said = ["Each attempt at its intensity and at the rate that it achieved at its median, under the roof that its own "
+            "run measured. A point above a roof is impossible: the roof or the count is wrong; it is drawn where it is."]
     if len(found) > ROOFS:
         rest = count_words(sum(len(r.points) for r in found[ROOFS:]), "attempt")
         said.append(f"{count_words(len(found) - ROOFS, 'older roof')} with {rest} left out.")
@@ -204,7 +205,8 @@ def history_section(
     left = len(told) - CHARTS - LISTED
     more = note(f"{count_words(left, 'more identity has', 'more identities have')} a history.") if left > 0 else None
     charts = el("div", [drawn(j, h) for j, h in enumerate(told[:CHARTS])], cls="charts")
-    return section("history", "History", note(" ".join(said)), charts, table("Histories", heads, lines) if lines else None, more)
+    listed = table("Histories", heads, lines) if lines else None
+    return section("history", "History", note(" ".join(said)), charts, listed, more)
 
 # %% ../../nbs/analysis/bench/sitesections.ipynb #5eaa3356
 def failure_section(
@@ -216,7 +218,8 @@ def failure_section(
     failed = failures(shown.attempts, ids)
     if skipped:
         more = note(f"… and {len(skipped) - 50:,} more.") if len(skipped) > 50 else None
-        failed += [el("h3", "Lines that were passed over"), el("ul", [el("li", one_line(x, 300)) for x in skipped[:50]]), more]
+        lines = el("ul", [el("li", one_line(x, 300)) for x in skipped[:50]])
+        failed += [el("h3", "Lines that were passed over"), lines, more]
     return section("failures", "Failures", failed) if failed else None
 
 
@@ -228,11 +231,11 @@ def rest_section(
     rows = []
     for r in rest[:LISTED]:
         names = [text_cell(one_line(x, 60)) for x in (r.baseline, r.case, r.platform)]
-        figures = [(f"{r.attempts:,}", r.attempts), (f"{r.ok:,}", r.ok), (si(r.low_s, "s"), r.low_s), (si(r.high_s, "s"), r.high_s)]
-        rows.append((None, [*names, *(figure_cell(*f) for f in figures)]))
+        counts = [figure_cell(f"{n:,}", n) for n in (r.attempts, r.ok)]
+        rows.append((None, [*names, *counts, *(figure_cell(si(t, "s"), t) for t in (r.low_s, r.high_s))]))
     more = f" The first {LISTED:,} of {len(rest):,} lines." * (len(rest) > LISTED)
-    said = (f"What the page has no room for: {sum(r.attempts for r in rest):,} older attempts, each the newest of what it "
-            f"measures, counted by case, baseline and platform.{more}")
+    said = (f"What the page has no room for: {sum(r.attempts for r in rest):,} older attempts, each the newest of what "
+            f"it measures, counted by case, baseline and platform.{more}")
     heads = ["baseline", "case", "platform", "attempts", "ok", "least median", "largest median"]
     return section("rest", "The rest", note(said), table("The rest", heads, rows))
 
@@ -243,7 +246,7 @@ RUNS = 40  # lines
 def _commits(row: Mapping) -> str:
     "The commits that a row tells of: its own, or those of foreign folders."
     found = {k: x for k, x in (row.get("provenance") or {}).items() if isinstance(x, Mapping) and x.get("sha")}
-    told = [f"{'' if k == 'git' else one_line(k, 30) + ' '}{one_line(x['sha'], 12)}" +
+    told = [f"{'' if k == 'git' else one_line(k, 30) + ' '}{one_line(str(x['sha'])[:12])}" +
             " with changes" * (x.get("dirty") is True) for k, x in list(found.items())[:3]]
     return ", ".join(told) or MISSING
 
@@ -261,8 +264,9 @@ def runs_section(
         devices = one_line(", ".join(dict.fromkeys(a.device for a in those if a.device)), 120) or MISSING
         ended = Counter(a.row["status"] for a in those).most_common(5)
         count = ", ".join(f"{n:,} {one_line(s, 30)}" for s, n in ended)
-        rows.append((None, [text_cell(one_line(run, 60)), figure_cell(MISSING if began is None else when_words(began), began),
-                            *map(text_cell, (devices, _commits(those[0].row), count))]))
+        when = figure_cell(MISSING if began is None else when_words(began), began)
+        rows.append((None, [text_cell(one_line(run, 60)), when, *map(text_cell, (devices, _commits(those[0].row), count))]))
     left = f" The newest {RUNS:,} of {len(runs):,}." * (len(runs) > RUNS)
     said = f"Of which the page shows attempts. Machine, versions and settings are in each attempt's details.{left}"
-    return section("runs", "Runs", note(said), table("Runs", ["run", "began (UTC)", "devices", "git", "attempts shown"], rows))
+    heads = ["run", "began (UTC)", "devices", "git", "attempts shown"]
+    return section("runs", "Runs", note(said), table("Runs", heads, rows))

@@ -41,7 +41,9 @@ def figure_cell(
 
 def _td(c: Cell, first: bool) -> Html:
     key = None if not c.numeric else "" if c.key is None else f"{c.key:.9g}"
-    return el("th" if first else "td", c.content, scope="row" if first else None, data_v=key,
+    long = first or not isinstance(c.content, Html) and isinstance(c.content, str) and len(c.content) > 24
+    content = el("span", c.content, cls="t") if long else c.content  # (what may be broken into lines)
+    return el("th" if first else "td", content, scope="row" if first else None, data_v=key,
               cls="n" if c.numeric and not c.left else None)
 
 
@@ -299,7 +301,8 @@ def failures(
     for a in attempts:
         row = a.row
         if row["status"] == "ok": continue
-        alike = [row.get(name) for name in ("case", "platform", "baseline", "failure_detail", "fidelity")]
+        alike = [row.get(name) for name in ("case", "platform", "baseline", "failure_detail")]
+        if within(row, "fidelity", "status") not in (None, "pass"): alike.append(row["fidelity"])  # figures of its own
         found.setdefault(row["status"], {}).setdefault(_plain(alike), []).append(a)
     order = {s: i for i, s in enumerate(STATUSES)}
     made = []

@@ -184,7 +184,8 @@ def chart(
 
 def swatch(
     i: int,  # number of a line
+    lines: bool = True,  # False: of marks that no line joins
 ) -> Html:
     "A line's look, for a legend."
-    return el("svg", path([(1, 7), (27, 7)], f"ln {style_of(i)}"), mark(14, 7, i), viewBox="0 0 28 14", width=28,
-              height=14, aria_hidden="true", cls="swatch")
+    line = path([(1, 7), (27, 7)], f"ln {style_of(i)}") if lines else None
+    return el("svg", line, mark(14, 7, i), viewBox="0 0 28 14", width=28, height=14, aria_hidden="true", cls="swatch")
