@@ -52,7 +52,8 @@ def details(
         if row.get("failure_detail"): kept["failure_detail"] = plain_value(row["failure_detail"], 3000)
         came = plain_value(row.get("provenance") or {})
         return {**plain_value(kept, 3000 if row.get("failure_detail") else 400), "device": a.device,
-                "provenance": {k: part(x) for k, x in came.items()}, "where": a.where, "verdict": [v.kind, GLYPHS[v.kind], v.word]}
+                "provenance": {k: part(x) for k, x in came.items()}, "where": a.where,
+                "verdict": [v.kind, GLYPHS[v.kind], v.word]}
     rows = [told(a) for a in attempts]
     return {"schema": "fasterroof.bench.site/1", "rows": rows, "parts": values}
 

@@ -59,7 +59,8 @@ def head_of(
     span = f"{when_words(min(moments))} to {when_words(max(moments))} UTC" if moments else "at times that are not told"
     kinds = Counter(verdict(a.row).kind for a in attempts)
     tiles = [("attempts shown", len(attempts)), ("rows read", shown.rows),
-             ("runs shown", len({a.row["run_id"] for a in attempts})), ("cases", len({a.row["case"] for a in attempts})),
+             ("runs shown", len({a.row["run_id"] for a in attempts})),
+             ("cases", len({a.row["case"] for a in attempts})),
              *((f"{GLYPHS[k]} {_WORDS[k].partition(' than')[0]}", kinds[k]) for k in GLYPHS if kinds[k])]
     button = el("button", "Light / dark", id="theme", type="button", cls="button")
     made = [el("div", el("div", el("h1", title), el("p", f"Taken {span}.", cls="sub")), button, cls="top"),
@@ -87,7 +88,8 @@ def overview_section(
     tables = [[el("h3", one_line(platform, 60), el("small", f" {device}") if device else None), made]
               for platform, device, made in boards]
     decides = note("One process each does not decide: how much a time differs from process to process is not in "
-                   "these figures. ", el("code", "fasterroof bench compare"), " runs pairs of fresh processes, and does.")
+                   "these figures. ", el("code", "fasterroof bench compare"),
+                   " runs pairs of fresh processes, and does.")
     return section("overview", "Overview", key, tables, note(said), decides, map(note, left))
 
 # %% ../../nbs/analysis/bench/sitesections.ipynb #df5b489f
@@ -142,7 +144,8 @@ def roof_section(
     drawn = [figure_element(roof_figure(r, f"roof{j}", ids), r.device or "device not told",
                             count_words(len(r.points), "attempt")) for j, r in enumerate(found[:ROOFS])]
     said = ["Each attempt at its intensity and at the rate that it achieved at its median, under the roof that its own "
-            "run measured. A point above a roof is impossible: the roof or the count is wrong; it is drawn where it is."]
+            "run measured. A point above a roof is impossible: the roof or the count is wrong; it is drawn where it "
+            "is."]
     if len(found) > ROOFS:
         rest = count_words(sum(len(r.points) for r in found[ROOFS:]), "attempt")
         said.append(f"{count_words(len(found) - ROOFS, 'older roof')} with {rest} left out.")
@@ -265,7 +268,8 @@ def runs_section(
         ended = Counter(a.row["status"] for a in those).most_common(5)
         count = ", ".join(f"{n:,} {one_line(s, 30)}" for s, n in ended)
         when = figure_cell(MISSING if began is None else when_words(began), began)
-        rows.append((None, [text_cell(one_line(run, 60)), when, *map(text_cell, (devices, _commits(those[0].row), count))]))
+        more = (devices, _commits(those[0].row), count)
+        rows.append((None, [text_cell(one_line(run, 60)), when, *map(text_cell, more)]))
     left = f" The newest {RUNS:,} of {len(runs):,}." * (len(runs) > RUNS)
     said = f"Of which the page shows attempts. Machine, versions and settings are in each attempt's details.{left}"
     heads = ["run", "began (UTC)", "devices", "git", "attempts shown"]
