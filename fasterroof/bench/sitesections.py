@@ -17,8 +17,9 @@ from .newest import moment
 from .sitecharts import figure_element, panels, roof_figure, rooflines, time_figure
 from .sitedata import GATE, GLYPHS, Attempt, Rest, Shown, by_case, point_words, verdict
 from .sitehistory import CHARTS, LISTED, change_at, history_figure, ranked, when_words
+from .siteoverview import overview
 from fasterroof.bench.sitetables import (
-    attempts_table, beside, failures, figure_cell, glyph, linked, overview, table, text_cell,
+    attempts_table, beside, failures, figure_cell, glyph, linked, table, text_cell,
 )
 from ..errors import one_line
 from ..units import MISSING, si
