@@ -93,16 +93,19 @@ let opener = null;
 function open(number, from) {
   const { rows: all, parts } = stored(), row = all[number];
   if (!row) return;
+  const part = x => x && x.of !== undefined ? parts[x.of] : x;
+  const each = x => Object.fromEntries(Object.entries(x || {}).map(([k, v]) => [k, part(v)]));
   dialog.querySelector("h2").textContent = `${row.baseline} in ${row.case}`;
   const body = dialog.querySelector(".body");
   body.replaceChildren();
   const { verdict, where, metrics, fidelity, ratio, failure_detail, provenance, ...what } = row;
   const said = make("p");
-  said.append(make("span", `${verdict[1]} ${verdict[2]}`, `w ${verdict[0]}`));
+  const [kind, glyph, word] = part(verdict);
+  said.append(make("span", `${glyph} ${word}`, `w ${kind}`));
   body.append(said);
-  const from_ = Object.fromEntries(Object.entries(provenance || {}).map(([k, v]) => [k, v && v.of !== undefined ? parts[v.of] : v]));
-  const groups = [["What ran", { ...what, stored_in: where }], ["Why it failed", failure_detail], ["Ratio", ratio],
-    ["Figures", metrics], ["Correctness", fidelity], ["Provenance", provenance && from_]];
+  const groups = [["What ran", { ...what, stored_in: `${part(where[0])[0]}, ${where[1]}` }],
+    ["Why it failed", failure_detail], ["Ratio", ratio], ["Figures", metrics], ["Correctness", each(fidelity)],
+    ["Provenance", { ...provenance[0], ...each(part(provenance[1])) }]];
   for (const [title, value] of groups)
     if (value && Object.keys(value).length) body.append(make("h3", title), facts(value));
   opener = from || document.activeElement;

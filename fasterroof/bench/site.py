@@ -38,22 +38,26 @@ def details(
     values: list = []
 
     def part(x):
-        if not isinstance(x, (dict, list)) and len(str(x)) < 16: return x
+        "The number of a value; a text or a number is itself."
+        if not isinstance(x, (dict, list)): return x
         key = json.dumps(x, sort_keys=True)
         if key not in parts: parts[key] = len(values); values.append(x)
         return {"of": parts[key]}
 
     def told(a):
         row, v = a.row, verdict(a.row)
-        kept = {k: x for k, x in row.items() if k not in ("provenance", "schema_version") and x is not None}
+        kept = {k: x for k, x in row.items() if x is not None and k not in ("provenance", "schema_version")}
         if "metrics" in kept:
-            kept["metrics"] = {n: {k: x for k, x in m.items() if k != "samples"} if isinstance(m, Mapping) else m
-                               for n, m in kept["metrics"].items()}
-        if row.get("failure_detail"): kept["failure_detail"] = plain_value(row["failure_detail"], 3000)
+            kept["metrics"] = {n: {k: x for k, x in m.items() if k != "samples" and x is not None}
+                               if isinstance(m, Mapping) else m for n, m in kept["metrics"].items()}
+        kept = plain_value(kept, 3000 if row.get("failure_detail") else 400)
+        if "fidelity" in kept: kept["fidelity"] = {k: part(x) for k, x in kept["fidelity"].items()}
         came = plain_value(row.get("provenance") or {})
-        return {**plain_value(kept, 3000 if row.get("failure_detail") else 400), "device": a.device,
-                "provenance": {k: part(x) for k, x in came.items()}, "where": a.where,
-                "verdict": [v.kind, GLYPHS[v.kind], v.word]}
+        own = {k: came.pop(k) for k in ("timestamp", "foreign_load") if k in came}
+        common = part({k: part(x) for k, x in came.items()})
+        file, line = a.where.rsplit(", ", 1)
+        return {**kept, "device": a.device, "provenance": [own, common], "where": [part([file]), line],
+                "verdict": part([v.kind, GLYPHS[v.kind], v.word])}
     rows = [told(a) for a in attempts]
     return {"schema": "fasterroof.bench.site/1", "rows": rows, "parts": values}
 
@@ -90,7 +94,7 @@ def _page(shown: Shown, histories: Sequence, why: str, title: str, representativ
               el("link", rel="icon", href="data:,"), el("style", css))
     links = [el("li", el("a", name, href=f"#{key}")) for key, name, _ in there]
     nav = el("nav", el("ul", links), aria_label="Sections")
-    box = el("dialog", el("header", el("h2", id="row-title"), el("button", "Close", type="button", autofocus=True)),
+    box = el("dialog", el("header", el("h2", id="row-title"), el("button", "Close", type="button")),
              el("div", cls="body", tabindex=0), id="row", aria_labelledby="row-title")
     body = el("body", el("a", "To the results", href="#main", cls="skip"), el("header", head_of(shown, title)), nav,
               el("main", [content for *_, content in there], id="main", tabindex=-1),
@@ -121,7 +125,7 @@ def site_page(
         name = one_line(title, 120) or f"Benchmark of {of}"
         page = _page(shown, histories, why, name, representative or {}, bad or ())
         if len(page.encode()) <= limit or most < 20: break
-        most = min(most, len(shown.attempts)) // 2
+        most = int(0.95 * min(most, len(shown.attempts)) * limit / len(page.encode()))
     if skipped is not None: skipped += bad
     return page
 

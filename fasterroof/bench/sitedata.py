@@ -188,6 +188,19 @@ def _sorted(rows: Sequence[Mapping], where: Sequence[str]) -> list[Attempt]:
     return sorted((made(row, place) for row, place in zip(rows, where, strict=True)), key=rank)
 
 
+def _by_turns(order: list[tuple[str, tuple]], most: int) -> list[tuple[str, tuple]]:
+    "The same, the newest of each case first, then the second newest of each, as far as there is a choice to make."
+    if len(order) <= most: return order
+    turns: dict[str, int] = {}
+
+    def turn(key):
+        case = json.loads(key)["case"]
+        turns[case] = turns.get(case, 0) + 1
+        return turns[case]
+    ranked = [(turn(key), i) for i, (key, _) in enumerate(order)]
+    return [order[i] for _, i in sorted(ranked)]
+
+
 def read_site(
     files: Sequence[Path],             # of rows
     most: int = 2000,                  # attempts that are shown
@@ -199,7 +212,7 @@ def read_site(
     if not places:
         why = f"; of the lines that were passed over ({len(skipped):,}) the first is {skipped[0]}" if skipped else ""
         raise RowError(f"There are no rows to show{why}.")
-    order = sorted(places.items(), key=lambda p: p[1][:2], reverse=True)
+    order = _by_turns(sorted(places.items(), key=lambda p: p[1][:2], reverse=True), most)
     kept = sorted(order[:most], key=lambda p: p[1][2:])
     rows = rows_at(files, dict(kept))
     where = [f"{'/'.join(files[i].parts[-2:])}, line {line}" for _, (_, _, i, line) in kept]

@@ -67,8 +67,9 @@ def head_of(
     made = [el("div", el("div", el("h1", title), el("p", f"Taken {span}.", cls="sub")), button, cls="top"),
             el("dl", [el("div", el("dt", what), el("dd", f"{n:,}")) for what, n in tiles], cls="tiles")]
     if shown.identities > len(attempts):
-        said = f"The newest {len(attempts):,} attempts are shown, of {shown.identities:,} that are the newest of what "
-        made.append(el("p", said, "they measure. ", el("a", "The rest is summarised", href="#rest"), ".", cls="warn"))
+        said = (f"{len(attempts):,} attempts are shown, the newest of each case, of {shown.identities:,} that are the "
+                "newest of what they measure. ")
+        made.append(el("p", said,  el("a", "The rest is summarised", href="#rest"), ".", cls="warn"))
     return made
 
 

@@ -40,7 +40,7 @@ def figure_cell(
 
 
 def _td(c: Cell, first: bool) -> Html:
-    key = None if not c.numeric else "" if c.key is None else f"{c.key:.9g}"
+    key = None if not c.numeric else "" if c.key is None else f"{c.key:.7g}"
     long = first or not isinstance(c.content, Html) and isinstance(c.content, str) and len(c.content) > 24
     content = el("span", c.content, cls="t") if long else c.content  # (what may be broken into lines)
     return el("th" if first else "td", content, scope="row" if first else None, data_v=key,
