@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from .hypertext import Html, data, el, plain_value, policy
 from .newest import row_files
-from .sitedata import GLYPHS, Attempt, Shown, by_case, read_site, verdict
+from .sitedata import GLYPHS, Attempt, Shown, by_case, fewer, read_site, verdict
 from .sitehistory import read_histories
 from fasterroof.bench.sitesections import (
     case_section, failure_section, head_of, history_section, overview_section, platform_section, rest_section,
@@ -117,17 +117,14 @@ def site_page(
     "The page of all rows; raises `RowError` where there are none, or for a line that is none."
     files = row_files(paths)
     histories, why = read_histories(files, None if skipped is None else [])
+    shown = read_site(files, most, skipped)
+    cases = {a.row["case"] for a in shown.attempts}
+    of = one_line(min(cases), 60) if len(cases) == 1 else f"{len(cases):,} cases"
     while True:
-        bad = None if skipped is None else []
-        shown = read_site(files, most, bad)
-        cases = {a.row["case"] for a in shown.attempts}
-        of = one_line(min(cases), 60) if len(cases) == 1 else f"{len(cases):,} cases"
         name = one_line(title, 120) or f"Benchmark of {of}"
-        page = _page(shown, histories, why, name, representative or {}, bad or ())
-        if len(page.encode()) <= limit or most < 20: break
-        most = int(0.95 * min(most, len(shown.attempts)) * limit / len(page.encode()))
-    if skipped is not None: skipped += bad
-    return page
+        page = _page(shown, histories, why, name, representative or {}, skipped or ())
+        if (size := len(page.encode())) <= limit or len(shown.attempts) < 20: return page
+        shown = fewer(shown, int(0.95 * len(shown.attempts) * limit / size))
 
 # %% ../../nbs/analysis/bench/site.ipynb #3e58616c
 def write_site(

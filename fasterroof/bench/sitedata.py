@@ -4,17 +4,17 @@
 
 # %% auto #0
 __all__ = ['GATE', 'GLYPHS', 'device_words', 'point_words', 'natural', 'Verdict', 'verdict', 'by_order', 'Spread', 'spread',
-           'Attempt', 'Rest', 'Shown', 'read_site', 'by_case']
+           'Attempt', 'Rest', 'Shown', 'read_site', 'fewer', 'by_case']
 
 # %% ../../nbs/analysis/bench/sitedata.ipynb #3cfb0cdb
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .cells import figure, point_key, shared, within
 from .metrics import METRICS
-from .newest import newest_places, rows_at
+from .newest import moment, newest_places, rows_at
 from .row import device_of, samples_of, seconds
 from ..errors import RowError, one_line
 
@@ -188,17 +188,15 @@ def _sorted(rows: Sequence[Mapping], where: Sequence[str]) -> list[Attempt]:
     return sorted((made(row, place) for row, place in zip(rows, where, strict=True)), key=rank)
 
 
-def _by_turns(order: list[tuple[str, tuple]], most: int) -> list[tuple[str, tuple]]:
-    "The same, the newest of each case first, then the second newest of each, as far as there is a choice to make."
-    if len(order) <= most: return order
+def _by_turns(order: list, case_of: Callable[[object], str]) -> list:
+    "The same, the first of each case first, then the second of each."
     turns: dict[str, int] = {}
 
-    def turn(key):
-        case = json.loads(key)["case"]
+    def turn(x):
+        case = case_of(x)
         turns[case] = turns.get(case, 0) + 1
         return turns[case]
-    ranked = [(turn(key), i) for i, (key, _) in enumerate(order)]
-    return [order[i] for _, i in sorted(ranked)]
+    return [order[i] for _, i in sorted((turn(x), i) for i, x in enumerate(order))]
 
 
 def read_site(
@@ -212,12 +210,27 @@ def read_site(
     if not places:
         why = f"; of the lines that were passed over ({len(skipped):,}) the first is {skipped[0]}" if skipped else ""
         raise RowError(f"There are no rows to show{why}.")
-    order = _by_turns(sorted(places.items(), key=lambda p: p[1][:2], reverse=True), most)
+    order = sorted(places.items(), key=lambda p: p[1][:2], reverse=True)
+    if len(order) > most: order = _by_turns(order, lambda p: json.loads(p[0])["case"])
     kept = sorted(order[:most], key=lambda p: p[1][2:])
     rows = rows_at(files, dict(kept))
     where = [f"{'/'.join(files[i].parts[-2:])}, line {line}" for _, (_, _, i, line) in kept]
     read = _count(files) + wrong - len(skipped or ())
     return Shown(_sorted(rows, where), _rest(files, order[most:]), read, len(places))
+
+
+def fewer(
+    shown: Shown,
+    most: int,  # attempts
+) -> Shown:
+    "The same with fewer attempts, the others counted; nothing is read again."
+    def age(a): return moment(a.row) or 0, a.row["run_id"]
+    order = _by_turns(sorted(shown.attempts, key=age, reverse=True), lambda a: a.row["case"])
+    kept, rest = {id(a) for a in order[:most]}, {(r.case, r.baseline, r.platform): replace(r) for r in shown.rest}
+    for a in order[most:]:
+        key = a.row["case"], a.row["baseline"], a.row["platform"]
+        rest.setdefault(key, Rest(*key)).add(a.row)
+    return replace(shown, attempts=[a for a in shown.attempts if id(a) in kept], rest=[rest[k] for k in sorted(rest)])
 
 
 def by_case(
