@@ -11,6 +11,7 @@ import math
 import os
 import platform
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 # %% ../nbs/analysis/host.ipynb #bbb254aa
@@ -213,13 +214,17 @@ def free_memory(
 class ForeignLoad:
     "From its making on, the share of the processors' time that went to others."
 
-    def __init__(self): self.start = self._now()
+    def __init__(
+        self,
+        cpus: Iterable[int] | None = None,  # which, by number; None: those that this process may run on
+    ):
+        self.cpus = None if cpus is None else list(cpus)
+        self.start = self._now()
 
-    @staticmethod
-    def _now() -> tuple[float, float, float] | None:
-        "Seconds since boot: available on the CPUs of this process, busy on them; and used by this process."
+    def _now(self) -> tuple[float, float, float] | None:
+        "Seconds since boot: available on the CPUs, busy on them; and used by this process."
         lines = (line.split() for line in (read(Path("/proc/stat")) or "").splitlines())
-        ours = {f"cpu{n}" for n in cpu_set()}
+        ours = {f"cpu{n}" for n in self.cpus or cpu_set()}
         each = [[int(x) for x in cells[1:9]] for cells in lines if cells and cells[0] in ours]
         if not each: return None
         ticks = os.sysconf("SC_CLK_TCK")  # a second

@@ -74,6 +74,7 @@ class Case:
     items: Callable[[Mapping], float] | None = None  # what throughput counts, in one call
     item: str = "item"                     # the name of it
     modes: tuple[str, ...] = ("fp32",)     # compute modes that the roof has to know
+    least_effect: float = 0.01             # relative change of time below which a difference does not matter
     keep: Callable[[Mapping], bool] | None = None  # which combinations of the space are points; None: all
     title: str = ""                        # one line
     source: Mapping[str, str] = field(default_factory=dict, compare=False)  # where a worker finds it
@@ -89,6 +90,7 @@ class Case:
                 refuse(f"{what} is one of its baselines ({', '.join(names)}), not {one_line(repr(given), 40)}")
         for name in self.metrics: metric(name)
         for b in self.baselines: provider(b.provider)
+        if not 0 <= self.least_effect < 1: refuse("least_effect is a share of the time, such as 0.01")
         if "steady_time" not in self.metrics: refuse("its metrics begin with steady_time")
         if "throughput" in self.metrics and self.items is None: refuse("throughput needs items")
         if self.oracle is None and self.oracle_at is None and self.designated is None:

@@ -20,6 +20,7 @@ from .frameworks import framework
 from .metrics import metric
 from .providers import accelerator
 from .row import VERSION
+from .witness import digest, loaded
 from ..clock import Timing, time_call
 from ..errors import CaseError, one_line
 from ..files import from_plain
@@ -179,6 +180,7 @@ def _run(spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], M
     begin("building")
     built = case.built(point)
     fn = built.implementations[base.name]()
+    if spec.get("tell_inputs"): row["inputs"] = digest(built.inputs)
     begin("placing")
     inputs = f.place(built.inputs)
     begin("compiling")
@@ -213,6 +215,7 @@ def _run(spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], M
             floor = roof.floor(flops, read, written, mode=case.modes[0], footprint=read + written)
         take(metrics | placed(flops, read + written, floor, roof, t.median))
         if notes: row["notes"] = [one_line(n, 300) for n in dict.fromkeys(notes)]
+    if spec.get("tree"): row["loaded"] = loaded(spec["tree"], spec["checkout"])
     row |= concluded(row["fidelity"], timed, place)
 
 

@@ -48,10 +48,11 @@ def line_of(
 @contextlib.contextmanager
 def progress(
     console: "Console | None" = None,  # where to; None: stderr
-) -> Iterator[Callable[["Suite"], None]]:
+    told: Callable[..., str] = line_of,  # what is shown of what is given
+) -> Iterator[Callable[..., None]]:
     "A function that shows where a run is, if that is a terminal."
     if console is None and not sys.stderr.isatty():
-        yield lambda suite: None
+        yield lambda what: None
         return
     from rich.console import Console
     from rich.live import Live
@@ -59,5 +60,5 @@ def progress(
 
     spinner = Spinner("dots", "Starting")
     with Live(spinner, console=console or Console(stderr=True), refresh_per_second=2, transient=True):
-        def show(suite): spinner.update(text=line_of(suite))
+        def show(what): spinner.update(text=told(what))
         yield show

@@ -66,6 +66,9 @@ class _Running:
         finally: os.close(theirs)
         self.out = self.process.stdout.fileno()
         for fd in (self.fd, self.out): os.set_blocking(fd, False)
+        self.watched = {self.fd: self.listen, self.out: self.hear}  # descriptor → what to do when it has something
+        with contextlib.suppress(OSError, AttributeError):  # (Linux) its end is seen at once, not at the next look
+            self.watched[os.pidfd_open(self.process.pid)] = lambda: False
 
     def hear(self) -> bool:
         "Take what it printed, and keep the end of it; whether that pipe is still open."
@@ -98,8 +101,8 @@ class _Running:
     def ended(self, how: str) -> Ended:
         for take in (self.listen, self.hear):
             with contextlib.suppress(OSError): take()
-        os.close(self.fd)
         self.process.stdout.close()
+        for fd in self.watched.keys() - {self.out}: os.close(fd)
         return Ended(self.job, self.slot, how, self.process.returncode, self.stage,
                      self.said.decode(errors="replace").strip())
 
@@ -133,8 +136,7 @@ class Schedule:
                     self._tell(Ended(job, slot, "unstartable", None, "starting", one_line(e)))
                     continue
                 self.running[slot.name] = worker
-                self.selector.register(worker.fd, selectors.EVENT_READ, worker.listen)
-                self.selector.register(worker.out, selectors.EVENT_READ, worker.hear)
+                for fd, take in worker.watched.items(): self.selector.register(fd, selectors.EVENT_READ, take)
 
     def _tell(self, ended: Ended) -> None:
         self.done.add(ended.job.name)
@@ -143,7 +145,7 @@ class Schedule:
 
     def _leave(self, worker: _Running, how: str) -> Ended:
         del self.running[worker.slot.name]
-        for fd in (worker.fd, worker.out):
+        for fd in worker.watched:
             with contextlib.suppress(KeyError): self.selector.unregister(fd)
         return worker.ended(how)
 

@@ -12,6 +12,7 @@ from importlib.resources import files as packaged
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .history import History
 from .hypertext import Html, data, el, plain_value, policy
 from .newest import row_files
 from .sitedata import GLYPHS, Attempt, Shown, by_case, fewer, read_site, verdict
@@ -70,7 +71,8 @@ def _asset(name: str) -> Html:
 OPEN = 6  # cases up to which all are unfolded; of more the first two
 
 
-def _sections(shown: Shown, histories: Sequence, why: str, representative, skipped, ids) -> list[tuple[str, str, Html]]:
+def _sections(shown: Shown, found: Sequence[History], why: str, representative, skipped,
+              ids) -> list[tuple[str, str, Html]]:
     "Those that have something to show: id, name, content."
     cases = by_case(shown.attempts)
     anchors = {case: f"case-{i}" for i, case in enumerate(cases)}
@@ -79,15 +81,15 @@ def _sections(shown: Shown, histories: Sequence, why: str, representative, skipp
     made = [("overview", "Overview", overview_section(shown, representative, ids, anchors)),
             ("cases", "Cases", section("cases", "Cases", each)), ("roofs", "Rooflines", roof_section(shown, ids)),
             ("platforms", "Platforms", platform_section(shown, ids)),
-            ("history", "History", history_section(histories, why, shown, ids)),
+            ("history", "History", history_section(found, why, shown, ids)),
             ("failures", "Failures", failure_section(shown, skipped, ids)),
             ("rest", "The rest", rest_section(shown.rest)), ("runs", "Runs", runs_section(shown))]
     return [(key, name, content) for key, name, content in made if content is not None]
 
 
-def _page(shown: Shown, histories: Sequence, why: str, title: str, representative, skipped: Sequence[str]) -> str:
+def _page(shown: Shown, found: Sequence[History], why: str, title: str, representative, skipped: Sequence[str]) -> str:
     ids = {id(a): i for i, a in enumerate(shown.attempts)}
-    there = _sections(shown, histories, why, representative, skipped, ids)
+    there = _sections(shown, found, why, representative, skipped, ids)
     css, js = _asset("site.css"), _asset("site.js")
     head = el("head", el("meta", charset="utf-8"), policy([css], [js]),
               el("meta", name="viewport", content="width=device-width, initial-scale=1"), el("title", title),
@@ -116,13 +118,13 @@ def site_page(
 ) -> str:                              # HTML
     "The page of all rows; raises `RowError` where there are none, or for a line that is none."
     files = row_files(paths)
-    histories, why = read_histories(files, None if skipped is None else [])
+    found, why = read_histories(files, None if skipped is None else [])
     shown = read_site(files, most, skipped)
     cases = {a.row["case"] for a in shown.attempts}
     of = one_line(min(cases), 60) if len(cases) == 1 else f"{len(cases):,} cases"
     while True:
         name = one_line(title, 120) or f"Benchmark of {of}"
-        page = _page(shown, histories, why, name, representative or {}, skipped or ())
+        page = _page(shown, found, why, name, representative or {}, skipped or ())
         if (size := len(page.encode())) <= limit or len(shown.attempts) < 20: return page
         shown = fewer(shown, int(0.95 * len(shown.attempts) * limit / size))
 

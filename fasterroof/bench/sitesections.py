@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from .cells import within
+from .history import History
 from .hypertext import Html, el
 from .newest import moment
 from .sitecharts import figure_element, panels, roof_figure, rooflines, time_figure
 from .sitedata import GATE, GLYPHS, Attempt, Rest, Shown, by_case, point_words, verdict
-from .sitehistory import CHARTS, LISTED, change_at, history_figure, ranked, when_words
+from .sitehistory import CHARTS, LISTED, history_figure, ranked, when_words
 from .siteoverview import overview
 from fasterroof.bench.sitetables import (
     attempts_table, beside, failures, figure_cell, glyph, linked, table, text_cell,
@@ -166,17 +167,17 @@ def platform_section(
     return section("platforms", "Platforms side by side", note(said), made, map(note, left))
 
 # %% ../../nbs/analysis/bench/sitesections.ipynb #fb034321
-def _newest(h) -> tuple:
+def _newest(h: History) -> tuple:
     "What finds the row of a history's newest moment."
     run = h.moments[-1].run_id if h.moments else ""
     return run, h.case, h.baseline, h.platform, h.framework, json.dumps(h.param_point, sort_keys=True, default=str)
 
 
-def _line(h, at: str, r: int | None) -> tuple:
+def _line(h: History, at: str, r: int | None) -> tuple:
     "A history as a line of a table."
-    times = [m.median_s for m in h.moments if m.median_s]
+    times = [h.moments[i].median_s for i in h.timed]
     first, last = si(times[0], "s"), si(times[-1], "s")
-    changes = sum(change_at(c) is not None for c in h.changes)
+    changes = len(h.changes)
     return r, [text_cell(one_line(h.baseline, 60)), text_cell(one_line(h.case, 60)), text_cell(at),
                figure_cell(f"{len(h.moments):,}", len(h.moments)), figure_cell(first, times[0]),
                figure_cell(last if r is None else linked(r, last), times[-1]),
@@ -184,13 +185,13 @@ def _line(h, at: str, r: int | None) -> tuple:
 
 
 def history_section(
-    histories: Sequence,     # as of `read_histories`
+    found: Sequence[History],  # as of `read_histories`
     why: str,                # why they have no marks
     shown: Shown,
     ids: Mapping[int, int],  # id of an attempt -> number of its row
 ) -> Html | None:
     "Medians over the runs."
-    told = ranked(histories)
+    told = ranked(found)
     if not told: return None
     rows = {(*(a.row[k] for k in ("run_id", "case", "baseline", "platform", "framework")), a.point): ids[id(a)]
             for a in shown.attempts}
@@ -204,7 +205,7 @@ def history_section(
         name = f"{one_line(h.baseline, 60)} in {one_line(h.case, 60)}"
         return figure_element(history_figure(h, f"h{j}", name, rows.get(_newest(h))), name, at(h))
     said = [f"The median of what ran more than once ({count_words(len(told), 'identity', 'identities')}), run by run."]
-    said.append(f"{why[0].upper()}{why[1:]}." if why else "A dashed line: the level changed there; that gates nothing.")
+    said.append(why if why else "A dashed line: the level changed there; that gates nothing.")
     lines = [_line(h, at(h), rows.get(_newest(h))) for h in told[CHARTS: CHARTS + LISTED]]
     heads = ["baseline", "case", "point", "runs", "first", "newest", "newest / first", "changes"]
     left = len(told) - CHARTS - LISTED

@@ -33,11 +33,6 @@ from ..errors import FasterroofError, RowError, RunFileError, one_line
 from ..files import read_json, write_whole
 
 # %% ../../nbs/analysis/bench/suite.ipynb #9fb01b15
-_WORKER = {"PYTHONSAFEPATH": "1",       # the folder that it is started in holds no modules
-           "PYTHONFAULTHANDLER": "1",   # a segmentation fault says where
-           "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}  # what is compiled is compiled now
-
-
 class Suite:
     "One run."
 
@@ -66,7 +61,7 @@ class Suite:
 
         def prepare(slot, fd):
             write_whole(file, json.dumps(spec(slot)))
-            return worker.command(python, file, fd), os.environ | worker_environment(slot) | _WORKER
+            return worker.command(python, file, fd), os.environ | worker_environment(slot) | worker.ENVIRONMENT
         return Job(name, kind, prepare, limit_s=max(self.options.timeout_s, least_s), **more)
 
     def _attempt_spec(self, a: Attempt, slot: Slot) -> dict:

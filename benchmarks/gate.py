@@ -1,0 +1,150 @@
+"""How often a gate is wrong: the same code against itself, and against itself with work added.
+
+    python benchmarks/gate.py run gate.jsonl --trials 300 100 100 100
+    python benchmarks/gate.py rates gate.jsonl
+
+A trial is a comparison of its own, by the parts of `fasterroof bench compare`: a fresh process for each side of each
+pair, on the whole machine. The kinds of trials are shuffled, so that what drifts over the hour meets all alike. Each
+trial is written down when it ends; a run that is begun again goes on where it was. All rules see the same samples.
+"""
+import argparse
+import collections
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from fasterroof.bench.case import cases_from
+from fasterroof.bench.compared import compared
+from fasterroof.bench.pairs import PairOptions, Pairs, pairings
+from fasterroof.bench.row import samples_of
+from fasterroof.bench.sides import Side
+from fasterroof.bench.verdict import log_ratios, paired, pairs_needed, verdicts
+
+KINDS = ("again", "slower3", "slower5", "slower10")
+LIGHT = str(Path(__file__).with_name("light.py"))
+
+
+def trial(kind, pairs, budget_s):
+    "One comparison: what it took, what it said, and all samples of pairs that count, in ns."
+    cases, sides = cases_from({"path": LIGHT}), (Side("baseline", "a"), Side("baseline", kind))
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        run = Pairs(sides, pairings(cases, sides, "torch-cpu"), folder, PairOptions(pairs=pairs, budget_s=budget_s))
+        rows = run.run()
+        run.keep()
+    if run.interrupted: raise KeyboardInterrupt
+    found = compared(rows).comparisons[0]
+    pairs = [sorted(two, key=lambda r: r["side"]["name"]) for two in zip(rows[::2], rows[1::2], strict=True)]
+    good = [two for two in pairs if not two[0]["side"]["disturbed"]]
+    return {"kind": kind, "verdict": found.verdict, "why": found.why, "paired": found.paired.as_dict(),
+            "run": len(pairs), "took_s": time.monotonic() - began,
+            "samples_ns": [[[round(1e9 * t) for t in samples_of(r)] for r in two] for two in good]}
+
+
+def run(args):
+    todo = [kind for kind, n in zip(KINDS, args.trials, strict=True) for _ in range(n)]
+    random.Random(args.seed).shuffle(todo)
+    path = Path(args.file)
+    done = len(path.read_text().splitlines()) if path.exists() else 0
+    with path.open("a") as out:
+        for i, kind in enumerate(todo[done:], done + 1):
+            out.write(json.dumps(trial(kind, args.pairs, args.budget)) + "\n")
+            out.flush()
+            if sys.stderr.isatty(): print(f"\r{i} of {len(todo)} trials", end="", file=sys.stderr)
+
+
+def rules(t):
+    "What each rule says of a trial: whether B is slower."
+    from scipy.stats import mannwhitneyu
+
+    def dual(a, b): return b.min() > 1.10 * a.min() or np.quantile(b, 0.95) > 1.25 * np.quantile(a, 0.95)
+    def ranks(a, b): return mannwhitneyu(b, a, alternative="greater").pvalue < 0.01
+    one = [np.array(x) for x in t["samples_ns"][0]]
+    pooled = [np.concatenate([two[side] for two in t["samples_ns"]]) for side in (0, 1)]
+    return {"pairs of processes (`compare`)": t["verdict"] == "SLOWER",
+            "min > 1.10 × or p95 > 1.25 ×, one process each": dual(*one),
+            "the same, all processes pooled": dual(*pooled),
+            "Mann-Whitney p < 0.01, one process each": ranks(*one),
+            "Mann-Whitney, all processes pooled": ranks(*pooled)}
+
+
+def logs(t, most=None):
+    "What the pairs of a trial say."
+    return log_ratios(*zip(*[map(np.median, two) for two in t["samples_ns"][:most]], strict=True))
+
+
+def rates(args):
+    trials = [json.loads(line) for line in Path(args.file).read_text().splitlines()]
+    took, again = [t["took_s"] for t in trials], sum(t["run"] - len(t["samples_ns"]) for t in trials)
+    print(f"{len(trials)} trials, {np.median(took):.1f} s each (median), {sum(took) / 60:.0f} min together; {again} of "
+          f"{sum(t['run'] for t in trials)} pairs disturbed and run again; {os.cpu_count()} CPUs.\n")
+    by_kind = {kind: [t for t in trials if t["kind"] == kind and t["samples_ns"]] for kind in KINDS}
+    _table(by_kind)
+    for kind, mine in by_kind.items():
+        print(f"- {kind}: " + ", ".join(f"{n} {v}" for v, n in collections.Counter(t["verdict"] for t in mine).items()))
+    _spread(by_kind)
+    _fewer(by_kind)
+
+
+def _table(by_kind):
+    "False alarms and power of each rule, with 95 % intervals (Clopper and Pearson)."
+    from scipy.stats import binomtest
+
+    def cell(hits):
+        i = binomtest(sum(hits), len(hits)).proportion_ci(0.95, method="exact")
+        return f"{100 * np.mean(hits):.1f} % [{100 * i.low:.1f}, {100 * i.high:.1f}]"
+    said = {kind: [rules(t) for t in mine] for kind, mine in by_kind.items() if mine}
+    names = {"again": "false alarms", "slower3": "+3 % found", "slower5": "+5 % found", "slower10": "+10 % found"}
+    print(f"| rule | {' | '.join(f'{names[k]} (of {len(x)})' for k, x in said.items())} |")
+    print("|:--|" + "--:|" * len(said))
+    for rule in next(iter(said.values()))[0]:
+        print(f"| {rule} | {' | '.join(cell([bool(r[rule]) for r in x]) for x in said.values())} |")
+    print()
+
+
+def _spread(by_kind):
+    "How processes scatter, and what it takes."
+    print("\n| kind | B / A (median of trials) | spread of a pair (median; 90 % of trials below) | pairs for +5 % | "
+          "spread within a process |\n|:--|--:|--:|--:|--:|")
+    for kind, mine in by_kind.items():
+        found = [paired(logs(t)) for t in mine]
+        if not found: continue
+        spread = 100 * np.array([p.spread for p in found])
+        inner = [np.subtract(*np.quantile(a, [0.75, 0.25])) / np.median(a) / 1.35
+                 for t in mine for a, _ in t["samples_ns"]]
+        print(f"| {kind} | {np.median([p.ratio for p in found]):.4f} | {np.median(spread):.2f} %; "
+              f"{np.quantile(spread, 0.9):.2f} % | {np.median([pairs_needed(p) or 0 for p in found]):.0f} | "
+              f"{100 * np.median(inner):.2f} % |")
+    print()
+
+
+def _fewer(by_kind):
+    "The same trials judged by their first pairs alone."
+    most = max(len(t["samples_ns"]) for mine in by_kind.values() for t in mine)
+    for n in range(8, most):
+        shares = []
+        for kind, mine in by_kind.items():
+            found = [verdicts([paired(logs(t, n))])[0] for t in mine if len(t["samples_ns"]) >= n]
+            if found: shares.append(f"{kind} {100 * found.count('SLOWER') / len(found):.1f} % of {len(found)}")
+        print(f"- by the first {n} pairs SLOWER: {', '.join(shares)}")
+
+
+if __name__ == "__main__":
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = p.add_subparsers(dest="command", required=True)
+    s = commands.add_parser("run", help="take trials")
+    s.add_argument("file", help="a line a trial")
+    s.add_argument("--trials", type=int, nargs=4, default=[300, 100, 100, 100], metavar="N",
+                   help=f"of {', '.join(KINDS)}")
+    s.add_argument("--pairs", type=int, default=10, help="of each trial")
+    s.add_argument("--budget", type=float, default=0.05, help="seconds of samples in a process")
+    s.add_argument("--seed", type=int, default=0, help="of the order of trials")
+    commands.add_parser("rates", help="what the trials say").add_argument("file")
+    args = p.parse_args()
+    {"run": run, "rates": rates}[args.command](args)
