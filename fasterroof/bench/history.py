@@ -157,6 +157,7 @@ def histories(
     files: Iterable[str | Path],       # of rows
     case: str | None = None,           # None: all
     skipped: list[str] | None = None,  # as of `load_rows`
+    search: bool = True,               # whether changes of level are looked for
 ) -> list[History]:                    # by case, platform, device, point and baseline
     "Every identity's history; raises `RowError`, and `InputError` where ruptures is not installed."
     found: dict[str, tuple[dict, str, dict[Moment, None]]] = {}
@@ -174,7 +175,8 @@ def histories(
             found[known[0]][2].update(moments)
             del found[key]
     def age(m): return -(2**63) if m.time is None else m.time, m.run_id
-    made = [_searched(History(**what, moments=tuple(sorted(moments, key=age)))) for what, _, moments in found.values()]
+    made = [History(**what, moments=tuple(sorted(moments, key=age))) for what, _, moments in found.values()]
+    if search: made = [*map(_searched, made)]
     return sorted(made, key=lambda h: (h.case, h.platform, h.device, str(h.param_point), h.baseline))
 
 
