@@ -6,6 +6,9 @@ import contextlib
 import json
 import os
 import random
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -24,7 +27,7 @@ def note(what):
 
 def build(p):
     note(os.environ["CLUSTER_NODE"])
-    x = np.random.default_rng(p["seed"]).standard_normal(1000)
+    x = np.random.default_rng(p["seed"]).standard_normal(20_000)  # its oracle goes through the object store
     def fn(x):
         note("at")
         time.sleep(0.02)
@@ -45,14 +48,22 @@ class Nodes:
     def __init__(self, folder: Path):
         from ray.cluster_utils import Cluster
 
-        self.folder, self.made = folder, 0
+        self.folder, self.names = folder, {}
         self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **SMALL})
 
     def add(self, locks: str):
-        self.made += 1
+        name = f"node-{len(self.names)}"
         env = {"FASTERROOF_LOCK_DIR": str(self.folder / locks), "CLUSTER_LOG": str(self.folder / "log"),
-               "CLUSTER_NODE": f"node-{self.made}", "TMPDIR": str(self.folder)}
-        return self.cluster.add_node(num_cpus=1, resources={"fasterroof_cpu": 1}, env_vars=env, **SMALL)
+               "CLUSTER_NODE": name, "TMPDIR": str(self.folder)}
+        node = self.cluster.add_node(num_cpus=1, resources={"fasterroof_cpu": 1}, env_vars=env, **SMALL)
+        self.names[node] = name
+        return node
+
+    def remove(self, nodes: list) -> None:
+        "Those that are still there, and the scratch of what was killed on them."
+        for node in nodes:
+            if node in self.cluster.worker_nodes: self.cluster.remove_node(node)
+        for x in self.folder.glob("fasterroof-*"): shutil.rmtree(x, ignore_errors=True)
 
 
 def workers(folder: Path) -> list[int]:
@@ -119,59 +130,108 @@ def run(folder: Path, executor, seeds: int, on_change=lambda suite: None):
     return made, stored(store, len(made.ended))
 
 
+def inside(log: Path, node: str | None, timeout_s: float = 20) -> int | None:
+    "The next worker on a node (None: on any) that enters an attempt or an oracle; None where none does."
+    end, at = time.monotonic() + timeout_s, log.stat().st_size if log.exists() else 0
+    while time.monotonic() < end:
+        if log.exists():
+            for line in log.read_bytes()[at:].decode().splitlines():
+                _, what, pid = line.split()
+                if what == node or node is None and what.startswith("node"): return int(pid)
+        time.sleep(0.005)
+    return None
+
+
+def struck(rng: random.Random, nodes: Nodes, node, how: str) -> float | None:
+    "Do what a round is of, at a random moment; when it was done."
+    log, name = nodes.folder / "log", nodes.names[node]
+    if how == "node killed at any moment": time.sleep(rng.uniform(0, 1.5))
+    else:
+        pid = inside(log, name if how == "node killed at work" else None)
+        if pid is None: return None
+        time.sleep(rng.uniform(0, 0.2))
+    at = time.monotonic()
+    if how == "supervisor killed":
+        try: parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError: return None  # its attempt is over
+        os.kill(parent, signal.SIGKILL)
+    else: nodes.cluster.remove_node(node, allow_graceful=False)
+    return at
+
+
+def checked(how: str, suite, rows: list[dict], seen: dict) -> collections.Counter:
+    "What became of a run; raises for what may not be."
+    again, lost = sum(suite.schedule.again.values()), [*suite.schedule.gone]
+    status = collections.Counter(r["status"] for r in rows)
+    found = collections.Counter(attempts=len(suite.attempts), rows=len(rows), ok=status["ok"], rescheduled=again,
+                                overlaps=overlaps(seen))
+    found["recorded node_lost"] = sum((r["failure_detail"] or {}).get("reason") == "node_lost" for r in rows)
+    found["lost"] = 0 if how == "interrupted" else len(suite.attempts) - len(rows)
+    worked = {node for _, _, node in seen.values()}
+    if how != "locks apart" and found["overlaps"]: raise SystemExit(f"{how}: at once on one device: {seen}")
+    if found["lost"]: raise SystemExit(f"{how}: {len(rows)} rows of {len(suite.attempts)} attempts")
+    if status["ok"] + found["recorded node_lost"] != len(rows): raise SystemExit(f"{how}: {status}")
+    if how in ("nothing", "locks apart") and (again or len(worked) != 2): raise SystemExit(f"{how}: {again}, {worked}")
+    if how.startswith("node") and bool(lost) != bool(again): raise SystemExit(f"{lost} gone, {again} given away")
+    if strange := [r for r in rows if str(r["provenance"].get("pid")) not in seen]:
+        raise SystemExit(f"{how}: rows of no worker that was seen: {strange}")
+    return found | collections.Counter(hit=int(bool(again)))
+
+
 def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
-    "One run on two nodes; what became of it, having checked all that can be checked."
+    "One run on two nodes."
     from fasterroof.bench.onray import on_ray
 
     folder = nodes.folder
-    apart = how == "locks apart"
-    here = [nodes.add(f"locks-{i}" if apart else "locks") for i in range(2)]
-    found, killed, clock = collections.Counter(rounds=1), [], None
+    here = [nodes.add(f"locks-{i}" if how == "locks apart" else "locks") for i in range(2)]
+    noticed, after, threads, times = [], rng.randint(0, seeds), [], []
     with on_ray(nodes.cluster.address) as executor:
-        after = rng.randint(0, seeds)
-
         def change(suite):
-            nonlocal clock
+            if suite.schedule.again: noticed.append(time.monotonic())
             if how == "interrupted" and len(suite.ended) > after: raise KeyboardInterrupt
-            if how != "node killed" or clock or not suite.began or len(suite.ended) < after: return
-            def strike():
-                killed.append(time.monotonic())
-                nodes.cluster.remove_node(here[1], allow_graceful=False)
-            clock = threading.Timer(rng.uniform(0, 1.5), strike)
-            clock.start()
+            if "killed" not in how or threads or not suite.began or len(suite.ended) < after: return
+            threads.append(threading.Thread(target=lambda: times.append(struck(rng, nodes, here[1], how))))
+            threads[0].start()
         began = time.monotonic()
         suite, rows = run(folder, executor, seeds, change)
-        found["s"] = time.monotonic() - began
-        if clock: clock.join()
-    found["ms until no worker is left"] = 1000 * none_left(folder)
-    seen, again = spans(folder), sum(suite.schedule.again.values())
-    status = collections.Counter(r["status"] for r in rows)
-    found += collections.Counter(attempts=len(suite.attempts), rows=len(rows), ok=status["ok"], rescheduled=again,
-                                 workers=len(seen), overlaps=overlaps(seen))
-    found["node_lost"] = sum((r["failure_detail"] or {}).get("reason") == "node_lost" for r in rows)
-    worked = {r["provenance"]["scheduler"]["node"] for r in rows}
-    found["both nodes worked"] = len({node for _, _, node in seen.values()}) == 2
-    if not apart and found["overlaps"]: raise SystemExit(f"{how}: at once on one device: {seen}")
-    if how != "interrupted" and len(rows) != len(suite.attempts): raise SystemExit(f"{how}: {len(rows)} rows")
-    if status["ok"] + found["node_lost"] != len(rows): raise SystemExit(f"{how}: {status}")
-    if how in ("none", "locks apart") and (again or len(worked) != 2): raise SystemExit(f"{how}: {again}, {worked}")
-    if how == "node killed":
-        lost = [*suite.schedule.gone]
-        if bool(lost) != bool(again): raise SystemExit(f"{lost} is gone, and {again} jobs were given away")
-        late = [r for r in rows if r["provenance"]["scheduler"]["node"] in lost and r["status"] == "ok"
-                and not any(pid == str(r["provenance"]["pid"]) for pid in seen)]
-        if late: raise SystemExit(f"rows of nobody: {late}")
-        found["killed under a job"] = bool(lost)
-    for node in here:
-        if node in nodes.cluster.worker_nodes: nodes.cluster.remove_node(node)
-    left = [x for x in folder.glob("fasterroof-*") if x.is_dir()]
-    found["scratch left"] = len(left)
-    for x in left: os.system(f"rm -rf {x}")
+        took = time.monotonic() - began
+        for thread in threads: thread.join()
+    found = collections.Counter(rounds=1, s=took, left_ms=1000 * none_left(folder))
+    found += checked(how, suite, rows, spans(folder))
+    if noticed and times and times[0]: found["noticed_s"] = noticed[0] - times[0]
+    print(*suite.remarks(), file=sys.stderr)
+    nodes.remove(here)
+    return found
+
+
+def driver_killed(rng: random.Random, nodes: Nodes, seeds: int) -> collections.Counter:
+    "The process that holds the plan and the store is killed: its workers end, and what was finished is there."
+    from fasterroof.bench.store import Store
+
+    folder, here = nodes.folder, [nodes.add("locks") for _ in range(2)]
+    before, began = {*folder.glob("store-*")}, time.monotonic()
+    args = [sys.executable, __file__, "--drive", nodes.cluster.address, str(folder), "--seeds", str(seeds)]
+    driver = subprocess.Popen(args, stdout=sys.stderr)
+    if inside(folder / "log", None, 60) is None: raise SystemExit("the driver did not begin")
+    time.sleep(rng.uniform(0, 4))
+    driver.kill()
+    driver.wait()
+    took, left = time.monotonic() - began, none_left(folder)
+    (store,) = {*folder.glob("store-*")} - before
+    finished = len([*store.glob(".attempts/*/[0-9][0-9][0-9][0-9].json")])
+    (told,) = Store(store).recover()
+    rows = stored(store, finished)
+    found = collections.Counter(rounds=1, s=took, left_ms=1000 * left, attempts=2 * seeds, rows=len(rows),
+                                ok=sum(r["status"] == "ok" for r in rows), overlaps=overlaps(spans(folder)))
+    if found["overlaps"] or found["ok"] != len(rows): raise SystemExit(f"driver killed: {found}")
+    nodes.remove(here)
     return found
 
 
 def main(rounds: int, seed: int, seeds: int) -> None:
-    rng, hows = random.Random(seed), ["none", "node killed", "interrupted", "locks apart"]
+    rng = random.Random(seed)
+    hows = ["nothing", "node killed at work", "node killed at any moment", "supervisor killed", "interrupted",
+            "driver killed", "locks apart"]
     found = {how: collections.Counter() for how in hows}
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="c") as d:  # (a socket's path is short)
         with contextlib.redirect_stdout(sys.stderr):
@@ -179,21 +239,21 @@ def main(rounds: int, seed: int, seeds: int) -> None:
             try:
                 for i in range(rounds):
                     for how in hows:
-                        found[how] += trial(rng, nodes, how, seeds)
-                        print(f"round {i + 1}, {how}: {json.dumps(found[how])}", file=sys.stderr)
+                        new = driver_killed(rng, nodes, seeds) if how == "driver killed" \
+                            else trial(rng, nodes, how, seeds)
+                        print(f"round {i + 1}, {how}: {json.dumps(new)}", file=sys.stderr)
+                        found[how] += new
             finally: nodes.cluster.shutdown()
         if left := workers(Path(d)): raise SystemExit(f"processes are left: {left}")
-    columns = ["rounds", "attempts", "rows", "ok", "overlaps", "rescheduled", "node_lost", "both nodes worked"]
-    print(f"| two nodes | {' | '.join(columns)} | lost | doubled | s per round |")
+    columns = ["rounds", "attempts", "rows", "ok", "overlaps", "rescheduled", "recorded node_lost", "lost"]
+    print(f"| what happens | {' | '.join(columns)} | doubled or torn | noticed after | a worker left for at most |")
     print("|---" * (len(columns) + 4) + "|")
     for how, c in found.items():
         cells = " | ".join(str(c[x]) for x in columns)
-        lost = 0 if how == "interrupted" else c["attempts"] - c["rows"]
-        print(f"| {how} | {cells} | {lost} | 0 | {c['s'] / c['rounds']:.1f} |")
-    c = found["node killed"]
-    print(f"\nThe node was killed under a job in {c['killed under a job']} of {c['rounds']} rounds; no worker was left "
-          f"{c['ms until no worker is left'] / c['rounds']:.0f} ms (mean) after the run, and {c['scratch left']} scratch "
-          "folders stayed behind.")
+        noticed = f"{c['noticed_s'] / c['hit']:.1f} s" if c["noticed_s"] else "–"
+        print(f"| {how} | {cells} | 0 | {noticed} | {c['left_ms']:.0f} ms |")
+    print("\nOverlaps are pairs of attempts or oracles that were on a device at once; with locks apart, which stands "
+          "for two machines, they are right.")
 
 
 if __name__ == "__main__":
@@ -201,5 +261,11 @@ if __name__ == "__main__":
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--seeds", type=int, default=4, help="points of the case; each has two attempts")
+    p.add_argument("--drive", nargs=2, metavar=("ADDRESS", "FOLDER"), help=argparse.SUPPRESS)
     args = p.parse_args()
+    if args.drive:
+        from fasterroof.bench.onray import on_ray
+
+        with on_ray(args.drive[0]) as executor: run(Path(args.drive[1]), executor, args.seeds)
+        sys.exit()
     main(args.rounds, args.seed, args.seeds)

@@ -49,9 +49,10 @@ def _probe(kinds: set[str], cpu_slots: int, gpus: int | None) -> dict:
     return probed(kinds, cpu_slots, gpus)
 
 # %% ../../nbs/analysis/bench/onray.ipynb #be0d0f99
-_ANSWER_S = 60.0  # for a node to tell of itself: it starts a Python and imports torch meanwhile
+_ANSWER_S = 60.0  # for a node to tell of itself: it starts a Python meanwhile, perhaps from a slow disk
 _GRACE_S = 5.0    # for supervisors to end what they started
 _HELD = 8         # files that are kept in the object store; a run needs those of few points at a time
+_SMALL = 50_000   # B of a file that goes along with its task: Ray sends arguments below 100 kB so
 
 
 def _lost(e: Exception) -> Lost:
@@ -87,6 +88,7 @@ class RayCluster:
     def _put(self, data: bytes) -> object:
         import ray
 
+        if len(data) <= _SMALL: return data
         key = hashlib.sha256(data).digest()
         if key not in self.held:
             while len(self.held) >= _HELD: del self.held[next(iter(self.held))]
@@ -148,9 +150,11 @@ class RayCluster:
 
         ready, _ = ray.wait(list(handles), num_returns=1, timeout=timeout_s)
         came = []
-        for ref in ready:
-            try: came.append((next(h for h in handles if h == ref), ray.get(ref)))
-            except ray.exceptions.RayError as e: came.append((next(h for h in handles if h == ref), _lost(e)))
+        for handle in [h for h in handles if h in ready]:
+            try: came.append((handle, ray.get(handle)))
+            except ray.exceptions.RayError as e:
+                came.append((handle, _lost(e)))
+                if came[-1][1].node: self.held.clear()  # a copy there would be asked for, and waited for
         return came
 
     def stop(
@@ -176,8 +180,8 @@ def _reachable(address: str) -> None:
         raise InputError(_NO_CLUSTER.format(one_line(address, 80), one_line(e, 120))) from e
 
 
-_NO_CLUSTER = ("There is no Ray cluster at {}: start one with ray start --head --resources='{{\"fasterroof_cpu\": 1}}', "
-               "or give its --address ({}).")
+_NO_CLUSTER = ("There is no Ray cluster at {}: start one with ray start --head "
+               "--resources='{{\"fasterroof_cpu\": 1}}', or give its --address ({}).")
 
 
 @contextlib.contextmanager
