@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 CASE = '''
@@ -102,14 +103,14 @@ def overlaps(seen: dict) -> int:
     return sum(b[0] < a[1] for i, a in enumerate(ordered) for b in ordered[i + 1:])
 
 
-def stored(store: Path, planned: int) -> list[dict]:
-    "All rows of a store, having checked that each attempt has one."
+def stored(store: Path, planned: int | None) -> list[dict]:
+    "All rows of a store, having checked that each attempt has one; None: that none has two."
     from fasterroof.bench.row import read_rows
 
     rows = [row for path in store.glob("*/*.jsonl") for row in read_rows(path)]
     keys = collections.Counter((r["run_id"], r["attempt"]) for r in rows)
     if twice := [k for k, n in keys.items() if n > 1]: raise SystemExit(f"doubled: {twice}")
-    if len(keys) != planned: raise SystemExit(f"{len(keys)} rows of {planned} attempts")
+    if planned not in (None, len(keys)): raise SystemExit(f"{len(keys)} rows of {planned} attempts")
     if left := list(store.glob(".attempts/*")): raise SystemExit(f"left in the store: {left}")
     return rows
 
@@ -166,7 +167,7 @@ def checked(how: str, suite, rows: list[dict], seen: dict) -> collections.Counte
     found = collections.Counter(attempts=len(suite.attempts), rows=len(rows), ok=status["ok"], rescheduled=again,
                                 overlaps=overlaps(seen))
     found["recorded node_lost"] = sum((r["failure_detail"] or {}).get("reason") == "node_lost" for r in rows)
-    found["lost"] = 0 if how == "interrupted" else len(suite.attempts) - len(rows)
+    found["lost"] = len(suite.attempts) - len(rows)
     worked = {node for _, _, node in seen.values()}
     if how != "locks apart" and found["overlaps"]: raise SystemExit(f"{how}: at once on one device: {seen}")
     if found["lost"]: raise SystemExit(f"{how}: {len(rows)} rows of {len(suite.attempts)} attempts")
@@ -188,7 +189,6 @@ def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections
     with on_ray(nodes.cluster.address) as executor:
         def change(suite):
             if suite.schedule.again: noticed.append(time.monotonic())
-            if how == "interrupted" and len(suite.ended) > after: raise KeyboardInterrupt
             if "killed" not in how or threads or not suite.began or len(suite.ended) < after: return
             threads.append(threading.Thread(target=lambda: times.append(struck(rng, nodes, here[1], how))))
             threads[0].start()
@@ -204,34 +204,40 @@ def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections
     return found
 
 
-def driver_killed(rng: random.Random, nodes: Nodes, seeds: int) -> collections.Counter:
-    "The process that holds the plan and the store is killed: its workers end, and what was finished is there."
+def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
+    "The process that holds the plan and the store is ended: its workers end, and what was finished is there."
     from fasterroof.bench.store import Store
 
     folder, here = nodes.folder, [nodes.add("locks") for _ in range(2)]
     before, began = {*folder.glob("store-*")}, time.monotonic()
     args = [sys.executable, __file__, "--drive", nodes.cluster.address, str(folder), "--seeds", str(seeds)]
-    driver = subprocess.Popen(args, stdout=sys.stderr)
+    driver = subprocess.Popen(args, stdout=sys.stderr, start_new_session=True)
     if inside(folder / "log", None, 60) is None: raise SystemExit("the driver did not begin")
-    time.sleep(rng.uniform(0, 4))
-    driver.kill()
-    driver.wait()
-    took, left = time.monotonic() - began, none_left(folder)
+    time.sleep(rng.uniform(0, 1.5 * seeds))
+    driver.send_signal(signal.SIGKILL if how == "driver killed" else signal.SIGINT)
+    code, took, left = driver.wait(60), time.monotonic() - began, none_left(folder)
     (store,) = {*folder.glob("store-*")} - before
-    finished = len([*store.glob(".attempts/*/[0-9][0-9][0-9][0-9].json")])
-    (told,) = Store(store).recover()
-    rows = stored(store, finished)
+    if how == "driver killed":
+        finished = len([*store.glob(".attempts/*/[0-9][0-9][0-9][0-9].json")])
+        Store(store).recover()
+        rows = stored(store, finished)
+    else:
+        rows = stored(store, None)
+        if code: raise SystemExit(f"an interrupted driver ended with {code}")
+        if left > 1: raise SystemExit(f"a worker was left for {left:.1f} s")
     found = collections.Counter(rounds=1, s=took, left_ms=1000 * left, attempts=2 * seeds, rows=len(rows),
                                 ok=sum(r["status"] == "ok" for r in rows), overlaps=overlaps(spans(folder)))
-    if found["overlaps"] or found["ok"] != len(rows): raise SystemExit(f"driver killed: {found}")
+    if found["overlaps"] or found["ok"] != len(rows): raise SystemExit(f"{how}: {found}")
     nodes.remove(here)
     return found
 
 
-def main(rounds: int, seed: int, seeds: int) -> None:
+HOWS = ("nothing", "node killed at work", "node killed at any moment", "supervisor killed", "interrupted",
+        "driver killed", "locks apart")
+
+
+def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
     rng = random.Random(seed)
-    hows = ["nothing", "node killed at work", "node killed at any moment", "supervisor killed", "interrupted",
-            "driver killed", "locks apart"]
     found = {how: collections.Counter() for how in hows}
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="c") as d:  # (a socket's path is short)
         with contextlib.redirect_stdout(sys.stderr):
@@ -239,8 +245,8 @@ def main(rounds: int, seed: int, seeds: int) -> None:
             try:
                 for i in range(rounds):
                     for how in hows:
-                        new = driver_killed(rng, nodes, seeds) if how == "driver killed" \
-                            else trial(rng, nodes, how, seeds)
+                        made = driver_ended if how in ("interrupted", "driver killed") else trial
+                        new = made(rng, nodes, how, seeds)
                         print(f"round {i + 1}, {how}: {json.dumps(new)}", file=sys.stderr)
                         found[how] += new
             finally: nodes.cluster.shutdown()
@@ -261,6 +267,7 @@ if __name__ == "__main__":
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--seeds", type=int, default=4, help="points of the case; each has two attempts")
+    p.add_argument("--only", choices=HOWS, action="append", help="what happens; again for each further one")
     p.add_argument("--drive", nargs=2, metavar=("ADDRESS", "FOLDER"), help=argparse.SUPPRESS)
     args = p.parse_args()
     if args.drive:
@@ -268,4 +275,4 @@ if __name__ == "__main__":
 
         with on_ray(args.drive[0]) as executor: run(Path(args.drive[1]), executor, args.seeds)
         sys.exit()
-    main(args.rounds, args.seed, args.seeds)
+    main(args.rounds, args.seed, args.seeds, args.only or HOWS)
