@@ -29,8 +29,11 @@ def as_started(
     environ: dict[str, str] = os.environ,  # to change
     process: int | None = None,            # of Ray on this node; None: the one that started this process
 ) -> None:
-    "Have the variables that Ray sets for its tasks as they were when Ray was started on this node (Linux)."
-    try: told = Path(f"/proc/{process or os.getppid()}/environ").read_bytes()
+    "Have priority and variables, which Ray sets for its tasks, as Ray itself has them on this node (Linux)."
+    process = process or os.getppid()
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, process))
+    try: told = Path(f"/proc/{process}/environ").read_bytes()
     except OSError: return
     own = dict(x.split("=", 1) for x in told.decode(errors="surrogateescape").split("\0") if "=" in x)
     for name in _SET_BY_RAY:

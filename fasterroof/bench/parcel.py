@@ -7,6 +7,7 @@ __all__ = ['packed', 'unpacked', 'supervised', 'taken', 'fingerprint', 'probed']
 
 # %% ../../nbs/analysis/bench/parcel.ipynb #4d2664fd
 import hashlib
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -110,4 +111,5 @@ def probed(
     try: slots, absent = slots_for(kinds, Options(cpu_slots=cpu_slots, gpus=gpus))
     except (DeviceError, InputError) as e: slots, absent = [], {kind: one_line(e) for kind in kinds}
     return {"host": platform.node(), "runs": fingerprint(), "absent": absent,
+            "niceness": os.getpriority(os.PRIO_PROCESS, 0),
             "slots": [s.as_dict() for s in slots if s.kind in kinds]}
