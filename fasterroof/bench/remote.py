@@ -71,8 +71,8 @@ def joined(
         nodes[name] = node
         missing += [f"{name}: {one_line(why, 200)}" for why in said["absent"].values()]
         if said["niceness"] > 0:
-            missing.append(f"{name}: attempts give way to other processes (niceness {said['niceness']}), and Ray may not "
-                           "change that: start it there with RAY_worker_niceness=0")
+            missing.append(f"{name}: attempts give way to other processes (niceness {said['niceness']}): start Ray "
+                           "there with RAY_worker_niceness=0")
         found = [Slot.from_dict(s) for s in said["slots"]]
         for kind, amount in lent[node].items():
             mine = [s for s in found if s.kind == kind]
