@@ -7,8 +7,7 @@ __all__ = ['now', 'Options', 'slots_for', 'Briefing']
 
 # %% ../../nbs/analysis/bench/briefing.ipynb #c03d0d01
 import datetime
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from .devices import Slot, cpu_slots, gpu_slots
 from .fidelity import Oracle
 from .plan import Attempt, new_run_id
 from .provenance import suite_provenance
-from .providers import interpreter
 from ..errors import DeviceError, InputError, one_line
 
 # %% ../../nbs/analysis/bench/briefing.ipynb #b091f90c
@@ -52,12 +50,11 @@ class Options:
 
 
 def slots_for(
-    attempts: Sequence[Attempt],  # of a run
-    options: Options,             # how they are run
+    kinds: set[str],   # accelerators that attempts are for: {"cpu", "cuda"}
+    options: Options,  # how they are run
 ) -> tuple[list[Slot], dict[str, str]]:  # where they can run; and accelerator → why it is not there
-    "The slots of a run; raises `DeviceError` where none of its attempts can run."
+    "The slots of this machine; raises `DeviceError` where it has none of these accelerators."
     if options.in_process and options.cpu_slots > 1: raise InputError("In one process there is one slot of the CPU.")
-    kinds = {a.accelerator for a in attempts if not a.unable}
     found, absent = list(cpu_slots(options.cpu_slots)), {}  # (oracles are computed on the CPU)
     for kind in sorted(kinds - {"cpu"}):
         try: found += gpu_slots(options.gpus, kind)
@@ -74,9 +71,11 @@ class Briefing:
         self,
         attempts: Sequence[Attempt],  # from `plan`
         options: Options,             # how they are run
+        slots: Callable[[set[str], Options], tuple[list[Slot], dict[str, str]]] = slots_for,  # finds where they can run
+        about: Callable[[Slot], dict] = lambda slot: {},  # what a row says of its slot's machine
     ):
-        self.attempts, self.options, self.run_id = list(attempts), options, new_run_id()
-        self.slots, self.absent = slots_for(self.attempts, options)
+        self.attempts, self.options, self.run_id, self.about = list(attempts), options, new_run_id(), about
+        self.slots, self.absent = slots({a.accelerator for a in self.attempts if not a.unable}, options)
         self.folder = Path()                # of its scratch; set when the run begins
         self.roofs: dict[str, dict] = {}    # slot → its roof, or why there is none
         self.places: dict[tuple, list[Attempt]] = {}  # case and point → its attempts
@@ -98,14 +97,17 @@ class Briefing:
         return {"run_id": self.run_id, "references": {a.case.name: a.case.reference for a in self.attempts},
                 "attempts": {a.name: a.identity() for a in self.attempts}}
 
-    @property
-    def at_once(self) -> int:
-        "Attempts that can run together."
-        return 1 if self.options.in_process else max(1, sum(s.kind in self.kinds for s in self.slots))
+    def at_once(
+        self,
+        slot: Slot,  # of the run
+    ) -> int:
+        "Attempts that can run together on a slot's machine."
+        if self.options.in_process: return 1
+        return max(1, sum(s.kind in self.kinds and s.node == slot.node for s in self.slots))
 
     def _spec(self, job: str, slot: Slot, result: Path) -> dict:
         return {"job": job, "slot": slot.as_dict(), "result": str(result), "threads": len(slot.cores) or None,
-                "settle_s": self.options.gpu_settle_s if slot.kind != "cpu" else 0.0, "parent": os.getpid()}
+                "settle_s": self.options.gpu_settle_s if slot.kind != "cpu" else 0.0}
 
     # Roofs
 
@@ -119,7 +121,7 @@ class Briefing:
     ) -> dict:
         "What measuring a roof is told."
         modes = list(dict.fromkeys(m for a in self.attempts for m in a.case.modes))
-        path = self.folder / f"roof-{slot.name.replace(':', '-')}.json"
+        path = self.folder / f"roof-{slot.file_name}.json"
         return self._spec("roof", slot, path) | {"modes": modes, "device_kind": slot.kind}
 
     def with_roof(
@@ -191,11 +193,11 @@ class Briefing:
         o, roof = self.options, self.roofs.get(slot.name) or {}
         about = {"timestamp": now(), **self.shared, "roof": roof.get("about"),
                  "scheduler": {"platforms": sorted({x.platform for x in self.attempts}), "cpu_slots": o.cpu_slots,
-                               "gpus": sum(s.kind != "cpu" for s in self.slots), "gpu_settle_s": o.gpu_settle_s,
-                               "slot": slot.name, "concurrent": self.at_once}}
+                               "gpus": sum(s.kind != "cpu" and s.node == slot.node for s in self.slots),
+                               "gpu_settle_s": o.gpu_settle_s, "slot": slot.name, "concurrent": self.at_once(slot),
+                               **self.about(slot)}}
         spec = self._spec("attempt", slot, result) | self._point(a) | a.identity() | {
             "run_id": self.run_id, "attempt": a.name, "device": slot.device, "provenance": about,
-            "executable_variable": interpreter(a.platform, a.framework)[1],
             "budget_s": o.budget_s, "samples": o.samples, "warmup": o.warmup, "oracle": self._oracle(a),
             "roof": roof.get("roof"), "roof_why": roof.get("why")}
         if a.name == self.designated(a) and self._rung(a) == "designated_baseline":

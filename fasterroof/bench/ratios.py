@@ -23,6 +23,12 @@ def _place(row: Mapping) -> tuple:
     return row["run_id"], row["case"], json.dumps(row["param_point"], sort_keys=True), row["platform"]
 
 
+def _measured_on(row: Mapping) -> tuple:
+    "Device, and the node of a cluster: two processors of one model are two."
+    where = (row.get("provenance") or {}).get("scheduler")
+    return device_of(row), where.get("node") if isinstance(where, Mapping) else None
+
+
 def with_ratios(
     rows: Iterable[Mapping],        # of one run or of several
     references: Mapping[str, str],  # case -> the baseline that it is compared with
@@ -38,4 +44,4 @@ def _ratio(row: Mapping, reference: Mapping | None) -> dict | None:
     value = seconds(row, "min") / seconds(reference, "min")
     if not 0 < value < float("inf"): return None  # one of the two is no time that a clock can tell
     ratio = {"vs": reference["baseline"], "metric": "min", "value": value}
-    return ratio | ({} if device_of(row) == device_of(reference) else {"other_device": True})
+    return ratio | ({} if _measured_on(row) == _measured_on(reference) else {"other_device": True})

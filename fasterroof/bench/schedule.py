@@ -28,6 +28,7 @@ class Job:
     slot: str | None = None      # the one slot that it runs on; None: any of its kind
     limit_s: float = 300.0       # s, from when its lock was got
     settle_s: float = 0.0        # s for which it keeps its lock when it is done
+    together: str | None = None  # jobs of one word run on one machine, for their times are compared
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Ended:
     code: int | None  # exit code; -9 where a signal 9 ended it
     stage: str        # the last that it told
     said: str         # the end of what it printed
+    outcome: tuple[str, dict] | None = None  # status and failure_detail, where its machine has told them already
 
 
 _TAIL = 8000  # bytes of what a job printed that are kept: one that prints for hours fills no disk

@@ -7,7 +7,6 @@ __all__ = ['Suite']
 
 # %% ../../nbs/analysis/bench/suite.ipynb #2cd76c21
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +15,8 @@ from pathlib import Path
 
 from . import worker
 from .briefing import Briefing, Options, now
-from .devices import Slot, worker_environment
+from .devices import Slot
+from .executor import Briefed, Executor, Local
 from .fidelity import find_oracle
 from .frameworks import settings_kept
 from .locks import device_lock
@@ -27,7 +27,7 @@ from .provenance import worker_provenance
 from .providers import interpreter
 from .ratios import with_ratios
 from .row import check_row, need_schema
-from .schedule import Ended, Job, Schedule
+from .schedule import Ended, Job
 from .store import Store
 from ..errors import FasterroofError, RowError, RunFileError, one_line
 from ..files import read_json, write_whole
@@ -42,27 +42,24 @@ class Suite:
         root: str | Path,             # of the store in which rows are kept as they are finished
         options: Options | None = None,  # None: as by default
         on_change: Callable[["Suite"], None] = lambda suite: None,  # is told as attempts begin and end
+        executor: Executor | None = None,  # where they run; None: in processes of this machine
     ):
-        self.brief = Briefing(attempts, options or Options())
+        self.executor = executor or Local()
+        self.brief = Briefing(attempts, options or Options(), self.executor.slots, self.executor.about)
         self.attempts, self.options = self.brief.attempts, self.brief.options
         self.root = Path(root).absolute()  # a case may change the folder
         self.run_id, self.on_change = self.brief.run_id, on_change
         self.by_name = {a.name: a for a in self.attempts}
         self.ended: dict[str, str] = {}     # attempt → status
-        self.schedule: Schedule | None = None
+        self.schedule = None                # once jobs run
         self.began: float | None = None     # s, when the first attempt began
         self.interrupted = False
 
     # Jobs
 
-    def _job(self, name: str, kind: str, spec: Callable[[Slot], dict], python: str = sys.executable, least_s: float = 0,
-             **more) -> Job:
-        file = self.spool.folder / f"{name}.spec"
-
-        def prepare(slot, fd):
-            write_whole(file, json.dumps(spec(slot)))
-            return worker.command(python, file, fd), os.environ | worker_environment(slot) | worker.ENVIRONMENT
-        return Job(name, kind, prepare, limit_s=max(self.options.timeout_s, least_s), **more)
+    def _job(self, name: str, kind: str, spec: Callable[[Slot], dict], least_s: float = 0, **more) -> Job:
+        limit_s = max(self.options.timeout_s, least_s)
+        return Job(name, kind, Briefed(self.spool.folder, name, spec), limit_s=limit_s, **more)
 
     def _attempt_spec(self, a: Attempt, slot: Slot) -> dict:
         return self.brief.attempt_spec(a, slot, self.spool.path(a.name))
@@ -71,18 +68,19 @@ class Suite:
         "Roofs, oracles and attempts."
         b = self.brief
         made: list[Job] = []
+        before_on: dict[str, tuple] = {}
         for s in b.roof_slots():  # one after another, and nothing beside them: a roof is what a slot reaches alone
-            made.append(self._job(f"roof {s.name}".replace(":", "-"), s.kind, b.roof_spec, slot=s.name, least_s=120.0,
-                                  needs=tuple(j.name for j in made)))
+            name, before = f"roof {s.file_name}", before_on.get(s.node, ())
+            made.append(self._job(name, s.kind, b.roof_spec, slot=s.name, least_s=120.0, needs=before))
+            before_on[s.node] = (*before, name)
         roofs = tuple(j.name for j in made)
         for place, attempts in b.places.items():
             name, able = b.oracles[place], [a for a in attempts if b.can_run(a)]
             if able: made.append(self._job(name, "cpu", partial(b.oracle_spec, able[0]), needs=roofs))
             for a in able:
                 before = (*roofs, *sorted({name, b.designated(a)} - {None, a.name}))
-                made.append(self._job(a.name, a.accelerator, partial(self._attempt_spec, a),
-                                      interpreter(a.platform, a.framework)[0], needs=before,
-                                      settle_s=self.options.gpu_settle_s))
+                made.append(self._job(a.name, a.accelerator, partial(self._attempt_spec, a), needs=before,
+                                      settle_s=self.options.gpu_settle_s, together=f"{name} {a.platform}"))
         return made
 
     # What becomes of them
@@ -92,8 +90,10 @@ class Suite:
         times = self.spool.path(a.name).with_suffix(".json.times")
         try: kept = {name: x for name, x in read_json(times).items() if name in ("metrics", "provenance")}
         except RunFileError: kept = {}
+        about = self.executor.about(slot) if slot else {}
         row = blank(a.identity() | {"run_id": self.run_id, "attempt": a.name, "device": slot and slot.device,
-                                    "provenance": {"timestamp": now(), **self.brief.shared}})
+                                    "provenance": {"timestamp": now(), **self.brief.shared}
+                                    | ({"scheduler": about} if about else {})})
         self.spool.add(a.name, row | kept | {"status": status, "failure_detail": dict(detail)})
         self.ended[a.name] = status
 
@@ -102,7 +102,7 @@ class Suite:
         path, python = self.spool.path(a.name), interpreter(a.platform, a.framework)[0]
         if not path.exists():
             kills = (self.kills or 0) - (self.kills_before or 0)
-            return self._row(a, *without_row(ended, python, kills), ended.slot)
+            return self._row(a, *(ended.outcome or without_row(ended, python, kills)), ended.slot)
         try: self.ended[a.name] = check_row(read_json(path))["status"]
         except (RowError, RunFileError) as e:
             self._row(a, "crashed", {"message": f"it wrote no row of version 1: {e}", "stage": ended.stage}, ended.slot)
@@ -118,14 +118,14 @@ class Suite:
             raise RunFileError(ended.stage.removeprefix("unwritable: "))
         if name in self.by_name:
             return self._written(self.by_name[name], ended)
-        why = without_row(ended, sys.executable)[1]["message"]
+        why = (ended.outcome or without_row(ended, sys.executable))[1]["message"]
         if name.startswith("roof"):
             try: self.brief.with_roof(ended.slot, read_json(self.brief.roof_spec(ended.slot)["result"]))
             except RunFileError: self.brief.with_roof(ended.slot, None, why)
         elif not (path := self.spool.folder / f"{name}.npz").exists():
             write_whole(path.with_suffix(".why"), f"the oracle could not be computed: {one_line(why, 300)}")
 
-    def _changed(self, schedule: Schedule) -> None:
+    def _changed(self, schedule) -> None:
         if self.began is None and any(w.job.name in self.by_name for w in schedule.running.values()):
             self.began = time.monotonic()
         self.on_change(self)
@@ -141,7 +141,7 @@ class Suite:
     def remarks(self) -> list[str]:
         "What a reader of the results has to know."
         whys = dict.fromkeys(r["why"] for r in self.brief.roofs.values() if r.get("why"))
-        return [f"There is no roof: {why}." for why in whys]
+        return [*(f"There is no roof: {why}." for why in whys), *self.executor.remarks()]
 
     # The run
 
@@ -175,7 +175,7 @@ class Suite:
                 python = interpreter(a.platform, a.framework)[0]
                 self._row(a, "env_failed", {"message": why, "reason": "no_device", "python": python})
         if self.options.in_process: return self._in_process()
-        self.schedule = Schedule(self.jobs(), self.brief.slots, self.on_end, self._changed)
+        self.schedule = self.executor.schedule(self.jobs(), self.brief.slots, self.on_end, self._changed)
         self.schedule.run()
 
     def run(self) -> list[dict]:  # rows of what ended, with ratios, in the order of the plan
