@@ -40,7 +40,7 @@ setup(
     ],
     packages=find_packages(include=["fasterroof", "fasterroof.*"]),
     package_data={"fasterroof": ["py.typed", "cores.json", "models.json", "chipdata/*.json", "contracts/*.yaml",
-                                 "bench/*.json"]},
+                                 "bench/*.json", "bench/*.css", "bench/*.js"]},
     python_requires=f">={cfg['min_python']}",
     install_requires=requirements("requirements"),
     extras_require=extras,

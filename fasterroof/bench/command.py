@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from .arguments import (add_gate_arguments, ends_as_interrupt, number, platforms, point_of_text, rest,
                                         whole)
+from .machines import add_executor_arguments, executor_of
 from ..commands import writable
 from ..errors import InputError, RowError, RunFileError, one_line
 from ..terminal import line, notes, say, status
@@ -91,6 +92,7 @@ def add_bench_arguments(
                      help="seconds for which a GPU rests between attempts (default: 0)")
     how.add_argument("--peaks", metavar="FILE", help="a roof that peaks --json wrote, instead of measuring it now")
     how.add_argument("--no-roof", action="store_true", help="measure no roof: rows have no utilization")
+    add_executor_arguments(p.add_argument_group("more than one machine"))
     where = p.add_argument_group("what is written")
     where.add_argument("--out", metavar="FILE", help="the rows (default: results/CASE.jsonl, which is written over)")
     where.add_argument("--report", metavar="FILE", help="the report (default: results/CASE.md)")
@@ -104,6 +106,9 @@ def add_bench_arguments(
     read.add_argument("--latest", action="store_true", help="only the newest row of each identity")
     read.add_argument("--skip-bad-lines", action="store_true",
                       help="pass over lines that are no rows, and say so, instead of stopping")
+    read.add_argument("--site", nargs="?", const="site", metavar="DIR",
+                      help="one page of the rows of --render-from, or else of the store, that opens without a network "
+                           "(default: site), and run nothing")
     add_gate_arguments(p.add_argument_group("a gate over stored rows"))
     commands = p.add_subparsers(dest="bench_command", metavar="COMMAND", parser_class=_late(type(p)),
                                 title="more commands")
@@ -195,6 +200,8 @@ def _run(args: "Namespace", console: "Console") -> int:
     if args.shard:
         attempts = shard(attempts, *parse_shard(args.shard))
         if not attempts: return say(f"Part {args.shard} has nothing to run: there are fewer parts.") or 0
+    if args.in_process and args.executor != "local":
+        raise InputError("--in-process is this process, and --executor ray others: leave one out.")
     if args.in_process and args.timeout is not None:
         raise InputError("--timeout ends processes: --in-process has none to end.")
     options = Options(folder=str(home), timeout_s=args.timeout or 300.0, budget_s=args.budget, samples=args.samples,
@@ -204,8 +211,8 @@ def _run(args: "Namespace", console: "Console") -> int:
     store = Store(home / (args.store or STORE))
     for told in store.recover():
         if told.state != "live": say(f"fasterroof bench: a run that was left, {told}")
-    with progress() as show, ends_as_interrupt():
-        suite = Suite(attempts, store.root, options, show)
+    with executor_of(args) as executor, progress() as show, ends_as_interrupt():
+        suite = Suite(attempts, store.root, options, show, executor)
         rows = suite.run()
     if rows: _written(rows, args, home)
     for path in suite.keep(bool(args.store)): say(f"Wrote {os.path.relpath(path, home)}")
@@ -308,4 +315,5 @@ def bench(
     if args.latest and not args.render_from: raise InputError("--latest is of --render-from.")
     if args.prune_keep and not args.store: raise InputError("--prune-keep is of a store: add --store.")
     if args.gate_baseline: return import_module("fasterroof.bench.gatereport").gate_command(args, console)
+    if args.site: return import_module("fasterroof.bench.site").site_command(args, console)
     return (_list if args.list else _render if args.render_from else _run)(args, console)

@@ -22,11 +22,6 @@ from .schedule import Ended, Job, Schedule
 from ..files import write_whole
 
 # %% ../../nbs/analysis/bench/executor.ipynb #f2924592
-_WORKER = {"PYTHONSAFEPATH": "1",       # the folder that it is started in holds no modules
-           "PYTHONFAULTHANDLER": "1",   # a segmentation fault says where
-           "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}  # what is compiled is compiled now
-
-
 @dataclass(frozen=True)
 class Briefed:
     "How a job is started: as a worker that reads its spec from a file."
@@ -51,7 +46,7 @@ class Briefed:
         file, spec = self.folder / f"{self.name}.spec", self.spec(slot)
         python, variable = self.python(spec)
         write_whole(file, json.dumps(spec | {"parent": os.getpid(), "executable_variable": variable}))
-        return worker.command(python, file, fd), os.environ | worker_environment(slot) | _WORKER
+        return worker.command(python, file, fd), os.environ | worker_environment(slot) | worker.ENVIRONMENT
 
 # %% ../../nbs/analysis/bench/executor.ipynb #efd4bb28
 class Running(Protocol):
