@@ -128,7 +128,7 @@ def time_figure(
     bars = len(everything) <= BARS
     spreads = [s for _, a in everything if (s := spread(a.row))] if bars else []
     times = [seconds(a.row) for _, a in everything] + [t for s in spreads for t in (s.low, s.high) if t > 0]
-    x, y = axis([n for n, _ in everything], LEFT, RIGHT), axis(times, BOTTOM, TOP)
+    x, y = axis([n for n, _ in everything], LEFT, RIGHT, least=1.01), axis(times, BOTTOM, TOP)
     sizes = sorted({n for n, _ in everything})
     marks = joined(m for k, line in shown.items() for m in _time_marks(line, numbers[k], x, y, ids, bars))
     last = {k: max(line, key=lambda p: p[0]) for k, line in shown.items()}

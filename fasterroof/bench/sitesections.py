@@ -240,7 +240,7 @@ def rest_section(
         counts = [figure_cell(f"{n:,}", n) for n in (r.attempts, r.ok)]
         rows.append((None, [*names, *counts, *(figure_cell(si(t, "s"), t) for t in (r.low_s, r.high_s))]))
     more = f" The first {LISTED:,} of {len(rest):,} lines." * (len(rest) > LISTED)
-    said = (f"What the page has no room for: {sum(r.attempts for r in rest):,} older attempts, each the newest of what "
+    said = (f"What the page has no room for: {sum(r.attempts for r in rest):,} attempts, each the newest of what "
             f"it measures, counted by case, baseline and platform.{more}")
     heads = ["baseline", "case", "platform", "attempts", "ok", "least median", "largest median"]
     return section("rest", "The rest", note(said), table("The rest", heads, rows))
