@@ -1,11 +1,13 @@
 """How often a gate is wrong: the same code against itself, and against itself with work added.
 
-    python benchmarks/gate.py run gate.jsonl --trials 300 100 100 100
-    python benchmarks/gate.py rates gate.jsonl
+    python benchmarks/gate.py run gate0.jsonl --trials 300 100 100 100 --lane 0/2
+    python benchmarks/gate.py run gate1.jsonl --trials 300 100 100 100 --lane 1/2
+    python benchmarks/gate.py rates gate0.jsonl gate1.jsonl
 
 A trial is a comparison of its own, by the parts of `fasterroof bench compare`: a fresh process for each side of each
-pair, on the whole machine. The kinds of trials are shuffled, so that what drifts over the hour meets all alike. Each
-trial is written down when it ends; a run that is begun again goes on where it was. All rules see the same samples.
+pair, on the whole machine, or on one of several equal shares of it that are used at once. The kinds of trials are
+shuffled, so that what drifts over the hour meets all alike. Each trial is written down when it ends; a run that is
+begun again goes on where it was. All rules see the same processes.
 """
 import argparse
 import collections
@@ -19,9 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
+from fasterroof.bench.canary import believed
 from fasterroof.bench.case import cases_from
 from fasterroof.bench.compared import compared
-from fasterroof.bench.pairs import PairOptions, Pairs, pairings
+from fasterroof.bench.devices import cpu_slots
+from fasterroof.bench.pairs import PairOptions, Pairs, hit, loops_of, pairings
 from fasterroof.bench.row import samples_of
 from fasterroof.bench.sides import Side
 from fasterroof.bench.verdict import log_ratios, paired, pairs_needed, verdicts
@@ -30,31 +34,37 @@ KINDS = ("again", "slower3", "slower5", "slower10")
 LIGHT = str(Path(__file__).with_name("light.py"))
 
 
-def trial(kind, pairs, budget_s):
+def trial(kind, pairs, budget_s, slot):
     "One comparison: what it took, what it said, and all samples of pairs that count, in ns."
     cases, sides = cases_from({"path": LIGHT}), (Side("baseline", "a"), Side("baseline", kind))
     began = time.monotonic()
+    options = PairOptions(pairs=pairs, budget_s=budget_s, slot=slot)
     with tempfile.TemporaryDirectory() as folder:
-        run = Pairs(sides, pairings(cases, sides, "torch-cpu"), folder, PairOptions(pairs=pairs, budget_s=budget_s))
+        run = Pairs(sides, pairings(cases, sides, "torch-cpu"), folder, options)
         rows = run.run()
         run.keep()
     if run.interrupted: raise KeyboardInterrupt
     found = compared(rows).comparisons[0]
-    pairs = [sorted(two, key=lambda r: r["side"]["name"]) for two in zip(rows[::2], rows[1::2], strict=True)]
-    good = [two for two in pairs if not two[0]["side"]["disturbed"]]
+    loops, pairs = loops_of(rows), run.pairs["1"]
+    good = [two for two in pairs if hit(*two, loops) is None]
     return {"kind": kind, "verdict": found.verdict, "why": found.why, "paired": found.paired.as_dict(),
-            "run": len(pairs), "took_s": time.monotonic() - began,
+            "run": len(pairs), "hits": [hit(*two, loops) for two in pairs], "took_s": time.monotonic() - began,
+            "medians_s": [[np.median(believed(r, loops[r["side"]["name"]])) for r in two] for two in good],
+            "believed": [[len(believed(r, loops[r["side"]["name"]])) for r in two] for two in good],
             "samples_ns": [[[round(1e9 * t) for t in samples_of(r)] for r in two] for two in good]}
 
 
 def run(args):
     todo = [kind for kind, n in zip(KINDS, args.trials, strict=True) for _ in range(n)]
     random.Random(args.seed).shuffle(todo)
+    lane, lanes = map(int, args.lane.split("/"))
+    todo, slot = todo[lane::lanes], cpu_slots(lanes)[lane]
+    os.sched_setaffinity(0, slot.cores)  # or this process would be the foreign load of the other lane
     path = Path(args.file)
     done = len(path.read_text().splitlines()) if path.exists() else 0
     with path.open("a") as out:
         for i, kind in enumerate(todo[done:], done + 1):
-            out.write(json.dumps(trial(kind, args.pairs, args.budget)) + "\n")
+            out.write(json.dumps(trial(kind, args.pairs, args.budget, slot)) + "\n")
             out.flush()
             if sys.stderr.isatty(): print(f"\r{i} of {len(todo)} trials", end="", file=sys.stderr)
 
@@ -76,11 +86,11 @@ def rules(t):
 
 def logs(t, most=None):
     "What the pairs of a trial say."
-    return log_ratios(*zip(*[map(np.median, two) for two in t["samples_ns"][:most]], strict=True))
+    return log_ratios(*zip(*t["medians_s"][:most], strict=True))
 
 
 def rates(args):
-    trials = [json.loads(line) for line in Path(args.file).read_text().splitlines()]
+    trials = [json.loads(line) for file in args.files for line in Path(file).read_text().splitlines()]
     took, again = [t["took_s"] for t in trials], sum(t["run"] - len(t["samples_ns"]) for t in trials)
     print(f"{len(trials)} trials, {np.median(took):.1f} s each (median), {sum(took) / 60:.0f} min together; {again} of "
           f"{sum(t['run'] for t in trials)} pairs disturbed and run again; {os.cpu_count()} CPUs.\n")
@@ -145,6 +155,8 @@ if __name__ == "__main__":
     s.add_argument("--pairs", type=int, default=10, help="of each trial")
     s.add_argument("--budget", type=float, default=0.05, help="seconds of samples in a process")
     s.add_argument("--seed", type=int, default=0, help="of the order of trials")
-    commands.add_parser("rates", help="what the trials say").add_argument("file")
+    s.add_argument("--lane", default="0/1", metavar="I/N",
+                   help="this share of the trials, on the I-th of N shares of the CPUs")
+    commands.add_parser("rates", help="what the trials say").add_argument("files", nargs="+")
     args = p.parse_args()
     {"run": run, "rates": rates}[args.command](args)

@@ -148,6 +148,7 @@ def time_call(
     budget_s: float = 1.0,         # s, for all samples together
     samples: int | None = None,    # exactly so many, instead of what the budget allows
     most: int = 200,               # samples at the most
+    beside: Callable[[], object] = lambda: None,  # is called before the first sample and after each, untimed
 ) -> Timing:
     "Durations of `fn()`: fresh samples, as many as the budget allows (three at least)."
     if warmup < 0 or (samples is not None and samples < 1) or not budget_s > 0:
@@ -158,4 +159,9 @@ def time_call(
         if samples is None:
             pilot = float(np.median([time_once(fn, sync) for _ in range(3)]))
             samples = max(3, min(most, int(budget_s / max(pilot, 1e-9))))
-        return Timing(tuple(time_once(fn, sync) for _ in range(samples)))
+        taken = []
+        beside()
+        for _ in range(samples):
+            taken.append(time_once(fn, sync))
+            beside()
+        return Timing(tuple(taken))

@@ -53,6 +53,8 @@ def add_compare_arguments(
     how.add_argument("--time-limit", type=number, metavar="S", help="begin no further round after S seconds")
     how.add_argument("--most-foreign", type=rest, default=0.05, metavar="SHARE",
                      help="share of the CPUs that others may take before a pair is run again (default: 0.05)")
+    how.add_argument("--no-canary", action="store_true",
+                     help="count samples whatever the canary beside them says of the machine")
     how.add_argument("--budget", type=number, default=0.3, metavar="S",
                      help="seconds of samples in each process (default: 0.3)")
     how.add_argument("--samples", type=whole, metavar="N", help="exactly so many samples instead")
@@ -108,7 +110,7 @@ def _run(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     given = {} if args.seed is None else {"seed": args.seed}
     options = PairOptions(
         pairs=args.pairs, repeats=args.repeats, time_limit_s=args.time_limit or math.inf, timeout_s=args.timeout,
-        most_foreign=args.most_foreign, budget_s=args.budget, samples=args.samples,
+        most_foreign=args.most_foreign, canary=not args.no_canary, budget_s=args.budget, samples=args.samples,
         slot=_slot(args.cpu_slots, accelerator(platform)), **given)
     cases = named_cases(args.case)
     for left in Store(args.store).recover():

@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .markdown import Column, code, plain, table
-from .pairs import broken
+from .canary import believed
+from .pairs import broken, hit, loops_of
 from .row import device_of, point_of, seconds
 from .verdict import Paired, log_ratios, paired, pairs_needed, verdicts
 from ..errors import RowError, one_line
@@ -156,7 +157,8 @@ class Compared:
 
 
 _METHOD = ("Each pair is two fresh processes, one of each side, in random order, with the device to themselves; B / A "
-           "is the trimmed mean over pairs of the ratio of their medians, its interval a bootstrap over pairs.")
+           "is the trimmed mean over pairs of the ratio of their medians, of samples that a canary found "
+           "undisturbed; its interval is a bootstrap over pairs.")
 
 
 def _point(c: Comparison) -> str: return point_of({"param_point": c.point})
@@ -183,12 +185,19 @@ def _pairs(rows: Iterable[Mapping]) -> dict[tuple, list[tuple[Mapping, Mapping]]
     return {key: pairs for key, pairs in found.items() if pairs}
 
 
-def _comparison(pairs: Sequence[tuple[Mapping, Mapping]], level: float, effect: float | None) -> Comparison:
+def _median(row: Mapping, loops: Mapping[str, float | None]) -> float:
+    "Of the samples beside which the machine was not slow; of rows without samples their median as it stands."
+    kept = believed(row, loops[row["side"]["name"]])
+    return statistics.median(kept) if kept else seconds(row)
+
+
+def _comparison(pairs: Sequence[tuple[Mapping, Mapping]], loops: Mapping[str, float | None], level: float,
+                effect: float | None) -> Comparison:
     "What the pairs of a pairing say, but for its verdict."
     a, b = pairs[-1]
     why = next(filter(None, (broken(*two) for two in pairs)), "")
-    good = [] if why else [two for two in pairs if not two[0]["side"].get("disturbed")]
-    ours, theirs = ([seconds(two[i]) for two in good] for i in (0, 1))
+    good = [] if why else [two for two in pairs if hit(*two, loops) is None]
+    ours, theirs = ([_median(two[i], loops) for two in good] for i in (0, 1))
     counts = float(a["side"].get("effect", 0.01)) if effect is None else effect
     nan = float("nan")
     return Comparison(
@@ -206,7 +215,8 @@ def compared(
     "Judge pairs; raises `RowError` for rows that are of no comparison, or of several."
     found = _pairs(rows)
     if not found: raise RowError("There is no pair of processes to compare.")
-    made = [_comparison(pairs, level, effect) for pairs in found.values()]
+    loops = loops_of(row for pairs in found.values() for two in pairs for row in two)
+    made = [_comparison(pairs, loops, level, effect) for pairs in found.values()]
     open_ = [c for c in made if c.verdict != "FAILED"]
     said = dict(zip(map(id, open_), verdicts([c.paired for c in open_]), strict=True))
     made = [replace(c, verdict=said.get(id(c), c.verdict)) for c in made]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .canary import Canary
 from .case import Built, Case, load_case
 from .fidelity import Oracle, judged
 from .frameworks import framework
@@ -114,10 +115,11 @@ def _plain(x: object) -> float | None:
     return float(x) if x is not None and math.isfinite(x) else None
 
 
-def _measured(case: Case, point: Mapping, f, run: Callable, compile_s, spec: Mapping) -> tuple[dict, Timing]:
+def _measured(case: Case, point: Mapping, f, run: Callable, compile_s, spec: Mapping,
+              canary: Callable | None) -> tuple[dict, Timing]:
     "Timing and memory, as metrics."
     t = time_call(run, device="cpu", warmup=spec.get("warmup", 3), budget_s=spec.get("budget_s", 1.0),
-                  samples=spec.get("samples"))
+                  samples=spec.get("samples"), beside=canary or (lambda: None))
     made = {"steady_time": t.as_dict(), "compile_time": {"value": compile_s, "unit": "s", "cache": "cold"},
             "peak_hbm": {"value": f.peak_bytes(), "unit": "B"}, "host_rss": {"value": peak_rss(), "unit": "B"}}
     if compile_s is None: made["compile_time"]["cache"] = "none"
@@ -189,7 +191,9 @@ def _run(spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], M
     if timed:
         begin("timing")
         load = ForeignLoad()
-        metrics, t = _measured(case, point, f, run, compile_s, spec)
+        canary = Canary(**spec["canary"]) if spec.get("canary") else None
+        metrics, t = _measured(case, point, f, run, compile_s, spec, canary)
+        if canary: row["canary"] = canary.readings
         row["provenance"]["foreign_load"] = load.share()
         take(metrics)
         keep(row)
