@@ -153,7 +153,7 @@ if __name__ == "__main__":
     s.add_argument("--trials", type=int, nargs=4, default=[300, 100, 100, 100], metavar="N",
                    help=f"of {', '.join(KINDS)}")
     s.add_argument("--pairs", type=int, default=10, help="of each trial")
-    s.add_argument("--budget", type=float, default=0.05, help="seconds of samples in a process")
+    s.add_argument("--budget", type=float, default=0.03, help="seconds of samples in a process")
     s.add_argument("--seed", type=int, default=0, help="of the order of trials")
     s.add_argument("--lane", default="0/1", metavar="I/N",
                    help="this share of the trials, on the I-th of N shares of the CPUs")

@@ -44,7 +44,7 @@ class Canary:
 
 # %% ../../nbs/analysis/bench/canary.ipynb #52cbc218
 LONG_S = 0.005    # samples from this length on are believed
-FEWEST = 5        # samples that a process must have left
+FEWEST = 10       # samples that a process must have left, or all if it took fewer
 
 
 def reference(
