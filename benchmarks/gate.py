@@ -21,9 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fasterroof.bench.canary import believed
 from fasterroof.bench.case import cases_from
-from fasterroof.bench.compared import compared
+from fasterroof.bench.compared import compared, figure_of
 from fasterroof.bench.devices import cpu_slots
 from fasterroof.bench.pairs import PairOptions, Pairs, hit, loops_of, pairings
 from fasterroof.bench.row import samples_of
@@ -49,21 +48,20 @@ def trial(kind, pairs, budget_s, slot):
     good = [two for two in pairs if hit(*two, loops) is None]
     return {"kind": kind, "verdict": found.verdict, "why": found.why, "paired": found.paired.as_dict(),
             "run": len(pairs), "hits": [hit(*two, loops) for two in pairs], "took_s": time.monotonic() - began,
-            "medians_s": [[np.median(believed(r, loops[r["side"]["name"]])) for r in two] for two in good],
-            "believed": [[len(believed(r, loops[r["side"]["name"]])) for r in two] for two in good],
+            "figures_s": [[figure_of(r, loops) for r in two] for two in good],
+            "medians_s": [[figure_of(r, loops, 0.5) for r in two] for two in good],
             "samples_ns": [[[round(1e9 * t) for t in samples_of(r)] for r in two] for two in good]}
 
 
 def run(args):
-    todo = [kind for kind, n in zip(KINDS, args.trials, strict=True) for _ in range(n)]
-    random.Random(args.seed).shuffle(todo)
     lane, lanes = map(int, args.lane.split("/"))
-    todo, slot = todo[lane::lanes], cpu_slots(lanes)[lane]
+    path, slot = Path(args.file), cpu_slots(lanes)[lane]
     os.sched_setaffinity(0, slot.cores)  # or this process would be the foreign load of the other lane
-    path = Path(args.file)
-    done = len(path.read_text().splitlines()) if path.exists() else 0
+    done = collections.Counter(json.loads(x)["kind"] for x in path.read_text().splitlines()) if path.exists() else {}
+    todo = [k for k, n in zip(KINDS, args.trials, strict=True) for _ in range((n + lane) // lanes - done.get(k, 0))]
+    random.Random(args.seed).shuffle(todo)
     with path.open("a") as out:
-        for i, kind in enumerate(todo[done:], done + 1):
+        for i, kind in enumerate(todo, 1):
             out.write(json.dumps(trial(kind, args.pairs, args.budget, slot)) + "\n")
             out.flush()
             if sys.stderr.isatty(): print(f"\r{i} of {len(todo)} trials", end="", file=sys.stderr)
@@ -78,15 +76,16 @@ def rules(t):
     one = [np.array(x) for x in t["samples_ns"][0]]
     pooled = [np.concatenate([two[side] for two in t["samples_ns"]]) for side in (0, 1)]
     return {"pairs of processes (`compare`)": t["verdict"] == "SLOWER",
+            "the same, by medians (`--quantile 0.5`)": verdicts([paired(logs(t, what="medians_s"))]) == ["SLOWER"],
             "min > 1.10 × or p95 > 1.25 ×, one process each": dual(*one),
             "the same, all processes pooled": dual(*pooled),
             "Mann-Whitney p < 0.01, one process each": ranks(*one),
             "Mann-Whitney, all processes pooled": ranks(*pooled)}
 
 
-def logs(t, most=None):
+def logs(t, most=None, what="figures_s"):
     "What the pairs of a trial say."
-    return log_ratios(*zip(*t["medians_s"][:most], strict=True))
+    return log_ratios(*zip(*t[what][:most], strict=True))
 
 
 def rates(args):
@@ -152,7 +151,7 @@ if __name__ == "__main__":
     s.add_argument("file", help="a line a trial")
     s.add_argument("--trials", type=int, nargs=4, default=[300, 100, 100, 100], metavar="N",
                    help=f"of {', '.join(KINDS)}")
-    s.add_argument("--pairs", type=int, default=10, help="of each trial")
+    s.add_argument("--pairs", type=int, default=12, help="of each trial")
     s.add_argument("--budget", type=float, default=0.03, help="seconds of samples in a process")
     s.add_argument("--seed", type=int, default=0, help="of the order of trials")
     s.add_argument("--lane", default="0/1", metavar="I/N",
