@@ -73,14 +73,16 @@ def rules(t):
 
     def dual(a, b): return b.min() > 1.10 * a.min() or np.quantile(b, 0.95) > 1.25 * np.quantile(a, 0.95)
     def ranks(a, b): return mannwhitneyu(b, a, alternative="greater").pvalue < 0.01
+    ours = {"pairs of processes (`compare`)": t["verdict"] == "SLOWER"}
+    if not t["samples_ns"]: return ours  # the machine was never quiet: the other rules have nothing to judge
     one = [np.array(x) for x in t["samples_ns"][0]]
     pooled = [np.concatenate([two[side] for two in t["samples_ns"]]) for side in (0, 1)]
-    return {"pairs of processes (`compare`)": t["verdict"] == "SLOWER",
-            "the same, by medians (`--quantile 0.5`)": verdicts([paired(logs(t, what="medians_s"))]) == ["SLOWER"],
-            "min > 1.10 × or p95 > 1.25 ×, one process each": dual(*one),
-            "the same, all processes pooled": dual(*pooled),
-            "Mann-Whitney p < 0.01, one process each": ranks(*one),
-            "Mann-Whitney, all processes pooled": ranks(*pooled)}
+    return ours | {
+        "the same, by medians (`--quantile 0.5`)": verdicts([paired(logs(t, what="medians_s"))]) == ["SLOWER"],
+        "min > 1.10 × or p95 > 1.25 ×, one process each": dual(*one),
+        "the same, all processes pooled": dual(*pooled),
+        "Mann-Whitney p < 0.01, one process each": ranks(*one),
+        "Mann-Whitney, all processes pooled": ranks(*pooled)}
 
 
 def logs(t, most=None, what="figures_s"):
@@ -93,7 +95,8 @@ def rates(args):
     took, again = [t["took_s"] for t in trials], sum(t["run"] - len(t["samples_ns"]) for t in trials)
     print(f"{len(trials)} trials, {np.median(took):.1f} s each (median), {sum(took) / 60:.0f} min together; {again} of "
           f"{sum(t['run'] for t in trials)} pairs disturbed and run again; {os.cpu_count()} CPUs.\n")
-    by_kind = {kind: [t for t in trials if t["kind"] == kind and t["samples_ns"]] for kind in KINDS}
+    by_kind = {kind: [t for t in trials if t["kind"] == kind] for kind in KINDS}
+    if none := sum(not t["samples_ns"] for t in trials): print(f"{none} trials had no undisturbed pair at all.\n")
     _table(by_kind)
     for kind, mine in by_kind.items():
         print(f"- {kind}: " + ", ".join(f"{n} {v}" for v, n in collections.Counter(t["verdict"] for t in mine).items()))
@@ -112,8 +115,8 @@ def _table(by_kind):
     names = {"again": "false alarms", "slower3": "+3 % found", "slower5": "+5 % found", "slower10": "+10 % found"}
     print(f"| rule | {' | '.join(f'{names[k]} (of {len(x)})' for k, x in said.items())} |")
     print("|:--|" + "--:|" * len(said))
-    for rule in next(iter(said.values()))[0]:
-        print(f"| {rule} | {' | '.join(cell([bool(r[rule]) for r in x]) for x in said.values())} |")
+    for rule in max((r for x in said.values() for r in x), key=len):
+        print(f"| {rule} | {' | '.join(cell([bool(r[rule]) for r in x if rule in r]) for x in said.values())} |")
     print()
 
 
@@ -122,7 +125,7 @@ def _spread(by_kind):
     print("\n| kind | B / A (median of trials) | spread of a pair (median; 90 % of trials below) | pairs for +5 % | "
           "spread within a process |\n|:--|--:|--:|--:|--:|")
     for kind, mine in by_kind.items():
-        found = [paired(logs(t)) for t in mine]
+        found = [paired(logs(t)) for t in mine if len(t["figures_s"]) > 1]
         if not found: continue
         spread = 100 * np.array([p.spread for p in found])
         inner = [np.subtract(*np.quantile(a, [0.75, 0.25])) / np.median(a) / 1.35

@@ -47,6 +47,8 @@ class Options:
     roof: bool = True            # False: no roof is measured, and rows have no utilization
     peaks: Mapping | None = None  # a roof that was measured before, as `HardwarePeaks.as_dict` gives it
     folder: str = "."            # whose git revision the rows tell
+    run_id: str | None = None    # None: made of the time
+    shard: str | None = None     # which part of a run this is: "3/8"
 
 
 def slots_for(
@@ -74,7 +76,8 @@ class Briefing:
         slots: Callable[[set[str], Options], tuple[list[Slot], dict[str, str]]] = slots_for,  # finds where they can run
         about: Callable[[Slot], dict] = lambda slot: {},  # what a row says of its slot's machine
     ):
-        self.attempts, self.options, self.run_id, self.about = list(attempts), options, new_run_id(), about
+        self.attempts, self.options, self.about = list(attempts), options, about
+        self.run_id = options.run_id or new_run_id()
         self.slots, self.absent = slots({a.accelerator for a in self.attempts if not a.unable}, options)
         self.folder = Path()                # of its scratch; set when the run begins
         self.roofs: dict[str, dict] = {}    # slot → its roof, or why there is none
@@ -195,7 +198,7 @@ class Briefing:
                  "scheduler": {"platforms": sorted({x.platform for x in self.attempts}), "cpu_slots": o.cpu_slots,
                                "gpus": sum(s.kind != "cpu" and s.node == slot.node for s in self.slots),
                                "gpu_settle_s": o.gpu_settle_s, "slot": slot.name, "concurrent": self.at_once(slot),
-                               **self.about(slot)}}
+                               **({"shard": o.shard} if o.shard else {}), **self.about(slot)}}
         spec = self._spec("attempt", slot, result) | self._point(a) | a.identity() | {
             "run_id": self.run_id, "attempt": a.name, "device": slot.device, "provenance": about,
             "budget_s": o.budget_s, "samples": o.samples, "warmup": o.warmup, "oracle": self._oracle(a),

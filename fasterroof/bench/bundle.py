@@ -9,7 +9,6 @@ __all__ = ['bundle', 'bundle_page', 'add_bundle_arguments', 'bundle_command']
 import datetime
 import hashlib
 import json
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from .newest import each_row, row_files
 from .questions import questions
 from ..commands import writable
 from ..errors import InputError, RowError, RunFileError, one_line
-from ..files import write_whole
+from ..files import finite, write_whole
 from ..terminal import line, say
 from ..units import MISSING, si
 
@@ -32,13 +31,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # %% ../../nbs/analysis/bench/bundle.ipynb #3b6cf8c8
-def _plain(value: object) -> object:
-    "The same, as strict JSON has it: a number without an end is none."
-    if isinstance(value, Mapping): return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)): return [*map(_plain, value)]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def bundle(
     paths: Iterable[str | Path],       # files of rows, and folders of them
     case: str,                         # whose rows are used
@@ -50,6 +42,7 @@ def bundle(
     for file in row_files(paths):
         used = read = 0
         for _, row in each_row(file, skipped):
+            if row.get("side"): continue  # a process of `compare`: not how a case is measured
             read += 1
             there.add(row["case"])
             if row["case"] == case: rows.append(row); used += 1
@@ -62,7 +55,7 @@ def bundle(
     made = {"when": now, "fasterroof": fasterroof.__version__, "rows": len(rows),
             "runs": len({r["run_id"] for r in rows}), "files": files,
             "passed_over": [one_line(x, 300) for x in skipped or ()]}
-    return _plain({"schema": "fasterroof.bench.bundle/1", "case": case, "made": made, "ratios": ratios(rows),
+    return finite({"schema": "fasterroof.bench.bundle/1", "case": case, "made": made, "ratios": ratios(rows),
                    "fidelity": fidelity(rows), "limits": limits(rows), "trend": trend(rows),
                    "open_questions": questions(rows, declared)})
 
@@ -213,7 +206,7 @@ def bundle_command(
         write_whole(html, bundle_page(made))
         say(f"Wrote {one_line(html)}")
     if out == "-":
-        line(console, text.rstrip())
+        print(text.rstrip(), file=console.file)  # (as it is: the console would replace what looks like an emoji)
         return 0
     write_whole(out, text)
     say(f"Wrote {one_line(out)}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from .arguments import ends_as_interrupt, number, platforms, point_of_text, rest, whole
 from ..commands import writable
-from ..errors import InputError
+from ..errors import InputError, one_line
 from ..terminal import line, notes, say
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def add_compare_arguments(
     what.add_argument("--all-points", action="store_true", help="every point of the cases")
     what.add_argument("--platform", metavar="P", help="where it computes (default: jax-cpu; torch-cpu without JAX)")
     what.add_argument("--prepare", metavar="COMMAND",
-                      help="a shell command that is run in the folder of each revision first")
+                      help="a shell command that is run first in the folder of each revision, but not in .")
     how = p.add_argument_group("how it is run")
     how.add_argument("--pairs", type=whole, default=15, metavar="N", help="pairs of processes of each (default: 15)")
     how.add_argument("--repeats", type=int, metavar="N",
@@ -72,6 +72,9 @@ def add_compare_arguments(
                         help="of the intervals (default: 0.99)")
     judged.add_argument("--from", dest="from_rows", nargs="+", metavar="PATH",
                         help="judge the rows of these files and folders again, and run nothing")
+    judged.add_argument("--run", metavar="ID", help="with --from: the comparison of this run_id (default: the newest)")
+    judged.add_argument("--quantile", type=number, default=0.1, metavar="Q",
+                        help="of a process's samples, that it is compared by; 0.5 for medians (default: 0.1)")
     where = p.add_argument_group("what is written")
     where.add_argument("--store", default=STORE, metavar="DIR", help=f"where the rows are kept (default: {STORE})")
     where.add_argument("--out", metavar="JSON", help="verdicts and intervals as plain values")
@@ -95,7 +98,7 @@ def _slot(slots: int, place: str):
     return cpu_slots(slots)[0] if slots > 1 and place == "cpu" else None
 
 
-def _run(args: "Namespace") -> tuple[list[dict], list[str], bool]:
+def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
     "Rows, what has to be said of them, and whether it was interrupted."
     from fasterroof.bench.case import named_cases
     from fasterroof.bench.pairs import PairOptions, Pairs, pairings
@@ -105,7 +108,8 @@ def _run(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     from fasterroof.bench.store import Store
 
     if not (args.a and args.b): raise InputError("Name two versions: fasterroof bench compare A B, such as main and .")
-    home, platform = Path.cwd(), platforms(args.platform)[0]
+    platform, *more = platforms(args.platform) or [""]
+    if more or not platform: raise InputError("--platform is one, such as jax-cpu.")
     if args.point and args.all_points: raise InputError("--point is one, and --all-points are all: leave one out.")
     given = {} if args.seed is None else {"seed": args.seed}
     options = PairOptions(
@@ -113,7 +117,7 @@ def _run(args: "Namespace") -> tuple[list[dict], list[str], bool]:
         most_foreign=args.most_foreign, canary=not args.no_canary, budget_s=args.budget, samples=args.samples,
         slot=_slot(args.cpu_slots, accelerator(platform)), **given)
     cases = named_cases(args.case)
-    for left in Store(args.store).recover():
+    for left in Store(home / args.store).recover():
         if left.state != "live": say(f"fasterroof bench compare: a comparison that was left, {left}")
     with progress(told=told) as show, ends_as_interrupt(), two_sides(
             (args.a, args.b), cases, str(home), args.prepare) as sides:
@@ -121,9 +125,21 @@ def _run(args: "Namespace") -> tuple[list[dict], list[str], bool]:
         pairs = Pairs(sides, made, home / args.store, options, show)
         rows = pairs.run()
     for path in pairs.keep(): say(f"Wrote {os.path.relpath(path, home)}")
-    remarks = [f"{p}: {pairs.good[p.name]} of {options.pairs} pairs were left undisturbed." for p in made
+    remarks = [f"{p}: {pairs.good[p.name]} of {options.pairs} pairs count." for p in made
                if pairs.good[p.name] < options.pairs and p.name not in pairs.failed and not pairs.interrupted]
     return rows, [*remarks, f"The order was drawn from --seed {options.seed}."], pairs.interrupted
+
+
+def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
+    "The rows of one comparison, the newest unless another is named."
+    from fasterroof.bench.store import load_rows
+
+    rows = load_rows(args.from_rows)
+    runs = sorted({r["run_id"] for r in rows})
+    run = next((r for r in reversed(runs) if r.startswith(args.run or "")), None)
+    if run is None: raise InputError(f"There is no run {one_line(args.run, 60)} in these rows.")
+    told = [f"This is {run}, the newest of {len(runs)}: --run judges another."]
+    return [r for r in rows if r["run_id"] == run], told if len(runs) > 1 and not args.run else [], False
 
 
 def compare_command(
@@ -134,23 +150,28 @@ def compare_command(
     from rich.console import Console
 
     from fasterroof.bench.compared import compared
-    from fasterroof.bench.store import load_rows
+    from fasterroof.bench.verdict import LEAST
     from fasterroof.files import write_whole
 
     console = console or Console()
     writable(args.out, args.report)
     if args.from_rows and (args.a or args.case): raise InputError("--from runs nothing: leave A, B and --case out.")
+    if args.effect is not None and args.effect >= 1: raise InputError("--effect is a share, such as 0.05 for 5 %.")
+    if not 0 < args.quantile < 1: raise InputError("--quantile is between 0 and 1, such as 0.5 for medians.")
+    if args.pairs < LEAST: raise InputError(f"--pairs is {LEAST} at least: fewer never say anything.")
     if not 0.5 < args.level < 1: raise InputError(f"--level is between 0.5 and 1, not {args.level:g}.")
-    rows, remarks, interrupted = (load_rows(args.from_rows), [], False) if args.from_rows else _run(args)
+    home = Path.cwd()  # (a case may change the folder)
+    rows, remarks, interrupted = _read(args) if args.from_rows else _run(args, home)
     if interrupted: say(f"fasterroof bench compare: interrupted; {len(rows)} processes had ended and are kept.")
     if interrupted and len(rows) < 2: return 130
-    found = compared(rows, args.level, args.effect)
+    if not rows: raise InputError("No pair was run: the time limit came first.")
+    found = compared(rows, args.level, args.effect, args.quantile)
     found.show(console)
     line(console)
     notes(console, [*found.notes, *remarks])
     for path, text in ((args.out, lambda: json.dumps(found.as_dict(), allow_nan=False, indent=1) + "\n"),
                        (args.report, found.markdown)):
         if path:
-            write_whole(path, text())
+            write_whole(home / path, text())
             say(f"Wrote {path}")
     return 130 if interrupted else int(found.failed)

@@ -17,7 +17,7 @@ import numpy as np
 from .markdown import Column, code, plain, table
 from .pairs import broken, hit, kept, loops_of
 from .row import device_of, point_of, seconds
-from .verdict import Paired, log_ratios, paired, pairs_needed, verdicts
+from .verdict import LEAST, Paired, log_ratios, paired, pairs_needed, verdicts
 from ..errors import RowError, one_line
 from ..units import MISSING, si
 
@@ -40,9 +40,11 @@ class Comparison:
     b: str                  # on side B
     times: tuple[float, float]  # s, the median of the figures of the processes of each side; NaN where there is none
     paired: Paired          # the ratio B / A and its interval
-    disturbed: int          # pairs that were run again
+    disturbed: int          # pairs that do not count
     verdict: str            # SLOWER, FASTER, SAME, AMBIGUOUS or FAILED
     why: str = ""           # it failed
+    blame: str = ""         # whose fault that is: "A", "B" or "both"
+    unchecked: bool = False  # whether its results were not held against an oracle
 
     @property
     def baseline(self) -> str:
@@ -76,8 +78,8 @@ class Compared:
 
     @property
     def failed(self) -> bool:
-        "Whether something became slower, or could not be compared."
-        return any(c.verdict in ("SLOWER", "FAILED") for c in self.comparisons)
+        "Whether something became slower, or no longer runs; where only A does not run, B is not to blame."
+        return any(c.verdict == "SLOWER" or c.verdict == "FAILED" and c.blame != "A" for c in self.comparisons)
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
@@ -101,7 +103,10 @@ class Compared:
         found = []
         for c in self.comparisons:
             name = f"{c.case}/{c.baseline}" if len(self.comparisons) > 1 else c.baseline
-            if c.verdict == "FAILED": found.append(f"{name}: {c.why}.")
+            if c.verdict == "FAILED": found.append(f"{name}: {c.why.rstrip('.')}.")
+            elif c.paired.n < LEAST:
+                found.append(f"{name}: {c.paired.n} undisturbed pairs say nothing; it takes {LEAST} at least.")
+            if c.unchecked: found.append(f"{name}: the results were not held against an oracle, only timed.")
             if c.verdict == "AMBIGUOUS" and c.needed:
                 found.append(f"{name}: {c.paired.n} pairs scatter by {100 * c.paired.spread:.2g} %; a change of "
                              f"{100 * c.sought:.3g} % would be found by {c.needed} pairs, in 95 of 100 cases.")
@@ -126,7 +131,7 @@ class Compared:
             Column(f"{_percent(cs)} interval", ratios),
             Column("Effect that counts", [f"{100 * c.paired.effect:.3g} %" for c in cs], hoist=True),
             Column("Pairs", [str(c.paired.n) for c in cs]),
-            Column("Run again", [str(c.disturbed) if c.disturbed else MISSING for c in cs])]
+            Column("Disturbed", [str(c.disturbed) if c.disturbed else MISSING for c in cs])]
         text, once = table(columns)
         lines = ["# " + plain(f"{self.a} against {self.b}"), f"A is {plain(self.a)}, B is {plain(self.b)} "
                  f"({plain(self.kind)}s). {_METHOD}", *(f"- {x}" for x in once), text or "No pair has a time.",
@@ -161,8 +166,8 @@ class Compared:
 
 
 _METHOD = ("Each pair is two fresh processes, one of each side, in random order, with the device to themselves; B / A "
-           "is the trimmed mean over pairs of the ratio of a low quantile of their samples, of those that a canary found "
-           "undisturbed; its interval is a bootstrap over pairs.")
+           "is the trimmed mean over pairs of the ratio of a low quantile of their samples, of those that a canary "
+           "found undisturbed; its interval is a bootstrap over pairs.")
 
 
 def _point(c: Comparison) -> str: return point_of({"param_point": c.point})
@@ -173,20 +178,17 @@ def _percent(cs: Sequence[Comparison]) -> str: return f"{100 * cs[0].paired.leve
 # %% ../../nbs/analysis/bench/compared.ipynb #c4be3ee9
 def _pairs(rows: Iterable[Mapping]) -> dict[tuple, list[tuple[Mapping, Mapping]]]:
     "Pairing -> its pairs, A before B."
-    halves: dict[tuple, dict[int, Mapping]] = {}
+    found: dict[tuple, dict[int, dict[str, Mapping]]] = {}
     for row in rows:
         side = row.get("side")
         fine = isinstance(side, Mapping) and side.get("name") in ("A", "B") and isinstance(side.get("label"), str)
-        if not fine or not str(row.get("attempt")).isdigit():
+        if not fine or not isinstance(side.get("pair"), int):
             raise RowError(f"A row of {one_line(row['case'], 40)} is of no comparison: these come from "
                            "`fasterroof bench compare`.")
-        halves.setdefault((row["run_id"], str(side.get("pairing"))), {})[int(row["attempt"])] = row
-    found: dict[tuple, list[tuple[Mapping, Mapping]]] = {}
-    for key, each in halves.items():
-        order = [each[k] for k in sorted(each)]
-        pairs = [sorted(two, key=lambda r: r["side"]["name"]) for two in zip(order[::2], order[1::2], strict=False)]
-        found[key] = [(a, b) for a, b in pairs if (a["side"]["name"], b["side"]["name"]) == ("A", "B")]
-    return {key: pairs for key, pairs in found.items() if pairs}
+        found.setdefault((row["run_id"], str(side.get("pairing"))), {}).setdefault(side["pair"], {})[side["name"]] = row
+    whole = {key: [(two["A"], two["B"]) for _, two in sorted(pairs.items()) if len(two) == 2]
+             for key, pairs in found.items()}
+    return {key: pairs for key, pairs in whole.items() if pairs}
 
 
 def figure_of(
@@ -203,7 +205,7 @@ def _comparison(pairs: Sequence[tuple[Mapping, Mapping]], loops: Mapping[tuple, 
                 effect: float | None, quantile: float) -> Comparison:
     "What the pairs of a pairing say, but for its verdict."
     a, b = pairs[-1]
-    why = next(filter(None, (broken(*two) for two in pairs)), "")
+    blame, why = next(filter(None, (broken(*two) for two in pairs)), ("", ""))
     good = [] if why else [two for two in pairs if hit(*two, loops) is None]
     ours, theirs = ([figure_of(two[i], loops, quantile) for two in good] for i in (0, 1))
     counts = float(a["side"].get("effect", 0.01)) if effect is None else effect
@@ -212,7 +214,8 @@ def _comparison(pairs: Sequence[tuple[Mapping, Mapping]], loops: Mapping[tuple, 
         a["case"], a["param_point"], a["platform"], device_of(a), a["baseline"], b["baseline"],
         (statistics.median(ours), statistics.median(theirs)) if good else (nan, nan),
         paired(log_ratios(ours, theirs), counts, level), len(pairs) - len(good) if not why else 0,
-        "FAILED" if why else "AMBIGUOUS", why)
+        "FAILED" if why else "AMBIGUOUS", why, blame,
+        any(row["status"] == "fidelity_inconclusive" for two in pairs for row in two))
 
 
 def compared(
@@ -223,6 +226,9 @@ def compared(
 ) -> Compared:
     "Judge pairs; raises `RowError` for rows that are of no comparison, or of several."
     found = _pairs(rows)
+    if len(runs := {run for run, _ in found}) > 1:
+        told = one_line(", ".join(sorted(runs)), 200)
+        raise RowError(f"These rows are of {len(runs)} comparisons, {told}: judge one at a time.")
     if not found: raise RowError("There is no pair of processes to compare.")
     loops = loops_of(row for pairs in found.values() for two in pairs for row in two)
     made = [_comparison(pairs, loops, level, effect, quantile) for pairs in found.values()]
@@ -230,7 +236,7 @@ def compared(
     said = dict(zip(map(id, open_), verdicts([c.paired for c in open_]), strict=True))
     made = [replace(c, verdict=said.get(id(c), c.verdict)) for c in made]
     sides = {tuple(x["side"]["label"] for x in two) for pairs in found.values() for two in pairs}
-    if len(sides) > 1: raise RowError(f"These rows are of {len(sides)} comparisons: judge one at a time.")
+    if len(sides) > 1: raise RowError("These rows have one run_id and several pairs of sides: that is no comparison.")
     first = next(iter(found.values()))[0][0]
     run_ids = dict.fromkeys(run for run, _ in found)
     return Compared(*sides.pop(), str(first["side"].get("kind")), tuple(made), tuple(run_ids))

@@ -81,7 +81,8 @@ def _gathered(paths: Iterable[str | Path], skipped: list[str] | None) -> tuple[d
     for file in row_files(paths):
         for _, row in each_row(file, skipped):
             side = _SIDE.fullmatch(row["platform"])
-            if not side: continue
+            if not side or row.get("side"): continue  # (a process of `compare` is not how a case is measured)
+            if (row.get("ratio") or {}).get("other_device"): continue  # its reference was measured elsewhere
             key = row["case"], _point(row["param_point"]), row["platform"], device_of(row), row["run_id"]
             place = found.setdefault(key, _Place(*key[:2], side[1] or "gpu", *key[2:], {}))
             place.took[row["baseline"]] = _took(row), moment(row)

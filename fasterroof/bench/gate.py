@@ -189,7 +189,8 @@ def gate(
 ) -> Gate:
     "Rows of now against stored ones, by identity; raises `InputError` where nothing can be compared."
     limits = _limits(factors)
-    old, new = (list(newest_of(rows).values()) for rows in (baseline_rows, current_rows))
+    old, new = (list(newest_of(r for r in rows if not r.get("side")).values())  # (a process of `compare` has a side)
+                for rows in (baseline_rows, current_rows))
     for rows, which in ((old, "baseline"), (new, "current side")):
         if not rows: raise InputError(f"The {which} has no rows: nothing was compared.")
     found = alike(old, new)
@@ -202,6 +203,8 @@ def gate(
     findings = [_finding(a, b, limits) for a, b in found.pairs]
     if all(f.verdict == "not ok" for f in findings):
         raise InputError(f"Of {len(findings):,} attempts on both sides none was ok on either: nothing was compared.")
+    if all(a == b for a, b in found.pairs):
+        raise InputError("There are the same rows on both sides: nothing was compared.")
     def rank(f):
         worst = max((x for x in f.ratios.values() if x is not None), default=0.0)
         return VERDICTS.index(f.verdict), -worst, f.case, f.platform, f.device, f.baseline, str(f.param_point)

@@ -190,7 +190,7 @@ def gate_command(
     from fasterroof.bench.gate import gate
     from fasterroof.bench.newest import newest, row_files
     from fasterroof.commands import writable
-    from fasterroof.files import write_whole
+    from fasterroof.files import finite, write_whole
     from fasterroof.terminal import say, status
 
     writable(args.gate_out, args.report)
@@ -201,7 +201,7 @@ def gate_command(
                  for paths in (args.gate_baseline, args.gate_current or [args.store or STORE])]
     for said in skipped or []: say(f"fasterroof bench: passed over {said}")
     found = gate(*sides, factors)
-    if args.gate_out: write_whole(args.gate_out, json.dumps(found.as_dict(), indent=1, allow_nan=False) + "\n")
+    if args.gate_out: write_whole(args.gate_out, json.dumps(finite(found.as_dict()), indent=1, allow_nan=False) + "\n")
     if args.report: write_whole(args.report, found.markdown())
     from rich.console import Console
 

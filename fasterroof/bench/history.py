@@ -163,6 +163,7 @@ def histories(
     found: dict[str, tuple[dict, str, dict[Moment, None]]] = {}
     for file in files:
         for _, row in each_row(file, skipped):
+            if row.get("side"): continue  # a process of `compare`: not how a case is measured
             if case not in (None, row["case"]): continue
             what = found.setdefault(identity(row), (what_ran(row), attempt_of(row), {}))
             what[2][_moment(row)] = None

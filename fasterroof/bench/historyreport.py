@@ -207,7 +207,7 @@ def history_command(
     from fasterroof.bench.history import histories
     from fasterroof.bench.newest import row_files
     from fasterroof.commands import writable
-    from fasterroof.files import write_whole
+    from fasterroof.files import finite, write_whole
     from fasterroof.terminal import say, status
 
     writable(args.html, args.out)
@@ -220,7 +220,7 @@ def history_command(
                          "There are no rows there.")
     if args.out:
         told = {"schema": "fasterroof.bench.history/1", "promise": PROMISE, "histories": [h.as_dict() for h in found]}
-        write_whole(args.out, json.dumps(told, indent=1, allow_nan=False) + "\n")
+        write_whole(args.out, json.dumps(finite(told), indent=1, allow_nan=False) + "\n")
     if args.html: write_whole(args.html, history_page(found))
     from rich.console import Console
 

@@ -219,7 +219,7 @@ def _run(spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], M
             floor = roof.floor(flops, read, written, mode=case.modes[0], footprint=read + written)
         take(metrics | placed(flops, read + written, floor, roof, t.median))
         if notes: row["notes"] = [one_line(n, 300) for n in dict.fromkeys(notes)]
-    if spec.get("tree"): row["loaded"] = loaded(spec["tree"], spec["checkout"])
+    if spec.get("tree"): row["loaded"] = loaded(spec["tree"], spec["checkout"], spec["source"].get("path", ""))
     row |= concluded(row["fidelity"], timed, place)
 
 

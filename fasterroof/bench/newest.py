@@ -80,6 +80,7 @@ def _places(files: Sequence[Path | str], skipped: list[str] | None) -> Places:
     best: Places = {}
     for i, path in enumerate(files):
         for line, row in each_row(path, skipped):
+            if row.get("side"): continue  # a process of `compare`: not how a case is measured
             key, age = identity(row), _age(row)
             if key not in best or age >= best[key][:2]: best[key] = (*age, i, line)
     return best

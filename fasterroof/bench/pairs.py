@@ -10,7 +10,6 @@ import json
 import math
 import os
 import secrets
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -91,7 +90,8 @@ class Watch:
         self,
         slot: Slot,  # that is watched
     ):
-        self.slot, self.load, self.children, self.throttled = slot, ForeignLoad(slot.cores), _children_s(), throttled()
+        self.slot, self.load, self.children = slot, ForeignLoad(slot.cores), _children_s()
+        self.throttled, self.began = throttled(), time.monotonic()
 
     def foreign_load(self) -> float | None:
         "The share of the slot's processors that others took; None where the system does not tell."
@@ -104,7 +104,8 @@ class Watch:
         "What disturbed it; None for nothing."
         load, (held, hot) = self.foreign_load(), throttled()
         if load is not None and load > most: return f"others took {100 * load:.0f} % of the CPUs"
-        if held - self.throttled[0] > 0.001: return f"a quota held it up for {held - self.throttled[0]:.3f} s"
+        late = held - self.throttled[0]
+        if late > most * (time.monotonic() - self.began): return f"a quota held it up for {late:.3f} s"
         if hot > self.throttled[1]: return "a core was too hot"
         reasons = held_back(self.slot.uuid) if self.slot.uuid else []
         return f"the GPU's clocks were held back: {', '.join(reasons)}" if reasons else None
@@ -168,20 +169,28 @@ def hit(
 _TIMED = ("ok", "fidelity_inconclusive")
 
 
-def broken(a: Mapping, b: Mapping) -> str | None:
+def _wrong(row: Mapping) -> str | None:
+    "What keeps a row from being compared; None for nothing."
+    where = row.get("loaded") or {}
+    if row["status"] not in _TIMED or not seconds(row):
+        said = (row["failure_detail"] or {}).get("message") or "it has no time"
+        return f"{row['status']}, {one_line(said, 200)}"
+    if where.get("from_elsewhere"):
+        return (f"{one_line(', '.join(where['from_elsewhere']), 120)} came from the checkout or from where it is "
+                "installed, not from the revision")
+    if row["side"]["kind"] == "revision" and not where.get("from_tree"):
+        return "nothing that ran came from the revision: its case and its modules lie elsewhere"
+    return None
+
+
+def broken(a: Mapping, b: Mapping) -> tuple[str, str] | None:  # whose fault: "A", "B" or "both"; and why
     "Why a pairing is not gone on with; None where both rows have a time of the same work."
-    for row in (a, b):
-        side, where = row["side"], row.get("loaded") or {}
-        who = f"{side['name']} ({side['label']}): "
-        if row["status"] not in _TIMED or not seconds(row):
-            said = (row["failure_detail"] or {}).get("message") or "it has no time"
-            return f"{who}{row['status']}, {one_line(said, 200)}"
-        if where.get("from_checkout"):
-            return (f"{who}{one_line(', '.join(where['from_checkout']), 120)} came from the checkout, not from the "
-                    "revision: something that is installed goes before it")
-        if side["kind"] == "revision" and not where.get("from_tree"):
-            return f"{who}nothing that ran came from the revision: its case and its modules lie elsewhere"
-    if a.get("inputs") != b.get("inputs"): return "the two sides have other inputs: they do not do the same work"
+    for row in (b, a):
+        if why := _wrong(row): return row["side"]["name"], f"{row['side']['name']} ({row['side']['label']}): {why}"
+    if a.get("inputs") != b.get("inputs"):
+        return "both", "the two sides have other inputs: they do not do the same work"
+    if (a["status"], b["status"]) in (("ok", "fidelity_inconclusive"), ("fidelity_inconclusive", "ok")):
+        return "both", "only one of the two results could be held against the oracle"
     return None
 
 
@@ -275,7 +284,7 @@ class Pairs:
             self.spool.add(row["attempt"], row)
             self.rows.append(row)
         self.pairs[p.name].append((made[0], made[1]))
-        if failed := broken(made[0], made[1]): self.failed[p.name] = failed
+        if failed := broken(made[0], made[1]): self.failed[p.name] = failed[1]
         self._counted()
 
     def _counted(self) -> None:
@@ -287,11 +296,15 @@ class Pairs:
 
     def _oracles(self) -> None:
         "Compute what all results are held against, once a point."
-        for attempts in self.brief.places.values():
-            path = self.brief.oracle_path(attempts[0])
-            ended = self._run("oracle", self.brief.oracle_spec(attempts[0], self.free), sys.executable, {})
-            if not path.exists():
-                why = without_row(ended, sys.executable)[1]["message"]
+        for a, *_ in self.brief.places.values():
+            path = self.brief.oracle_path(a)
+            for side in self.sides:  # as one of them builds the case: nothing else need be able to
+                python = side.python or interpreter(a.platform, a.framework)[0]
+                spec = self.brief.oracle_spec(a, self.free) | {"source": side.source(a.case)}
+                ended = self._run("oracle", spec, python, side.environment(), side.package())
+                if path.exists(): break
+            else:
+                why = without_row(ended, python)[1]["message"]
                 write_whole(path.with_suffix(".why"), f"the oracle could not be computed: {one_line(why, 300)}")
 
     def _open(self) -> list[Pairing]:
@@ -299,8 +312,8 @@ class Pairs:
                 and self.good[p.name] < self.options.pairs]
 
     def _rounds(self) -> None:
-        began = time.monotonic()
         self._oracles()
+        began = time.monotonic()
         while (todo := self._open()) and time.monotonic() - began < self.options.time_limit_s:
             self.random.shuffle(todo)
             for p in todo: self._pair(p)
@@ -329,6 +342,6 @@ class Pairs:
 
     def keep(self) -> list[Path]:  # files that were written
         "End the comparison: its rows go into the store."
-        if self.rows: return self.spool.finish()
+        if self.spool.rows([]): return self.spool.finish()
         self.spool.remove()
         return []

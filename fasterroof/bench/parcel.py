@@ -51,7 +51,7 @@ def unpacked(
 ) -> tuple[Job, Slot]:
     "The job, ready to run on this machine; raises `RunFileError` where its files cannot be written."
     names = [parcel["name"], *parcel["files"], *parcel["makes"]]
-    if wrong := next((x for x in names if Path(x).name != x), None):
+    if wrong := next((x for x in names if x in ("", "..") or Path(x).name != x), None):
         raise InputError(f"A file of a job is a name, not {one_line(repr(wrong), 60)}.")
     for name, data in parcel["files"].items(): write_whole(folder / name, data)
     spec = dict(parcel["spec"])

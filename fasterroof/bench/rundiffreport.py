@@ -195,7 +195,7 @@ def diff_command(
     from fasterroof.bench.rundiff import diff_runs, run_rows
     from fasterroof.commands import writable
     from fasterroof.errors import InputError
-    from fasterroof.files import write_whole
+    from fasterroof.files import finite, write_whole
     from fasterroof.terminal import say, status
 
     writable(args.out, args.report)
@@ -204,7 +204,7 @@ def diff_command(
     with status("Reading rows"):
         found = diff_runs(*(run_rows(name, args.store, skipped) for name in (args.before, args.after)))
     for said in skipped or []: say(f"fasterroof bench: passed over {said}")
-    if args.out: write_whole(args.out, json.dumps(found.as_dict(), indent=1, allow_nan=False) + "\n")
+    if args.out: write_whole(args.out, json.dumps(finite(found.as_dict()), indent=1, allow_nan=False) + "\n")
     if args.report: write_whole(args.report, found.markdown())
     from rich.console import Console
 

@@ -43,6 +43,7 @@ class Side:
 
     def environment(self) -> dict[str, str]:
         "Variables for its workers: a revision's own packages come first."
+        if self.kind == "environment": return {"PYTHONPATH": ""}  # or both would find what lies there
         if self.tree is None: return {}
         paths = [str(p) for p in (Path(self.tree, "src"), Path(self.tree)) if p.is_dir()]
         return {"PYTHONPATH": os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])}
@@ -50,7 +51,7 @@ class Side:
     def package(self) -> str:
         "The fasterroof that its workers run: where the revision is one of fasterroof itself, its own."
         own = Path(self.tree or "", "fasterroof")
-        here = (own / "bench/witness.py").is_file() if self.tree else False
+        here = (own / "bench/canary.py").is_file() if self.tree else False
         return str(own if here else Path(fasterroof.__file__).resolve().parent)
 
     def source(
@@ -79,7 +80,7 @@ def _git(folder: str | Path, *command: str, **environ: str) -> str:
 def _sha(folder: str | Path, word: str) -> str | None:
     "The commit that a word names; None where it names none."
     if word.startswith("-"): return None
-    try: return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{word}^{{commit}}").strip()
+    try: return _git(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}").strip()
     except InputError: return None
 
 
@@ -98,6 +99,13 @@ def _python(word: str) -> str | None:
     for p in (path, path / "bin/python", path / "Scripts/python.exe"):
         if p.is_file() and os.access(p, os.X_OK): return str(p.absolute())  # (by its link it finds the rest)
     return None
+
+
+def _why_none(folder: str) -> str:
+    "What may keep a word from being a revision; empty where nothing does."
+    try: shallow = _git(folder, "rev-parse", "--is-shallow-repository").strip() == "true"
+    except InputError as e: return f" ({one_line(e, 160).rstrip('.')})"
+    return " (the clone is shallow: git fetch --unshallow)" if shallow else ""
 
 
 def _meanings(word: str, cases: Sequence[Case], folder: str) -> list[str]:
@@ -124,8 +132,9 @@ def kinds_of(
     there = ", ".join(sorted({b.name for c in cases for b in c.baselines}))
     for word, each in zip(words, found, strict=True):
         if not each:
-            raise InputError(f"{one_line(repr(word), 60)} is no revision of the repository here, no environment with a "
-                             f"Python, and no baseline of {', '.join(c.name for c in cases)} ({one_line(there, 200)}).")
+            raise InputError(f"{one_line(repr(word), 60)} is no revision of the repository here{_why_none(folder)}, no "
+                             f"environment with a Python, and no baseline of {', '.join(c.name for c in cases)} "
+                             f"({one_line(there, 200)}).")
     if both: raise InputError(f"{one_line(words[0], 40)} and {one_line(words[1], 40)} can be read as "
                               f"{' or '.join(sorted(both))}: write {sorted(both)[0]}: before each.")
     raise InputError(f"{one_line(words[0], 40)} is {'/'.join(sorted(found[0]))} and {one_line(words[1], 40)} is "
@@ -161,7 +170,7 @@ def two_sides(
     words: Sequence[str],       # two
     cases: Sequence[Case],      # of the comparison
     folder: str = ".",          # where the repository is
-    prepare: str | None = None,  # a shell command that is run in the folder of each revision, such as one that compiles
+    prepare: str | None = None,  # a shell command that is run in the folder of each revision but ".", such as `make`
 ) -> Iterator[tuple[Side, Side]]:
     "The sides, as long as the context lasts; raises `InputError` for words that name none."
     kind, bare = kinds_of(words, cases, folder)

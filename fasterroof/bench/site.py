@@ -21,7 +21,7 @@ from fasterroof.bench.sitesections import (
     case_section, failure_section, head_of, history_section, overview_section, platform_section, rest_section,
     roof_section, runs_section, section,
 )
-from ..errors import RowError, one_line
+from ..errors import RowError, RunFileError, one_line
 from ..files import write_whole
 from ..terminal import say, status
 
@@ -135,10 +135,10 @@ def write_site(
     **options,                         # of `site_page`
 ) -> Path:                             # of the page
     "Write the page as `index.html`; raises `RowError`, and `RunFileError` where it cannot be written."
-    page = site_page(paths, **options)
     place = Path(folder, "index.html")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    return write_whole(place, page)
+    try: place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as e: raise RunFileError(f"Cannot write {one_line(place)}: {e.strerror or e}.") from e
+    return write_whole(place, site_page(paths, **options))
 
 
 def _representative() -> dict[str, Mapping]:

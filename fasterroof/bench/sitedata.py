@@ -67,6 +67,7 @@ def verdict(
         return Verdict(kind, one_line(row["status"], 40).replace("_", " "))
     ratio = figure(within(row, "ratio", "value"))
     if ratio is None: return Verdict("none", "no ratio")
+    if within(row, "ratio", "other_device"): return Verdict("none", "reference measured elsewhere")
     if within(row, "ratio", "vs") == row["baseline"]: return Verdict("reference", "reference")
     if ratio * GATE < 1: return Verdict("faster", "faster")
     return Verdict("slower", "slower") if ratio > GATE else Verdict("same", "about the same")

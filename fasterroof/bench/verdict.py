@@ -68,6 +68,7 @@ class Paired:
     p_slower: float      # how likely such pairs are, or clearer ones, if B is slower by no more than the effect
     p_faster: float      # the same of faster
     spread: float        # standard deviation of the logarithms of the pairs' ratios
+    error: float         # of the logarithm of `ratio`: the standard deviation of its bootstrap
 
     def as_dict(self) -> dict:
         "Plain values; None for what is not finite."
@@ -88,7 +89,7 @@ def paired(
     if n < LEAST:
         nan = math.nan
         ratio = math.exp(float(_center(x))) if n else nan
-        return Paired(n, ratio, nan, nan, level, effect, nan, nan, float(x.std(ddof=1)) if n > 1 else nan)
+        return Paired(n, ratio, nan, nan, level, effect, nan, nan, float(x.std(ddof=1)) if n > 1 else nan, nan)
     from scipy.stats import bootstrap
 
     draws = bootstrap((x,), _center, n_resamples=resamples, method="percentile", vectorized=True,
@@ -96,7 +97,8 @@ def paired(
     tail = _expanded((1 - level) / 2, n)
     low, high = np.quantile(draws, [tail, 1 - tail])
     return Paired(n, math.exp(float(_center(x))), math.exp(low), math.exp(high), level, effect,
-                  _probability(draws, edge, n), _probability(-draws, edge, n), float(x.std(ddof=1)))
+                  _probability(draws, edge, n), _probability(-draws, edge, n), float(x.std(ddof=1)),
+                  float(draws.std()))
 
 # %% ../../nbs/analysis/bench/verdict.ipynb #82f90b15
 VERDICTS = ("SLOWER", "FASTER", "SAME", "AMBIGUOUS", "FAILED")
@@ -127,15 +129,16 @@ def pairs_needed(
     true: float = 0.05,     # relative change that is to be found, beyond the effect
     power: float = 0.95,    # how often
 ) -> int | None:            # None where these pairs do not tell
-    "Pairs that would find a change as SLOWER, by Student's t; raises `InputError` for one within the effect."
+    "Pairs that would find a change as SLOWER, compared alone; raises `InputError` for one within the effect."
     from scipy.stats import t
 
     gap = math.log1p(true) - math.log1p(p.effect)
     if gap <= 0: raise InputError(f"A change of {true:g} is within the effect of {p.effect:g}: none is to be found.")
-    if not math.isfinite(p.spread): return None
+    if not math.isfinite(p.error): return None
+    one = p.error * math.sqrt(p.n)  # of a single pair, as the trimmed mean feels it
     def needed(n):
         reach = float(t.ppf((1 + p.level) / 2, n - 1)) * math.sqrt(n / (n - 1)) + float(t.ppf(power, n - 1))
-        return (reach * p.spread / gap) ** 2
+        return (reach * one / gap) ** 2
     n = LEAST
     while needed(n) > n: n += max(1, n // 50)  # (the more there are, the fewer are needed)
     return n

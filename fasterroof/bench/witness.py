@@ -34,18 +34,30 @@ def _below(file: str, folder: str) -> bool:
 def loaded(
     tree: str,      # the folder that a revision was written to
     checkout: str,  # the folder of the repository, whose code is not meant; the same as `tree` where it is
-) -> dict:          # {"from_tree": how many, "from_checkout": names of modules}
+    case: str = "",  # the file of the case, wherever it lies
+) -> dict:          # {"from_tree": how many, "from_elsewhere": names of modules}
     "Where the modules of this process came from."
     tree, checkout = (str(Path(x).resolve()) for x in (tree, checkout))
     found = {}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and os.path.isabs(file): found[name] = str(Path(file).resolve())
-    ours = [name for name, file in found.items() if _below(file, tree) and not _installed(file, tree)]
-    astray = [name for name, file in found.items() if _below(file, checkout) and not _installed(file, checkout)]
-    return {"from_tree": len(ours), "from_checkout": [] if tree == checkout else sorted({*astray} - {*ours})[:20]}
+    here = {name for name, file in found.items() if _below(file, tree) and not _installed(file)}
+    packages = _packages(Path(tree))
+    def astray(name, file):
+        if name in here or case and file == str(Path(case).resolve()): return False
+        if _installed(file): return name.partition(".")[0] in packages
+        return _below(file, checkout)
+    elsewhere = sorted(name for name, file in found.items() if astray(name, file))
+    return {"from_tree": len(here), "from_elsewhere": elsewhere[:20]}
 
 
-def _installed(file: str, folder: str) -> bool:
-    "Whether a file lies in an environment that stands in the folder, as `.venv` often does."
-    return "site-packages" in Path(file).relative_to(folder).parts
+def _installed(file: str) -> bool:
+    "Whether a file lies where packages are installed, be that in a folder of the repository, as `.venv` often is."
+    return not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
+
+
+def _packages(tree: Path) -> set[str]:
+    "The packages of a tree: folders with an `__init__.py` in folders without one, down to the third level."
+    found = (p.parent for depth in ("*", "*/*", "*/*/*") for p in tree.glob(f"{depth}/__init__.py"))
+    return {p.name for p in found if not (p.parent / "__init__.py").exists() and not _installed(str(p / "x"))}
