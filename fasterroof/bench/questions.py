@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .cells import figure, point_key, within
-from .evidence import FOREIGN_LOAD, about, histories, revisions, utilization
+from .evidence import FOREIGN_LOAD, about, revisions, runs_of, utilization
 from .row import device_of, samples_of
 
 if TYPE_CHECKING: from fasterroof.bench.case import Case
@@ -71,7 +71,7 @@ def questions(
     case: "Case | None" = None,    # as it is declared, where that is known
 ) -> list[dict]:                   # kind, about (an identity, or a part of one), and what belongs to the kind
     "What the newest row of each identity leaves open."
-    newest = [row for *_, row in histories(rows).values()]
+    newest = [row for *_, row in runs_of(rows).values()]
     found = [*_gaps(newest, case), *(q for row in newest for q in _of_row(row))]
     told: dict[tuple, list[Mapping]] = {}
     for row in newest:

@@ -78,7 +78,7 @@ class Figure:
 
 
 def figure_element(
-    f: Figure,
+    f: Figure,  # a chart and what is said of it
     title: str,  # above it
     more: str = "",  # below the title, smaller
 ) -> Html:
@@ -116,7 +116,7 @@ def _time_marks(points, i, x, y, ids, bars) -> list[Html]:
 
 
 def time_figure(
-    panel: Panel,
+    panel: Panel,  # the lines of one chart
     numbers: Mapping[tuple[str, str, str], int],  # of the case's lines: one has one look in all of its charts
     key: str,             # of the chart
     what: str,            # the case
@@ -216,7 +216,7 @@ def _roof_lines(roof: Mapping, x, y) -> list[Html]:
 
 
 def roof_figure(
-    r: Roofline,
+    r: Roofline,  # a roof and the attempts under it
     key: str,                # of the chart
     ids: Mapping[int, int],  # id of an attempt -> number of its row in the page
 ) -> Figure:

@@ -15,8 +15,8 @@ from .cells import within
 from .history import History
 from .hypertext import Html, el
 from .newest import moment
-from .sitecharts import figure_element, panels, roof_figure, rooflines, time_figure
-from .sitedata import GATE, GLYPHS, Attempt, Rest, Shown, by_case, point_words, verdict
+from .sitecharts import Roofline, figure_element, panels, roof_figure, rooflines, time_figure
+from .sitedata import BEYOND, GLYPHS, Attempt, Rest, Shown, by_case, point_words, verdict
 from .sitehistory import CHARTS, LISTED, history_figure, ranked, when_words
 from .siteoverview import overview
 from fasterroof.bench.sitetables import (
@@ -35,7 +35,11 @@ def count_words(
     return f"{n:,} {one if n == 1 else more or one + 's'}"
 
 
-def note(*content: object) -> Html: return el("p", *content, cls="note")
+def note(
+    *content: object,  # as of `el`
+) -> Html:
+    "A paragraph beside what it is about."
+    return el("p", *content, cls="note")
 
 
 def section(
@@ -52,7 +56,7 @@ _WORDS = {"faster": "faster than the reference", "slower": "slower", "same": "ab
 
 
 def head_of(
-    shown: Shown,
+    shown: Shown,  # what the page shows
     title: str,  # of the page
 ) -> list[Html]:
     "Title, figures, and what is left out."
@@ -75,7 +79,7 @@ def head_of(
 
 
 def overview_section(
-    shown: Shown,
+    shown: Shown,  # what the page shows
     representative: Mapping[str, Mapping],  # case -> point
     ids: Mapping[int, int],                 # id of an attempt -> number of its row
     anchors: Mapping[str, str],             # case -> id of its section
@@ -85,7 +89,7 @@ def overview_section(
     key = el("ul", [el("li", el("span", glyph(k), " ", w, cls=f"w {k}")) for k, w in _WORDS.items()], cls="key")
     said = ("The figure is the attempt's fastest sample over the reference's, in the same run, at the same point, on "
             "the same platform: below 1 is faster. It is called faster or slower beyond a factor of "
-            f"{GATE:.2f} either way.")
+            f"{BEYOND:.2f} either way.")
     if any(within(a.row, "ratio", "other_device") for a in shown.attempts):
         said += " †: the reference ran on another device."
     tables = [[el("h3", one_line(platform, 60), el("small", f" {device}") if device else None), made]
@@ -110,7 +114,7 @@ def _where(attempts: Sequence[Attempt], known) -> str:
 
 def case_section(
     i: int,                       # number of the case
-    case: str,
+    case: str,  # its name
     attempts: Sequence[Attempt],  # of the case
     known: frozenset[str],        # parameters that are the same everywhere
     ids: Mapping[int, int],       # id of an attempt -> number of its row
@@ -137,7 +141,7 @@ ROOFS = 8  # charts
 
 
 def roof_section(
-    shown: Shown,
+    shown: Shown,  # what the page shows
     ids: Mapping[int, int],  # id of an attempt -> number of its row
 ) -> Html | None:
     "Every attempt on its roofline."
@@ -151,13 +155,25 @@ def roof_section(
             "is."]
     if len(found) > ROOFS:
         rest = count_words(sum(len(r.points) for r in found[ROOFS:]), "attempt")
-        said.append(f"{count_words(len(found) - ROOFS, 'older roof')} with {rest} left out.")
+        said.append(f"{count_words(len(found) - ROOFS, 'older roof')} with {rest} listed below the charts.")
     if why: said.append(f"Not drawn: {why}.")
-    return section("roofs", "Rooflines", note(" ".join(said)), el("div", drawn, cls="charts"))
+    listed = table("Attempts under older roofs", ["baseline", "case", "device", "roof of", "intensity", "achieved"],
+                   [_under(r, point, ids) for r in found[ROOFS:] for point in r.points][:LISTED])
+    return section("roofs", "Rooflines", note(" ".join(said)), el("div", drawn, cls="charts"),
+                   listed if len(found) > ROOFS else None)
+
+
+def _under(r: Roofline, point: tuple, ids: Mapping[int, int]) -> tuple:
+    "An attempt and where it stands, as a line of a table."
+    intensity, rate, a = point
+    return ids[id(a)], [
+        text_cell(one_line(a.row["baseline"], 60)), text_cell(one_line(a.row["case"], 60)), text_cell(a.device),
+        text_cell(one_line(r.roof.get("time") or MISSING, 19)), figure_cell(si(intensity, "FLOP/B"), intensity),
+        figure_cell(linked(ids[id(a)], si(rate, "FLOP/s")), rate)]
 
 
 def platform_section(
-    shown: Shown,
+    shown: Shown,  # what the page shows
     ids: Mapping[int, int],  # id of an attempt -> number of its row
 ) -> Html | None:
     "What ran in several places."
@@ -184,10 +200,25 @@ def _line(h: History, at: str, r: int | None) -> tuple:
                figure_cell(f"{times[-1] / times[0]:.3g}×", times[-1] / times[0]), figure_cell(f"{changes}", changes)]
 
 
+def _moments(h: History, name: str) -> Html:
+    "The runs of a history, the newest first, folded away: what a chart shows only to a mouse."
+    def line(i, m):
+        whole = m.low_s is not None and m.high_s is not None
+        spread = f"{si(m.low_s, 's')} … {si(m.high_s, 's')}" if whole else MISSING
+        sha = f"{m.sha[:9]}{' with changes' if m.dirty else ''}" if m.sha else MISSING
+        said = "the level changed" if i in h.changes else "" if m.status == "ok" else one_line(m.status, 40)
+        return None, [text_cell(when_words(m.time, True)), text_cell(sha), figure_cell(si(m.median_s, "s"), m.median_s),
+                      text_cell(spread), text_cell(said), text_cell(one_line(m.run_id, 60))]
+    lines = [line(i, m) for i, m in enumerate(h.moments)][::-1][:LISTED]
+    heads = ["when", "revision", "median", "95 % interval", "", "run"]
+    listed = table(f"Runs of {name}", heads, lines, sorts=False)
+    return el("details", el("summary", count_words(len(h.moments), "run")), listed)
+
+
 def history_section(
     found: Sequence[History],  # as of `read_histories`
     why: str,                # why they have no marks
-    shown: Shown,
+    shown: Shown,  # what the page shows
     ids: Mapping[int, int],  # id of an attempt -> number of its row
 ) -> Html | None:
     "Medians over the runs."
@@ -203,7 +234,8 @@ def history_section(
 
     def drawn(j, h):
         name = f"{one_line(h.baseline, 60)} in {one_line(h.case, 60)}"
-        return figure_element(history_figure(h, f"h{j}", name, rows.get(_newest(h))), name, at(h))
+        return el("div", figure_element(history_figure(h, f"h{j}", name, rows.get(_newest(h))), name, at(h)),
+                  _moments(h, name))
     said = [f"The median of what ran more than once ({count_words(len(told), 'identity', 'identities')}), run by run."]
     said.append(why if why else "A dashed line: the level changed there; that gates nothing.")
     lines = [_line(h, at(h), rows.get(_newest(h))) for h in told[CHARTS: CHARTS + LISTED]]
@@ -216,7 +248,7 @@ def history_section(
 
 # %% ../../nbs/analysis/bench/sitesections.ipynb #5eaa3356
 def failure_section(
-    shown: Shown,
+    shown: Shown,  # what the page shows
     skipped: Sequence[str],  # lines that were passed over, with why
     ids: Mapping[int, int],  # id of an attempt -> number of its row
 ) -> Html | None:
@@ -258,7 +290,7 @@ def _commits(row: Mapping) -> str:
 
 
 def runs_section(
-    shown: Shown,
+    shown: Shown,  # what the page shows
 ) -> Html:
     "The runs that the shown attempts are of."
     runs: dict[str, list[Attempt]] = {}

@@ -28,7 +28,11 @@ class Cell:
     left: bool = False         # stands to the left, though it is a figure
 
 
-def text_cell(content: object) -> Cell: return Cell(content)
+def text_cell(
+    content: object,  # a text or `Html`
+) -> Cell:
+    "A cell of words."
+    return Cell(content)
 
 
 def figure_cell(
@@ -74,7 +78,11 @@ def linked(
     return el("a", *content, href=f"#r{r}", data_r=r, cls=cls)
 
 
-def glyph(kind: str) -> Html: return el("span", GLYPHS[kind], aria_hidden="true", cls="g")
+def glyph(
+    kind: str,  # of a verdict
+) -> Html:
+    "The sign of a verdict, for those who do not tell its colour."
+    return el("span", GLYPHS[kind], aria_hidden="true", cls="g")
 
 # %% ../../nbs/analysis/bench/sitetables.ipynb #886892ee
 def _seconds(stat: str): return lambda a: figure_cell(si(t := seconds(a.row, stat), "s"), t)
@@ -117,7 +125,7 @@ def place_words(a: Attempt) -> list:
 
 
 def attempts_table(
-    case: str,
+    case: str,  # its name
     attempts: Sequence[Attempt],  # of the case
     known: frozenset[str],        # parameters that are said above
     ids: Mapping[int, int],       # id of an attempt -> number of its row in the page
