@@ -67,13 +67,18 @@ def run(args):
             if sys.stderr.isatty(): print(f"\r{i} of {len(todo)} trials", end="", file=sys.stderr)
 
 
+def judged(t):
+    "The verdict on the pairs of a trial, by the rule that `compare` has now."
+    return verdicts([paired(logs(t))])[0] if t["figures_s"] else "AMBIGUOUS"
+
+
 def rules(t):
     "What each rule says of a trial: whether B is slower."
     from scipy.stats import mannwhitneyu
 
     def dual(a, b): return b.min() > 1.10 * a.min() or np.quantile(b, 0.95) > 1.25 * np.quantile(a, 0.95)
     def ranks(a, b): return mannwhitneyu(b, a, alternative="greater").pvalue < 0.01
-    ours = {"pairs of processes (`compare`)": t["verdict"] == "SLOWER"}
+    ours = {"pairs of processes (`compare`)": judged(t) == "SLOWER"}
     if not t["samples_ns"]: return ours  # the machine was never quiet: the other rules have nothing to judge
     one = [np.array(x) for x in t["samples_ns"][0]]
     pooled = [np.concatenate([two[side] for two in t["samples_ns"]]) for side in (0, 1)]
@@ -99,7 +104,7 @@ def rates(args):
     if none := sum(not t["samples_ns"] for t in trials): print(f"{none} trials had no undisturbed pair at all.\n")
     _table(by_kind)
     for kind, mine in by_kind.items():
-        print(f"- {kind}: " + ", ".join(f"{n} {v}" for v, n in collections.Counter(t["verdict"] for t in mine).items()))
+        print(f"- {kind}: " + ", ".join(f"{n} {v}" for v, n in collections.Counter(map(judged, mine)).items()))
     _spread(by_kind)
     _fewer(by_kind)
 

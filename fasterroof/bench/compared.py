@@ -167,7 +167,7 @@ class Compared:
 
 _METHOD = ("Each pair is two fresh processes, one of each side, in random order, with the device to themselves; B / A "
            "is the trimmed mean over pairs of the ratio of a low quantile of their samples, of those that a canary "
-           "found undisturbed; its interval is a bootstrap over pairs.")
+           "found undisturbed; its interval is Student's for trimmed means.")
 
 
 def _point(c: Comparison) -> str: return point_of({"param_point": c.point})

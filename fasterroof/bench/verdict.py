@@ -16,7 +16,7 @@ from ..errors import InputError, one_line
 
 # %% ../../nbs/analysis/bench/verdict.ipynb #85538a4d
 TRIM = 0.2   # share of the pairs left out at each end
-LEAST = 8    # pairs under which there is no verdict: a bootstrap of less cannot show what happens rarely
+LEAST = 8    # pairs under which there is no verdict: fewer cannot show what happens rarely
 
 
 def log_ratios(
@@ -30,30 +30,12 @@ def log_ratios(
         raise InputError("Pairs are two lists of times of one length, each above 0, in seconds.")
     return np.log(b / a)
 
-
-def _center(x: np.ndarray, axis: int = -1) -> np.ndarray:
-    from scipy.stats import trim_mean
-
-    return trim_mean(x, TRIM, axis=axis)
-
 # %% ../../nbs/analysis/bench/verdict.ipynb #d3fbc1ba
-def _expanded(tail: float, n: int) -> float:
-    "The tail of the bootstrap distribution that has the probability `tail`."
-    from scipy.stats import norm, t
+def _probability(z: float, freedom: int) -> float:
+    "How likely Student's t is beyond z."
+    from scipy.stats import t
 
-    return float(norm.cdf(math.sqrt(n / (n - 1)) * t.ppf(tail, n - 1)))
-
-
-def _probability(draws: np.ndarray, at: float, n: int) -> float:
-    "How likely the mean is no more than `at`, by the bootstrap distribution."
-    from scipy.stats import norm, t
-
-    below = int((draws <= at).sum())
-    spread = float(draws.std())
-    if 20 <= below <= len(draws) - 20: z = float(norm.ppf(below / len(draws)))
-    elif spread > 0: z = (at - float(draws.mean())) / spread
-    else: z = math.inf if draws[0] <= at else -math.inf
-    return float(t.cdf(z * math.sqrt((n - 1) / n), n - 1))
+    return float(t.sf(z, freedom))
 
 
 @dataclass(frozen=True)
@@ -68,7 +50,7 @@ class Paired:
     p_slower: float      # how likely such pairs are, or clearer ones, if B is slower by no more than the effect
     p_faster: float      # the same of faster
     spread: float        # standard deviation of the logarithms of the pairs' ratios
-    error: float         # of the logarithm of `ratio`: the standard deviation of its bootstrap
+    error: float         # standard error of the logarithm of `ratio`
 
     def as_dict(self) -> dict:
         "Plain values; None for what is not finite."
@@ -79,26 +61,26 @@ def paired(
     logs: Sequence[float],    # of `log_ratios`
     effect: float = 0.01,     # relative change that counts
     level: float = 0.99,      # of the interval
-    resamples: int = 20_000,  # bootstrap draws
 ) -> Paired:                  # of NaN under `LEAST` pairs
     "The interval of the ratio; raises `InputError` for a level or an effect that is none."
+    from scipy.stats import trim_mean
+    from scipy.stats.mstats import trimmed_mean_ci, trimmed_stde
+
     if not 0.5 < level < 1: raise InputError(f"A level is between 0.5 and 1, not {one_line(level, 20)}.")
     if not 0 <= effect < 1: raise InputError(f"An effect is from 0 to 1, not {one_line(effect, 20)}.")
-    x = np.asarray(logs, float)
+    x, nan = np.asarray(logs, float), math.nan
     n, edge = len(x), math.log1p(effect)
-    if n < LEAST:
-        nan = math.nan
-        ratio = math.exp(float(_center(x))) if n else nan
-        return Paired(n, ratio, nan, nan, level, effect, nan, nan, float(x.std(ddof=1)) if n > 1 else nan, nan)
-    from scipy.stats import bootstrap
+    center, spread = float(trim_mean(x, TRIM)) if n else nan, float(x.std(ddof=1)) if n > 1 else nan
+    if n < LEAST: return Paired(n, math.exp(center), nan, nan, level, effect, nan, nan, spread, nan)
+    limits = 2 * (int(TRIM * n) / n + 1e-12,)  # what is really trimmed: scipy divides by what it is asked for
+    error = float(trimmed_stde(x, limits))
+    low, high = trimmed_mean_ci(x, limits, alpha=1 - level) if error > 0 else (center, center)
+    def beyond(gap): return _probability(gap / error, _left(n) - 1) if error > 0 else float(gap <= 0)
+    return Paired(n, math.exp(center), math.exp(low), math.exp(high), level, effect, beyond(center - edge),
+                  beyond(-center - edge), spread, error)
 
-    draws = bootstrap((x,), _center, n_resamples=resamples, method="percentile", vectorized=True,
-                      rng=np.random.default_rng(0)).bootstrap_distribution
-    tail = _expanded((1 - level) / 2, n)
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return Paired(n, math.exp(float(_center(x))), math.exp(low), math.exp(high), level, effect,
-                  _probability(draws, edge, n), _probability(-draws, edge, n), float(x.std(ddof=1)),
-                  float(draws.std()))
+
+def _left(n: int) -> int: return n - 2 * int(TRIM * n)
 
 # %% ../../nbs/analysis/bench/verdict.ipynb #82f90b15
 VERDICTS = ("SLOWER", "FASTER", "SAME", "AMBIGUOUS", "FAILED")
@@ -137,7 +119,8 @@ def pairs_needed(
     if not math.isfinite(p.error): return None
     one = p.error * math.sqrt(p.n)  # of a single pair, as the trimmed mean feels it
     def needed(n):
-        reach = float(t.ppf((1 + p.level) / 2, n - 1)) * math.sqrt(n / (n - 1)) + float(t.ppf(power, n - 1))
+        freedom = _left(n) - 1
+        reach = float(t.ppf((1 + p.level) / 2, freedom)) + float(t.ppf(power, freedom))
         return (reach * one / gap) ** 2
     n = LEAST
     while needed(n) > n: n += max(1, n // 50)  # (the more there are, the fewer are needed)
