@@ -130,7 +130,7 @@ class PairOptions:
         if self.pairs < 1: raise InputError("A comparison has at least 1 pair.")
         if self.repeats is not None and self.repeats < 0: raise InputError("Pairs are repeated 0 times or more.")
 
-
+# %% ../../nbs/analysis/bench/pairs.ipynb #208552ee
 def _whose(row: Mapping) -> tuple[str, str, str]:
     "What has a canary's loop of its own: a side of a pairing of a run, for clocks and interpreters may differ."
     return row["run_id"], str(row["side"]["pairing"]), row["side"]["name"]
@@ -165,7 +165,7 @@ def hit(
         if left < min(FEWEST, taken): return f"the machine was slow beside {taken - left} of {taken} samples"
     return None
 
-
+# %% ../../nbs/analysis/bench/pairs.ipynb #aa2cd498
 _TIMED = ("ok", "fidelity_inconclusive")
 
 
@@ -193,7 +193,7 @@ def broken(a: Mapping, b: Mapping) -> tuple[str, str] | None:  # whose fault: "A
         return "both", "only one of the two results could be held against the oracle"
     return None
 
-
+# %% ../../nbs/analysis/bench/pairs.ipynb #0cfff2cd
 class Pairs:
     "A comparison of two sides while it runs."
 
