@@ -27,7 +27,7 @@ from fasterroof.bench.devices import cpu_slots
 from fasterroof.bench.pairs import PairOptions, Pairs, hit, loops_of, pairings
 from fasterroof.bench.row import samples_of
 from fasterroof.bench.sides import Side
-from fasterroof.bench.verdict import log_ratios, paired, pairs_needed, verdicts
+from fasterroof.bench.verdict import LEAST, log_ratios, paired, pairs_needed, verdicts
 
 KINDS = ("again", "slower3", "slower5", "slower10")
 LIGHT = str(Path(__file__).with_name("light.py"))
@@ -101,10 +101,11 @@ def rates(args):
     print(f"{len(trials)} trials, {np.median(took):.1f} s each (median), {sum(took) / 60:.0f} min together; {again} of "
           f"{sum(t['run'] for t in trials)} pairs disturbed and run again; {os.cpu_count()} CPUs.\n")
     by_kind = {kind: [t for t in trials if t["kind"] == kind] for kind in KINDS}
-    if none := sum(not t["samples_ns"] for t in trials): print(f"{none} trials had no undisturbed pair at all.\n")
     _table(by_kind)
     for kind, mine in by_kind.items():
-        print(f"- {kind}: " + ", ".join(f"{n} {v}" for v, n in collections.Counter(map(judged, mine)).items()))
+        few = sum(len(t["figures_s"]) < LEAST for t in mine)
+        print(f"- {kind}: " + ", ".join(f"{n} {v}" for v, n in collections.Counter(map(judged, mine)).items())
+              + f"; {few} had fewer than {LEAST} undisturbed pairs, which is AMBIGUOUS whatever they say")
     _spread(by_kind)
     _fewer(by_kind)
 

@@ -122,11 +122,15 @@ def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
             a, b = interval
             between = f"{text(name)} {si(a, 'B/s')} to {si(b, 'B/s')}"
             bands.append(_band(between, [low, top / b, top / a, low], [low * b, top, top, low * a]))
-    for rate, (name, interval, least) in flats.items():
+    above, slot = math.inf, 0
+    for rate, (name, interval, least) in sorted(flats.items(), reverse=True):
         label = f"{text(name)} {'≥ ' * least}{si(rate, 'FLOP/s')}"
+        slot = (slot + 1) % 4 if above / rate < 1.7 else 0  # close ceilings have their labels beside each other
+        above, start = rate, rate / fastest
         traces.append(dict(
             type="scatter", mode="lines+text", name=label, hoverinfo="name", showlegend=False,
-            x=[rate / fastest, high], y=[rate, rate], text=["", label], textposition="top left",
+            x=[start, high * (start / high) ** (0.25 * slot), high], y=[rate] * 3, text=["", label, ""],
+            textposition="top left",
             line=line | {"dash": "solid" if abs(rate / roof.peak_flops - 1) < 0.03 else "dash"}))
         if interval:
             a, b = interval

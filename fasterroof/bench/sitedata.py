@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .cells import figure, point_key, shared, within
+from .cells import figure, gpu_of, point_key, shared, within
 from .history import order_interval
 from .metrics import METRICS
 from .newest import moment, newest_places, rows_at
@@ -24,9 +24,8 @@ def device_words(
     row: Mapping,  # that was read
 ) -> str:          # "NVIDIA H200, GPU-8a2f11c0"; "" where it does not tell
     "The device that a row is of."
-    device, name = device_of(row), within(row, "provenance", "gpu", "name")
-    known = isinstance(name, str) and name and device.startswith("GPU-")
-    return one_line(f"{name[:60]}, {device[:12]}" if known else device, 120)
+    gpu = gpu_of(row)
+    return one_line(f"{gpu[0][:60]}, {gpu[1]}" if gpu else device_of(row), 120)
 
 
 def point_words(
