@@ -134,8 +134,8 @@ def traffic(
 # %% ../nbs/analysis/ops.ipynb #f03f735d
 class Work(NamedTuple):
     "What a rule may say."
-    flops: int | None            # by the field's convention; None: cannot be told for this call
-    executed: int | None = None  # left after what a kernel provably skips; None: all of them
+    flops: int | None            # FLOP by the field's convention; None: cannot be told for this call
+    executed: int | None = None  # FLOP left after what a kernel provably skips; None: all of them
     read: int | None = None      # bytes read; None: what the schema says
     written: int | None = None   # bytes written; None: what the schema says
     footprint: int | None = None  # distinct bytes touched; None: what the schema says
