@@ -67,7 +67,7 @@ def primitive_rule(
         for name in names:
             if not own: _REPLACED.setdefault(name, _RULES.get(name))
             table = _REPLACED if own and name in _REPLACED else _RULES  # ours may be loaded after one from outside
-            table[name] = JaxRule(kind, fn, f"{fn.__module__}.{fn.__name__}", placed, own)
+            table[name] = JaxRule(kind, fn, _said(fn), placed, own)
         return fn
     return register
 
@@ -89,6 +89,9 @@ def jax_rule(
 ) -> JaxRule | None:
     "The rule for a primitive; None: there is none."
     return _RULES.get(name)
+
+
+def _said(fn: Callable) -> str: return f"{fn.__module__}.{getattr(fn, '__name__', type(fn).__name__)}"
 
 # %% ../nbs/analysis/jaxrules.ipynb #5cc199d1
 def size_of(

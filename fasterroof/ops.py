@@ -189,10 +189,10 @@ def register_cost(
     def register(fn):
         if not callable(fn): raise InputError(f"A cost rule is a function, not {type(fn).__name__}.")
         for name in map(_named, ops):
-            own = fn.__module__.startswith("fasterroof.rules.")
+            own = str(fn.__module__).startswith("fasterroof.rules.")
             if not own: _REPLACED.setdefault(name, _RULES.get(name))
             table = _REPLACED if own and name in _REPLACED else _RULES  # ours may be loaded after one from outside
-            table[name] = _Rule(kind, fn, reads_self, f"{fn.__module__}.{fn.__name__}", by_values)
+            table[name] = _Rule(kind, fn, reads_self, _said(fn), by_values)
         _rule.cache_clear(); _COSTS.clear()
         return fn
     return register
@@ -217,6 +217,9 @@ def _named(op: object) -> str:
     except AttributeError: raise InputError(f"{one_line(repr(op))} is no operator of torch.ops.") from None
     if "::" not in name: raise InputError(f"An operator's name is written namespace::name, not {name!r}.")
     return name
+
+
+def _said(fn: Callable) -> str: return f"{fn.__module__}.{getattr(fn, '__name__', type(fn).__name__)}"
 
 # %% ../nbs/analysis/ops.ipynb #8a9804a7
 def complex_factor(
