@@ -35,7 +35,7 @@ class Obligation:
     property: str               # its name
     formal: str = ""            # what is to hold, as a formula or in words
     applies_to: str = ""        # "all", or what it is about
-    tolerance: object = None    # relative, up to which numbers are equal; None: 1e-12
+    tolerance: object = None    # relative, of = and ≠ alone: <, <= and ⟺ are exact; None: 1e-12
     extra: dict = field(default_factory=dict, hash=False)  # keys that are not of the format
 
 

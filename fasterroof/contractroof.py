@@ -189,7 +189,7 @@ class RooflineCeiling:
 
 
 def compute_roofline(
-    total_params: float,     # parameters, a whole number
+    total_params: float,     # parameters that every token reads, a whole number: without a table that is looked up
     bits_per_weight: float,  # bits of a parameter on average; a fraction will do
     hw: HardwareProfile,     # the machine
     contract: RooflineContract | None = None,  # None: the package's own
@@ -207,7 +207,7 @@ def compute_roofline(
 
 # %% ../nbs/analysis/contractroof.ipynb #a4dc8b1e
 def roofline_arrays(
-    total_params: "np.ndarray",     # parameters, positive, of any shape
+    total_params: "np.ndarray",     # parameters that every token reads, positive, of any shape
     bits_per_weight: "np.ndarray",  # bits of a parameter, of a shape that goes with it
     hw: HardwareProfile,            # the machine
     contract: RooflineContract | None = None,  # None: the package's own

@@ -70,7 +70,7 @@ class _Falls(Exception):
 def falsified(
     c: RooflineContract,       # its formulas and domains
     claim: Node,               # of `formula.parsed`: what is promised
-    tolerance: float = 1e-12,  # relative, up to which numbers are equal
+    tolerance: float = 1e-12,  # relative, up to which = holds; <, <= and ⟺ are exact
     examples: int = 200,       # inputs to try
 ) -> Tried:
     "Try to break a promise."

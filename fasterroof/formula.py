@@ -225,7 +225,7 @@ def _fits(value, kind: str, truth: bool):
 def evaluated(
     node: Node,          # of `parsed`
     look,                # called with a name, and with what is changed: the value of that quantity
-    tolerance: float = 1e-12,  # relative, up to which two numbers are equal
+    tolerance: float = 1e-12,  # relative, up to which = holds; <, <= and ⟺ are exact
 ) -> object:             # a float, a bool, or an array of them
     "The value of a formula; raises `ContractError` where it has none."
     import numpy as np

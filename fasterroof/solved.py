@@ -18,7 +18,7 @@ class Solved:
         self,
         contract: RooflineContract,  # its formulas
         inputs: dict,                # name -> float, or array
-        tolerance: float = 1e-12,    # relative, up to which numbers are equal
+        tolerance: float = 1e-12,    # relative, up to which = holds; <, <= and ⟺ are exact
         many: bool = False,          # True: by the formulas for arrays, where there are others for them
     ):
         self.contract, self.inputs, self.tolerance, self.many = contract, inputs, tolerance, many
