@@ -17,7 +17,7 @@ def requirements(name):
     return cfg.get(name, "").split()
 
 
-EXTRAS = ("probes", "jax", "vision", "nvml", "contract", "bench", "pyg", "ray")
+EXTRAS = ("probes", "jax", "vision", "nvml", "contract", "bench", "docs", "pyg", "ray")
 extras = {name: requirements(f"{name}_requirements") for name in EXTRAS}
 extras["dev"] = sum((extras[name] for name in EXTRAS if name != "ray"), requirements("dev_requirements"))
 
