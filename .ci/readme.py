@@ -24,8 +24,7 @@ def markdown(name: str, to_notebooks: str) -> str:
             text = LINK.sub(rf"\g<1>{to_notebooks}", cell.source)  # links are relative to nbs/ there
             text = re.sub(r"^:::.*\n?", "", text, flags=re.M)
             parts.append(re.sub(r"\n{3,}", "\n\n", text).strip())
-        elif cell.cell_type == "code" and not cell.source.startswith("#| hide"):
-            lines = cell.source.splitlines()
+        elif cell.cell_type == "code" and "#| hide" not in (lines := cell.source.splitlines()):
             source = "\n".join(line for line in lines if not line.startswith("#|")).strip()
             shown = [o.get("text") or o.get("data", {}).get("text/plain", "") for o in cell.outputs]
             parts += [] if "#| echo: false" in lines else [f"```python\n{source}\n```"]
