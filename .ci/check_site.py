@@ -4,6 +4,7 @@
 All that is found is printed; the exit status says whether it was anything.
 """
 import argparse
+import json
 import os
 import re
 import sys
@@ -20,10 +21,22 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKERS = 2
-BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 REPO = re.compile(r"https://github\.com/fasterroof/fasterroof/(?:blob|tree)/main/([^#?]+)")
-MARKUP = re.compile(r":::|\{[#.=]|\$\$|\{\{|\]\(|\*\*\w|</?\w+>|\\\(|\\\[a-z]+\{")
+MARKUP = re.compile(r":::|\{[#.=]|\$\$|\{\{|\]\(|\*\*\w[^*\n]*\*\*|</?\w+>|\\\(|\\\[a-z]+\{")
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+# The notebooks
+
+def look_at_notebook(path: Path) -> list[str]:
+    "Text that nbdev would lose: it takes title and description from a cell, and drops what else is in it."
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown" and re.search(r"^# \S", text, re.M):
+            lost = [line for line in text.splitlines() if line.strip() and not re.match(r"# |> ", line)]
+            return [f"{path}: title and description need a cell of their own, in which nbdev would lose: "
+                    f"{lost[0][:60]}"] if lost else []
+    return [f"{path}: no title"]
 
 
 # The files
@@ -43,7 +56,8 @@ class Reader(HTMLParser):
         if attrs.get("id"):
             self.ids[attrs["id"]] += 1
         where = tag if "nav" not in self.open else f"nav {tag}"
-        self.links += [(where, kind, attrs[kind]) for kind in ("href", "src") if attrs.get(kind) is not None]
+        self.links += [(where, kind, attrs[kind]) for kind in ("href", "src", "srcset")
+                       if attrs.get(kind) is not None]
         self.h1 += tag == "h1"
         if tag == "img" and "alt" not in attrs:
             self.defects.append("an image without alt")
@@ -132,7 +146,7 @@ def look_at_files(site: Path, notebooks: list[str], navigation: list[str], sideb
             elif site != target and site not in target.parents:
                 say(f"a link out of the site: {link}")
             elif not target.is_file():
-                say(f"a dead link: {link}")
+                say(f"a dead link, to {target.relative_to(site).as_posix()}")
             elif anchor and target in pages and unquote(anchor) not in pages[target].ids:
                 say(f"a link to an anchor that is not there: {link}")
             if tag == "nav a":
@@ -200,7 +214,9 @@ LOOK = r"""
   }
   for (const e of document.querySelectorAll("math")) {
     const r = e.getBoundingClientRect();
-    if (e.checkVisibility() && (r.width < 2 || r.height < 4)) { found.push(`a formula without a size: ${short(e)}`); break }
+    if (!e.checkVisibility() || r.width >= 2 && r.height >= 4) continue;
+    found.push(`a formula without a size: ${short(e)}`);
+    break;
   }
   for (const e of document.querySelectorAll("img")) {
     if (!e.complete || !e.naturalWidth) found.push(`an image that does not load: ${e.src.slice(0, 60)}`);
@@ -210,7 +226,8 @@ LOOK = r"""
       ".plot path, .plot image, .plot circle, .plot rect, .pielayer path, .main-svg canvas")];
     const drawn = marks.filter(m => { const r = m.getBoundingClientRect(); return r.width + r.height > 0 });
     if (!e._fullData?.length || !drawn.length) found.push(`figure ${i + 1} has no drawn traces`);
-    else if (e.querySelector(".main-svg").getBoundingClientRect().width < 200) found.push(`figure ${i + 1} is too small`);
+    else if (e.querySelector(".main-svg").getBoundingClientRect().width < 200)
+      found.push(`figure ${i + 1} is too small`);
   });
   return found;
 }
@@ -218,24 +235,13 @@ LOOK = r"""
 SETTINGS = [(dark, width) for dark in (False, True) for width in (1280, 360)]
 
 
-def chromium() -> str:
-    "Where the browser is."
-    for path in (os.environ.get("CHROMIUM"), *BROWSERS):
-        if path and Path(path).exists():
-            return path
-    raise SystemExit("No browser to check the pages with: install Debian's chromium or Google Chrome, or set CHROMIUM "
-                     "to the path of one.")
-
-
 def look_at_pages(site: Path, names: list[str]) -> list[str]:
     "What is wrong with the pages as a browser shows them."
+    from browser import chromium
     from playwright.sync_api import Error, sync_playwright
 
     found: dict[str, list[str]] = {}
-    arguments = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run",
-                 *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-    with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=chromium(), args=arguments)
+    with sync_playwright() as p, chromium(p) as browser:
         context = browser.new_context(offline=True)
         page, at = context.new_page(), [""]
 
@@ -270,13 +276,11 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
                         say(text, f"{width} px, {'dark' if dark else 'light'}")
             except Error as e:
                 say(f"the browser says: {e.message.splitlines()[0]}")
-        browser.close()
     return [f"{text}{' (' + '; '.join(dict.fromkeys(s)) + ')' if all(s) else ''}" for text, s in found.items()]
 
 
 def in_browsers(site: Path, names: list[str]) -> list[str]:
     "The same by two browsers, a share of the pages each."
-    chromium()
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
         shares = [pool.submit(look_at_pages, site, names[i::WORKERS]) for i in range(WORKERS)]
         return [text for share in shares for text in share.result()]
@@ -294,7 +298,7 @@ const p = document.querySelector("div.plot"); p._fullData = [1];
 p.innerHTML = '<svg class="main-svg"><g class="plot"><path d="M0 0 L99 50" stroke="red"/></g></svg>';
 </script></body></html>"""
 BROKEN = [  # what is broken, how, and what has to be said of it
-    ("</p>", '<a href="c.html">c</a></p>', "a dead link: c.html"),
+    ("</p>", '<a href="c.html">c</a></p>', "a dead link, to c.html"),
     ("</p>", '<a href="b.html#gone">c</a></p>', "a link to an anchor that is not there: b.html#gone"),
     ("</p>", '<a href="#gone">c</a></p>', "a link to an anchor that is not there: #gone"),
     ("</p>", '<a href="b.ipynb">c</a></p>', "a link to a notebook: b.ipynb"),
@@ -349,6 +353,11 @@ def self_test() -> list[str]:
             if not any(said in text for text in found):
                 failed.append(f"self-test: {what!r} was not found; only {found}")
 
+        for title, said in (("# T\n\n> About.\n\nMore", "lose: More"), ("> About.", "no title"), ("# T\n\n> X", "")):
+            (site / "n.ipynb").write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": title}]}))
+            found = look_at_notebook(site / "n.ipynb")
+            expect(title, found or [""], said)
+            failed += [f"self-test: {found} of a sound title"] if found and not said else []
         for old, new, said in BROKEN:
             (site / "a.html").write_text(SOUND.replace(old, new, 1))
             expect(new, files(), said)
@@ -370,6 +379,16 @@ def self_test() -> list[str]:
     return failed
 
 
+def together(found: list[str]) -> list[str]:
+    "What many pages have in common is told once."
+    pages: dict[str, list[str]] = {}
+    for text in found:
+        page, colon, what = text.partition(".html: ")
+        pages.setdefault(what if colon else text, []).append(page + ".html" if colon else "")
+    return [what if names == [""] else f"{len(names)} pages, the first {names[0]}: {what}" if len(names) > 3
+            else "\n".join(f"{name}: {what}" for name in names) for what, names in pages.items()]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("site", nargs="?", type=Path, default=ROOT / "_site", help="folder of the site")
@@ -377,19 +396,21 @@ def main():
     parser.add_argument("--self-test", action="store_true", help="only see whether what is wrong would be found")
     args = parser.parse_args()
     started, site = time.monotonic(), args.site.resolve()
+    os.chdir(ROOT)
     if args.self_test:
-        found, what = self_test(), f"{len(BROKEN) + len(BROKEN_SHOWN) + 5} ways to break a page"
+        found, what = self_test(), f"{len(BROKEN) + len(BROKEN_SHOWN) + 7} ways to break a page"
     else:
         notebooks = sorted(p.relative_to(ROOT / "nbs").as_posix() for p in (ROOT / "nbs").rglob("*.ipynb")
                            if not any(part[0] in "._" for part in p.relative_to(ROOT / "nbs").parts))
         bar = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))["website"]["navbar"]
         side = yaml.safe_load((ROOT / "nbs" / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]
-        found = look_at_files(site, notebooks, [*entries(bar.get("left")), *entries(bar.get("right"))],
+        found = [text for name in notebooks for text in look_at_notebook(Path("nbs") / name)]
+        found += look_at_files(site, notebooks, [*entries(bar.get("left")), *entries(bar.get("right"))],
                               list(entries(side["contents"])))
         pages = args.pages or sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
         found += in_browsers(site, pages)
         what = f"{len(pages)} pages, each light and dark, 1280 and 360 px wide"
-    print(*found, sep="\n", end="\n" if found else "")
+    print(*together(found), sep="\n", end="\n" if found else "")
     print(f"{what}, in {time.monotonic() - started:.0f} s: {len(found) or 'no'} defects")
     sys.exit(bool(found))
 

@@ -79,12 +79,13 @@ def raw(text: str) -> str:
 
 
 ANSI = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-RICH = dict(zip(("#000000", "#800000", "#008000", "#808000", "#000080", "#800080", "#008080", "#c0c0c0"), ANSI))
+RICH = dict(zip(("#000000", "#800000", "#008000", "#808000", "#000080", "#800080", "#008080", "#c0c0c0"), ANSI,
+                strict=True))
 
 
 def coloured(text: str) -> str:
     "Text of a terminal as HTML: its colours become classes, its other control sequences nothing."
-    out, classes, depth = [], set(), 0
+    out, classes = [], set()
     for i, part in enumerate(re.split(r"\x1b\[([0-9;]*)m", text)):
         if i % 2 == 0:
             part = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])", "", part)
@@ -108,8 +109,8 @@ def figure(data: list, layout: dict) -> str:
     title = (layout.get("title") or {}).get("text") or "figure"
     label = html.escape(re.sub("<[^>]+>", "", title))
     drawing = json.dumps({"data": data, "layout": layout}, separators=(",", ":")).replace("</", "<\\/")
-    return (f'<div class="plots" tabindex="0"><div class="plot" role="img" aria-label="{label}" style="height:{layout.get("height", 450)}px">'
-            f'<script type="application/json">{drawing}</script></div></div>')
+    return (f'<div class="plots" tabindex="0"><div class="plot" role="img" aria-label="{label}" '
+            f'style="height:{layout.get("height", 450)}px"><script type="application/json">{drawing}</script></div></div>')
 
 
 def figures_in(text: str) -> list[str]:
@@ -132,12 +133,13 @@ def table_boxes(text: str) -> str:
 
 def numbers(m) -> str:
     "A table whose columns of numbers are marked, so that they stand on the right."
-    rows = [re.findall(r"<t[hd]\b.*?</t[hd]>", row, flags=re.S) for row in re.findall(r"<tr\b.*?</tr>", m[0], flags=re.S)]
+    rows = [re.findall(r"<t[hd]\b.*?</t[hd]>", row, flags=re.S)
+            for row in re.findall(r"<tr\b.*?</tr>", m[0], flags=re.S)]
     bodies = [row for row in rows if any(cell.startswith("<td") for cell in row)]
     if not bodies or len({len(row) for row in rows}) > 1:  # cells that span others
         return m[0]
     number = re.compile(r"[-−+~≈]?[\d,.]+(?:e[-+]?\d+)?\s?%?|nan|NaN|–|")
-    columns = [[plain(cell) for cell in column] for column in zip(*bodies)]
+    columns = [[plain(cell) for cell in column] for column in zip(*bodies, strict=True)]
     right = {i for i, column in enumerate(columns) if any(column) and all(number.fullmatch(text) for text in column)}
     places = iter([i for row in rows for i in range(len(row))])
     return re.sub(r"<(t[hd])\b([^>]*)>", lambda cell: f'<{cell[1]} class="number"{cell[2]}>'
@@ -299,7 +301,7 @@ class Page:
                 f'<a class="anchor" href="#{name}" aria-label="Link to this section">#</a></h{level}>')
 
     def anchor(self, wanted: str, text: str) -> str:
-        "The id of what a link to a name means: nbdev writes names in lower case, and knows methods that have no section."
+        "What a link to a name leads to: nbdev writes names in lower case, and links methods, which have no section."
         named = {plain(t): i for _, i, t in reversed(self.headings)}
         for name in (text, text.split(".")[0]):
             if name in named:
@@ -480,15 +482,20 @@ def build(out: Path, only: list[str]) -> int:
             "contents": contents(page), "body": page.rendered, "around": around(page, inside) if inside else "",
             "source": f"{BLOB}nbs/{page.name}", "path": f"nbs/{page.name}".replace("/", "/<wbr>"),
             "repo": settings["git_url"], "shape": "with-sidebar" if inside else "alone",
-            "plotly": f'<script src="{page.up}plotly.min.js" defer></script>' if 'class="plot"' in page.rendered else "",
+            "plotly": f'<script src="{page.up}plotly.min.js" defer></script>'
+                      if 'class="plot"' in page.rendered else "",
         }
         target = out / page.url
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(resolved(page, pages, fill(template, values)), encoding="utf-8")
     import plotly
 
-    for asset in ("page.css", "page.js"):
-        shutil.copy(THEME / asset, out / asset)
+    for asset in (THEME / "page.css", THEME / "page.js", ROOT / "nbs" / "styles.css"):
+        shutil.copy(asset, out / asset.name)
+    for image in (p for p in (ROOT / "nbs").rglob("*") if p.suffix in (".svg", ".png", ".jpg", ".gif", ".webp")):
+        target = out / image.relative_to(ROOT / "nbs")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(image, target)
     shutil.copy(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", out / "plotly.min.js")
     (out / "search.js").write_text(search_index(pages), encoding="utf-8")
     (out / ".nojekyll").touch()
@@ -508,7 +515,8 @@ def main():
     process(only, args.force)
     processed = time.monotonic()
     count = build(out, only)
-    print(f"{count} pages in {out}: nbdev took {processed - started:.0f} s, pandoc {time.monotonic() - processed:.0f} s")
+    print(f"{count} pages in {out}: nbdev took {processed - started:.0f} s, the rest "
+          f"{time.monotonic() - processed:.0f} s")
     # nbdev left an IPython shell per notebook, and they take a minute to say goodbye, one after the other.
     sys.stdout.flush()
     os._exit(0)

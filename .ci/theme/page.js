@@ -4,12 +4,18 @@ const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 const one = selector => document.querySelector(selector);
 const narrow = () => innerWidth < 700;
 
+// Pictures that have a dark version follow the toggle, too.
+const dark = all("source[media*=dark]");
+const pictures = () => dark.forEach(source => {
+  if (root.dataset.theme) source.media = root.dataset.theme === "dark" ? "all" : "not all";
+});
 one(".theme").onclick = () => {
-  const dark = getComputedStyle(root).colorScheme === "dark"
-    || !root.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
+  const now = root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  root.dataset.theme = now === "dark" ? "light" : "dark";
   try { localStorage.setItem("theme", root.dataset.theme) } catch {}
+  pictures();
 };
+pictures();
 
 one(".open-menu").onclick = e => {
   const open = one("#menu").classList.toggle("open");
