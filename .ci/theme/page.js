@@ -77,7 +77,7 @@ const mark = () => {
 };
 if (headings.length) { addEventListener("scroll", mark, { passive: true }); mark() }
 
-all("div.sourceCode").forEach(block => {
+all("div.sourceCode, main pre:not(.text, .sourceCode)").forEach(block => {
   const around = document.createElement("div"), button = document.createElement("button");
   around.className = "code-box"; button.className = "copy"; button.textContent = "Copy";
   button.onclick = () => navigator.clipboard.writeText(block.innerText.trimEnd())
@@ -88,12 +88,14 @@ all("div.sourceCode").forEach(block => {
 // Figures: the text takes the page's colour by the style sheet, and a narrow window smaller margins.
 all(".plot").forEach(plot => {
   const { data, layout } = JSON.parse(plot.firstElementChild.textContent);
-  layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0,0,0,0)";
-  if (narrow()) {
-    layout.font = { ...layout.font, size: 11 };
-    layout.title = { ...layout.title, font: { size: 14 } };
-    layout.margin = { ...layout.margin, l: 55, r: 12 };
-    layout.dragmode = false;  // a finger scrolls the page
-  }
+  const small = narrow(), margin = { ...layout.margin, ...(small && { l: 55, r: 12 }) };
+  const title = layout.title?.text || "", room = plot.clientWidth - (margin.l ?? 80) - 10;
+  Object.assign(layout, {
+    margin, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    font: { ...layout.font, ...(small && { size: 11 }) },
+    title: { ...layout.title, font: { size: Math.max(11, Math.min(small ? 14 : 17, 1.85 * room / (title.length || 1))) } },
+    ...(small && { dragmode: false }),  // a finger scrolls the page
+  });
+  for (const trace of data) if (/text/.test(trace.mode)) trace.cliponaxis = false;
   Plotly.newPlot(plot, data, layout, { responsive: true, displaylogo: false });
 });
