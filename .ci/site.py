@@ -42,7 +42,7 @@ def notebooks() -> list[str]:
 
 
 def process(only: list[str], force: bool):
-    "Run nbdev over the notebooks, into _proc: show_doc executed, links to names added, hidden cells gone."
+    "Run nbdev over the notebooks, into _proc: show_doc executed, hidden cells gone, links to names added and mended."
     if any(part.startswith(".") for part in ROOT.parts):
         sys.exit(f"nbdev finds no notebooks below a hidden folder: {ROOT}")
     os.chdir(ROOT)
@@ -58,6 +58,10 @@ def process(only: list[str], force: bool):
         target = ROOT / "_proc" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         main((Path("nbs") / name, target, FilterDefaults))
+    sys.path.insert(0, str(ROOT))
+    from doclinks import Mender
+
+    Mender(BASE, BLOB, notebooks()).mend()
 
 
 # A processed notebook as Markdown
@@ -194,7 +198,10 @@ def section(text: str) -> str:
     "The documentation of a name, which nbdev's show_doc wrote: its link to the source goes into the heading's line."
     m = re.match(r'---\s+\[source\]\(([^)\s]+)\)\{[^}]*\}\s+(#+) (.*?)\n', text)
     if m:
-        text = raw(f'<a class="source" href="{m[1]}">source</a>') + f"{m[2]} {m[3]} {{.name}}\n" + text[m.end():]
+        name, _, its_id = m[3].partition(" {#")
+        its_id = f" #{its_id.rstrip('}')}" if its_id else ""
+        text = (raw(f'<a class="source" href="{m[1]}">source</a>') + f"{m[2]} {name} {{.name{its_id}}}\n"
+                + text[m.end():])
     return raw('<div class="doc">') + text.removeprefix("---\n") + raw("</div>")
 
 
@@ -292,7 +299,6 @@ class Page:
                       flags=re.S)
         self.headings: list[tuple[int, str, str]] = []
         self.rendered = re.sub(r'<h([1-6])([^>]*?) id="([^"]+)"([^>]*)>(.*?)</h\1>', self._heading, body, flags=re.S)
-        self.ids = set(re.findall(r'\sid="([^"]+)"', self.rendered)) | {"content"}
         return self
 
     def _heading(self, m) -> str:
@@ -302,27 +308,16 @@ class Page:
         return (f'<h{level}{before} id="{name}"{after}>{text}'
                 f'<a class="anchor" href="#{name}" aria-label="Link to this section">#</a></h{level}>')
 
-    def anchor(self, wanted: str, text: str) -> str:
-        "What a link to a name leads to: nbdev writes names in lower case, and links methods, which have no section."
-        named = {plain(t): i for _, i, t in reversed(self.headings)}
-        for name in (text, text.split(".")[0]):
-            if name in named:
-                return named[name]
-        for name in (wanted, wanted.split(".")[0]):
-            if name in self.ids:
-                return name
-        return ""
-
 
 def boxed(m) -> bool:
     "Whether a table stands in its box already."
     return m.string[:m.start()].endswith('<div class="scroll" tabindex="0">')
 
 
-def resolved(page: Page, pages: dict[str, Page], text: str) -> str:
+def resolved(page: Page, text: str) -> str:
     "HTML with links that lead from this page to others of the site."
     def link(m) -> str:
-        before, url, after, code = m.groups()
+        before, url, after = m.groups()
         url, anchor = urldefrag(html.unescape(url))
         ours = url.startswith(BASE)
         if not ours and (re.match(r"[a-z]+:|//", url) or not url):
@@ -330,12 +325,10 @@ def resolved(page: Page, pages: dict[str, Page], text: str) -> str:
         target = posixpath.normpath(
             url.removeprefix(BASE) if ours else posixpath.join(posixpath.dirname(page.url), url))
         target = re.sub(r"\.ipynb$", ".html", target)
-        if ours and target in pages and pages[target].rendered:
-            anchor = pages[target].anchor(anchor, plain(code or "").removesuffix("()")) if anchor else ""
         url = posixpath.relpath(target, posixpath.dirname(page.url) or ".")
-        return f'<a{before} href="{html.escape(url + ("#" + anchor if anchor else ""))}"{after}>{code or ""}'
+        return f'<a{before} href="{html.escape(url + ("#" + anchor if anchor else ""))}"{after}>'
 
-    return re.sub(r'<a\b([^>]*?) href="([^"]*)"([^>]*)>(<code[^>]*>.*?</code>)?', link, text)
+    return re.sub(r'<a\b([^>]*?) href="([^"]*)"([^>]*)>', link, text)
 
 
 # What surrounds a page
@@ -489,7 +482,7 @@ def build(out: Path, only: list[str]) -> int:
         }
         target = out / page.url
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(resolved(page, pages, fill(template, values)), encoding="utf-8")
+        target.write_text(resolved(page, fill(template, values)), encoding="utf-8")
     import plotly
 
     for asset in (THEME / "page.css", THEME / "page.js", ROOT / "nbs" / "styles.css"):
@@ -508,6 +501,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("pages", nargs="*", help="notebooks, as nbs/tutorials/roofline.ipynb; all where none is given")
     parser.add_argument("--out", type=Path, default=ROOT / "_site", help="folder of the site")
+    parser.add_argument("--processed", action="store_true", help="only the processed notebooks, in _proc, for Quarto")
     parser.add_argument("--force", action="store_true", help="also notebooks that did not change since the last time")
     args = parser.parse_args()
     only = [p.split("nbs/")[-1].removesuffix(".ipynb") + ".ipynb" for p in args.pages]
@@ -516,9 +510,10 @@ def main():
     started, out = time.monotonic(), args.out.resolve()
     process(only, args.force)
     processed = time.monotonic()
-    count = build(out, only)
-    print(f"{count} pages in {out}: nbdev took {processed - started:.0f} s, the rest "
-          f"{time.monotonic() - processed:.0f} s")
+    if not args.processed:
+        count = build(out, only)
+        print(f"{count} pages in {out}: nbdev took {processed - started:.0f} s, the rest "
+              f"{time.monotonic() - processed:.0f} s")
     # nbdev left an IPython shell per notebook, and they take a minute to say goodbye, one after the other.
     sys.stdout.flush()
     os._exit(0)
