@@ -257,7 +257,7 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
                 request_route.abort()
 
         context.route("**/*", route)
-        page.on("console", lambda m: m.type in ("error", "warning") and say(f"the console says: {m.text[:300]}"))
+        page.on("console", lambda m: m.type == "error" and say(f"the console says: {m.text[:300]}"))
         page.on("pageerror", lambda e: say(f"an error of its script: {str(e)[:300]}"))
         page.on("requestfailed", lambda r: say(f"did not load: {r.url[:200]}"))
         for name in names:

@@ -440,8 +440,10 @@ def search_index(pages: dict[str, Page]) -> str:
     "What the search looks through: titles, names and headings."
     rows = []
     for page in pages.values():
+        room = page.name.removesuffix(".ipynb").removeprefix("analysis/").replace("/", ".")  # a module's name
+        where = room if page.folder == "analysis" else plain(page.heading)
         rows.append((plain(page.heading), page.url, plain(page.about)))
-        rows += [(plain(text), f"{page.url}#{name}", plain(page.heading)) for _, name, text in page.headings]
+        rows += [(plain(text), f"{page.url}#{name}", where) for _, name, text in page.headings]
     return "window.searchIndex=" + json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -492,7 +494,8 @@ def build(out: Path, only: list[str]) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(image, target)
     shutil.copy(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", out / "plotly.min.js")
-    (out / "search.js").write_text(search_index(pages), encoding="utf-8")
+    if not only:
+        (out / "search.js").write_text(search_index(pages), encoding="utf-8")
     (out / ".nojekyll").touch()
     return len(wanted)
 

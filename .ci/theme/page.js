@@ -42,7 +42,7 @@ const find = () => {
   const rank = ([text]) => { const t = text.toLowerCase(); return t === words.join(" ") ? 0 : t.startsWith(words[0]) ? 1 : 2 };
   const found = !words.length ? [] : (window.searchIndex || [])
     .filter(([text]) => words.every(w => text.toLowerCase().includes(w)))
-    .sort((a, b) => rank(a) - rank(b) || a[0].length - b[0].length).slice(0, 30);
+    .sort((a, b) => rank(a) - rank(b) || a[1].includes("#") - b[1].includes("#") || a[0].length - b[0].length).slice(0, 30);
   results.replaceChildren(...found.map(([text, url, where]) => {
     const item = document.createElement("li"), link = document.createElement("a"), about = document.createElement("small");
     link.href = up + url; link.textContent = text; about.textContent = where; link.append(about); item.append(link);
