@@ -7,10 +7,9 @@ __all__ = ['add_contract_arguments', 'contract_check', 'contract_claim', 'contra
 
 # %% ../nbs/analysis/contractshown.ipynb #a794b857
 import json
-from argparse import RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING
 
-from .terminal import figures, line, notes, say, status
+from .terminal import Help, figures, line, notes, say, status
 
 if TYPE_CHECKING: from argparse import ArgumentParser, Namespace
 
@@ -20,7 +19,7 @@ def add_contract_arguments(
 ) -> None:
     "The arguments of `fasterroof contract`; which of its commands was given is `contract_command`."
     commands = p.add_subparsers(dest="contract_command", metavar="COMMAND", required=True)
-    file, form = "a contract in YAML (default: the package's own roofline-model-v1)", RawDescriptionHelpFormatter
+    file, form = "a contract in YAML (default: the package's own roofline-model-v1)", Help
     s = commands.add_parser("check", help="check every part of a contract, and run its falsification tests",
                             description="Check every part of a contract, and run its falsification tests.",
                             epilog="Exit code: 0; 1 where a test falls or a fault is found; 2 where the file is none."

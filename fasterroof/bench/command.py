@@ -31,7 +31,7 @@ COMMANDS = {  # name -> module, what it does, what may stand behind it
     "recover": ("fasterroof.bench.command", "assemble the finished rows of runs that were killed", ""),
     "compare": ("fasterroof.bench.compare", "ask pairs of processes which of two versions is slower",
                 "main . --case bench.py\n\nExit code: 1 where something became slower or could not be compared; 0 "
-                "otherwise;\n130 after an interrupt; 2 for a mistake."),
+                "otherwise; 130 after an interrupt; 2 for a mistake."),
     "diff": ("fasterroof.bench.rundiffreport", "say what changed between two runs, rows and environment",
              "previous latest"),
     "history": ("fasterroof.bench.historyreport", "show change points over the runs of a store", "--case attention"),
@@ -117,7 +117,7 @@ def add_bench_arguments(
                                 title="more commands")
     for name, (module, said, example) in COMMANDS.items():
         s = commands.add_parser(name, help=said, description=f"{said[0].upper()}{said[1:]}.",
-                                epilog=f"example: fasterroof bench {name} {example}".rstrip())
+                                epilog=f"example:\n  fasterroof bench {name} {example}".rstrip())
         s.late = partial(_add, name, module)
 
 # %% ../../nbs/analysis/bench/command.ipynb #228153a3
