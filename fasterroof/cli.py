@@ -145,7 +145,9 @@ def parser() -> argparse.ArgumentParser:
                         "one file of each rank")
     where = s.add_mutually_exclusive_group()
     where.add_argument("--peaks", metavar="FILE", help="ceilings of its machine, that peaks --json wrote there")
-    where.add_argument("--on", metavar="CHIP", help="a chip's datasheet instead, such as \"A100 SXM4 80GB\"")
+    where.add_argument("--on", metavar="CHIP",
+                       help="a chip's datasheet instead, such as \"A100 SXM4 80GB\"; those of most processors print no "
+                            "peak to judge by")
     s.add_argument("--name", metavar="NAME", help="shown in reports (default: the file's)")
     _outputs(s)
 

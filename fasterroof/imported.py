@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from .chips import exactly
 from .clock import Timing
 from .errors import InputError, RunFileError, one_line
 from .host import cpu_name
@@ -68,15 +69,23 @@ def _hidden_s(trace: TraceFile) -> float:  # s
     return covered_time(without(within, shown))
 
 
-def _said(hidden: float, roof: Roof, device: str) -> list[str]:
+def _whose(trace: TraceFile, device: str, roof: Roof) -> str:
+    "What a trace says of its device, beside a datasheet that it is judged under."
+    gpu = "" if device == "cpu" else _gpu_of(trace, device)
+    if not gpu: return f"nothing says that the trace's {device} is one"
+    known = exactly(gpu)
+    other = ", which is another chip" if known and f"{known.vendor} {known.name}" != roof.name else ""
+    return f"the trace calls its {device} {one_line(gpu, 60)}{other}"
+
+
+def _said(hidden: float, roof: Roof, trace: TraceFile, device: str) -> list[str]:
     said = []
     if hidden:
         said.append(f"It ran code that torch.compile generated, whose kernels leave no event on a CPU: "
                     f"{si(hidden, 's')} of the trace within its graphs belong to no operation here. "
                     "Profile the program to see them.")
     if roof.source == "datasheet":
-        said.append(f"Judged under {one_line(roof.name, 80)}, a datasheet: nothing says that the trace's {device} is "
-                    "one.")
+        said.append(f"Judged under {one_line(roof.name, 80)}, a datasheet; {_whose(trace, device, roof)}.")
     return said
 
 
@@ -118,7 +127,7 @@ def run_of(
         time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
         idle_s=float(np.median([idle_time(s) for s in found.steps])) if gpu else None,
         notes=("From a trace: times are those of a run that was profiled.", *([note] * bool(note)),
-               *_said(hidden, roof, found.device), *found.notes),
+               *_said(hidden, roof, trace, found.device), *found.notes),
         environment=_environment(trace, found))
 
 
