@@ -17,9 +17,10 @@ def requirements(name):
     return cfg.get(name, "").split()
 
 
-EXTRAS = ("probes", "jax", "vision", "nvml", "contract", "bench", "pyg", "ray")
+EXTRAS = ("probes", "jax", "vision", "nvml", "contract", "bench", "pyg", "docs", "ray", "comparisons")
+NOT_DEV = "ray", "comparisons"  # what developers install only where they need it
 extras = {name: requirements(f"{name}_requirements") for name in EXTRAS}
-extras["dev"] = sum((extras[name] for name in EXTRAS if name != "ray"), requirements("dev_requirements"))
+extras["dev"] = sum((extras[name] for name in EXTRAS if name not in NOT_DEV), requirements("dev_requirements"))
 
 setup(
     name=cfg["lib_name"],

@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from .figures import Chip as Chip
     from .hardware import HardwareDetector as HardwareDetector
     from .jaxprofile import JaxProfile as JaxProfile
-    from .jaxrules import register_jax_cost as register_jax_cost
+    from .jaxrules import register_jax_cost as register_jax_cost, unregister_jax_cost as unregister_jax_cost
     from .join import RooflinePoint as RooflinePoint
     from .links import measure_links as measure_links
     from .metrics import RooflineMetrics as RooflineMetrics
     from .models import model_names as model_names, read_models as read_models
     from .modelspec import ModelSpec as ModelSpec
-    from .ops import Work as Work, register_cost as register_cost
+    from .ops import Work as Work, register_cost as register_cost, unregister_cost as unregister_cost
     from .peaks import clear_peaks_cache as clear_peaks_cache, measure_peaks as measure_peaks
     from .prediction import PerformanceProfile as PerformanceProfile, calc_bottleneck as calc_bottleneck
     from .quantity import (
@@ -99,13 +99,13 @@ _ROOMS = {
     "figures": "Chip",
     "hardware": "HardwareDetector",
     "jaxprofile": "JaxProfile",
-    "jaxrules": "register_jax_cost",
+    "jaxrules": "register_jax_cost unregister_jax_cost",
     "join": "RooflinePoint",
     "links": "measure_links",
     "metrics": "RooflineMetrics",
     "models": "model_names read_models",
     "modelspec": "ModelSpec",
-    "ops": "Work register_cost",
+    "ops": "Work register_cost unregister_cost",
     "peaks": "clear_peaks_cache measure_peaks",
     "prediction": "PerformanceProfile calc_bottleneck",
     "quantity": "BYTES_BF16 BYTES_FP4 BYTES_FP8 BYTES_FP16 BYTES_FP32 BYTES_FP64 BYTES_INT4 BYTES_INT8 "

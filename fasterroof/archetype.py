@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class Hardware(Portable):
     "One device; figures are pint quantities, or texts with a unit such as \"3.35 TB/s\"."
-    name: str
+    name: str                                       # shown in reports
     peak_flops: "pint.Quantity | None" = None       # FLOP/s, dense, in `precision`; None: only those in `peaks`
     memory_bw: "pint.Quantity | None" = None        # byte/s of main memory
     peak_flops_fp32: "pint.Quantity | None" = None  # FLOP/s
@@ -104,7 +104,7 @@ class Hardware(Portable):
 @dataclass(frozen=True, repr=False)
 class SystemArchetype(Portable):
     "Devices of one kind with the memory that they have together."
-    name: str
+    name: str                            # shown in reports
     hardware: Hardware                   # each of its devices
     ram: "pint.Quantity | None" = None   # byte that the devices have together; None: not known
     count: int = 1                       # devices
@@ -158,7 +158,7 @@ class SystemArchetype(Portable):
     def from_chip(
         cls,
         name: "str | Chip",  # a chip of the registry, "H100 SXM", or one that `read_chips` read
-        count: int = 1,      # of them
+        count: int = 1,      # chips
     ) -> "SystemArchetype":
         "What is printed of a chip; raises `InputError` for what is unknown, or where no peak or bandwidth is printed."
         from fasterroof.chips import chip

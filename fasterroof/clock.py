@@ -65,10 +65,12 @@ class Timing:
 
     @property
     def min(self) -> float:  # s
+        "The shortest sample."
         return min(self.samples)
 
     @property
     def median(self) -> float:  # s
+        "The median of the samples."
         return float(np.median(self.samples))
 
     @property
@@ -146,7 +148,7 @@ def time_call(
     device: object = None,         # where its work runs; None: CUDA if it is in use, else the CPU
     warmup: int = 3,               # calls before the pilot, discarded
     budget_s: float = 1.0,         # s, for all samples together
-    samples: int | None = None,    # exactly so many, instead of what the budget allows
+    samples: int | None = None,    # exactly so many samples, instead of what the budget allows
     most: int = 200,               # samples at the most
     beside: Callable[[], object] = lambda: None,  # is called before the first sample and after each, untimed
 ) -> Timing:

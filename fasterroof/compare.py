@@ -73,8 +73,8 @@ def _cells(changes: tuple[Change, ...], shown: tuple[Change, ...], typed: bool, 
 @dataclass(frozen=True)
 class Diff:
     "The difference between two runs; true if there is one."
-    before: Run
-    after: Run
+    before: Run  # what is compared against
+    after: Run   # what changed
 
     @cached_property
     def _judged(self) -> tuple[tuple[Change, ...], Factors]: return changes(self.before, self.after)

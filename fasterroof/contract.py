@@ -85,14 +85,14 @@ class RooflineContract:
     "Formulas, promises and tests of a file."
     id: str                       # the file's name without its ending
     version: str                  # as the file says
-    description: str
+    description: str              # what it is about, as the file says
     equations: dict = field(hash=False)             # name -> `Equation`
-    obligations: tuple[Obligation, ...] = ()
-    tests: tuple[FalsificationTest, ...] = ()
-    qa_gate: QaGate | None = None
-    author: str = ""
-    created: str = ""
-    references: tuple[str, ...] = ()
+    obligations: tuple[Obligation, ...] = ()        # promises about the formulas
+    tests: tuple[FalsificationTest, ...] = ()       # what is tried to break them
+    qa_gate: QaGate | None = None                   # what has to pass; None: the file has none
+    author: str = ""              # as the file says
+    created: str = ""             # a date, as the file says
+    references: tuple[str, ...] = ()  # where its formulas are from
     sha256: str = ""              # of the file's bytes
     path: str = ""                # where it was read
     plain: dict = field(default_factory=dict, hash=False, compare=False)  # all that the file holds, as plain values

@@ -163,7 +163,7 @@ class RooflineCeiling:
 
     def share(
         self,
-        tokens_per_s: float,  # measured, of one sequence
+        tokens_per_s: float,  # token/s, measured, of one sequence
     ) -> float:               # above 1 where it cannot be
         "What share of the ceiling a measured throughput reaches."
         return positive("tokens_per_s", tokens_per_s) / self.throughput_ceiling

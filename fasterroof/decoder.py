@@ -108,16 +108,16 @@ class Generation(Predicted):
     memory_footprint: "pint.Quantity"       # byte of weights and cache
     bytes_missing: "pint.Quantity"          # byte that do not fit; 0 where all do, NaN where that is not known
     feasible: bool | None                   # whether they fit; None where the system's memory is not known
-    compute_bound_batch: int | None         # at which a step is bound by compute; None: at none
-    weights_compute_bound_batch: int | None  # at which its products with weights are; None: at none
+    compute_bound_batch: int | None         # sequences from which a step is bound by compute; None: at none
+    weights_compute_bound_batch: int | None  # sequences from which its products with weights are; None: at none
     longest_context: int | None             # tokens of a sequence that fit at this batch; None: memory not known
     largest_batch: int | None               # sequences that fit at this context; None: memory not known
     prefill: PerformanceProfile             # the pass over the prompts
     decode: PerformanceProfile | None       # the mean step; None where no token follows the first
-    model: str
-    system: str
+    model: str                              # what it is a prediction of
+    system: str                             # and where
     prompt: int                             # tokens of each sequence
-    new_tokens: int                         # of each, the first included
+    new_tokens: int                         # tokens that each gets, the first included
     batch_size: int                         # sequences
     precision: str                          # that is computed in
     weight_precision: str                   # that weights are stored in

@@ -25,7 +25,7 @@ class RooflineMetrics:
     arithmetic_intensity: float              # FLOP/B
     achieved_flops_per_second: float         # FLOP/s
     achieved_bandwidth_gb_per_second: float  # GB/s, of 1e9 bytes
-    efficiency_ratio: float                  # achieved over attainable rate; above 1 where a figure is wrong
+    efficiency_ratio: float                  # share: achieved over attainable rate; above 1 where a figure is wrong
     bottleneck: str                          # "compute" or "memory"
     attainable_flops_per_second: float       # FLOP/s that this intensity can reach: the smaller of peak and slope
     exceeds_roof: bool                       # whether the operation is faster than the specs allow

@@ -33,13 +33,13 @@ class ModelSpec(Portable):
     name: str                              # shown in results
     parameters: "pint.Quantity"            # count of all of them; a plain number is a count, too
     inference_flops: "pint.Quantity | None" = None  # FLOP of one inference; None: 2 × the parameters that it uses
-    layers: int | None = None              # of a decoder, as all that follow
+    layers: int | None = None              # layers of a decoder; all that follow are a decoder's, too
     hidden: int | None = None              # features between the layers
-    heads: int | None = None               # of queries
-    kv_heads: int | None = None            # of keys and values; None: as many as of queries
+    heads: int | None = None               # heads of queries
+    kv_heads: int | None = None            # heads of keys and values; None: as many as of queries
     vocabulary: int | None = None          # tokens that it knows
-    experts: int | None = None             # to which tokens are sent, in each layer; None: a dense model
-    active_experts: int | None = None      # that each token is sent to
+    experts: int | None = None             # experts of a layer, to which tokens are sent; None: a dense model
+    active_experts: int | None = None      # experts that each token is sent to
     active_parameters: "pint.Quantity | None" = None  # count that a token uses, of a mixture of experts
     head_dim: int | None = None            # features of a head; None: hidden / heads
     tied: bool = False                     # whether the output head is the table of embeddings
@@ -131,7 +131,7 @@ class ModelSpec(Portable):
 
     def size_in_bytes(
         self,
-        bytes_per_parameter: "pint.Quantity",  # such as `BYTES_FP16`, or Q_(4.5, "bit")
+        bytes_per_parameter: "pint.Quantity",  # byte or bit: `BYTES_FP16`, or Q_(4.5, "bit")
     ) -> "pint.Quantity":  # byte
         "What the weights weigh."
         return Q_(self.count * amount("bytes_per_parameter", bytes_per_parameter, "byte"), "byte")

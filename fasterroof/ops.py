@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['tensors_in', 'distinct_bytes', 'written', 'Traffic', 'traffic', 'Work', 'known_costs', 'op_name', 'register_cost',
-           'complex_factor', 'depends_on_values', 'kind_of', 'has_rule', 'cost']
+           'unregister_cost', 'complex_factor', 'depends_on_values', 'kind_of', 'has_rule', 'cost']
 
 # %% ../nbs/analysis/ops.ipynb #47ee5dd6
 import warnings
@@ -134,8 +134,8 @@ def traffic(
 # %% ../nbs/analysis/ops.ipynb #f03f735d
 class Work(NamedTuple):
     "What a rule may say."
-    flops: int | None            # by the field's convention; None: cannot be told for this call
-    executed: int | None = None  # left after what a kernel provably skips; None: all of them
+    flops: int | None            # FLOP by the field's convention; None: cannot be told for this call
+    executed: int | None = None  # FLOP left after what a kernel provably skips; None: all of them
     read: int | None = None      # bytes read; None: what the schema says
     written: int | None = None   # bytes written; None: what the schema says
     footprint: int | None = None  # distinct bytes touched; None: what the schema says
@@ -155,6 +155,7 @@ class _Rule(NamedTuple):
 
 
 _RULES: dict[str, _Rule] = {}
+_REPLACED: dict[str, _Rule | None] = {}  # rules of ours that one from outside stands in for; None: there was none
 _COSTS: dict[tuple, dict] = {}  # by the settings that costs depend on: costs by signature
 
 
@@ -187,14 +188,38 @@ def register_cost(
     "Decorator: the function gives the FLOPs (an int or a `Work`) of a call, from the operator's arguments and `out`."
     def register(fn):
         if not callable(fn): raise InputError(f"A cost rule is a function, not {type(fn).__name__}.")
-        for op in ops:
-            try: name = op if isinstance(op, str) else op_name(op)
-            except AttributeError: raise InputError(f"{one_line(repr(op))} is no operator of torch.ops.") from None
-            if "::" not in name: raise InputError(f"An operator's name is written namespace::name, not {name!r}.")
-            _RULES[name] = _Rule(kind, fn, reads_self, f"{fn.__module__}.{fn.__name__}", by_values)
+        for name in map(_named, ops):
+            own = str(fn.__module__).startswith("fasterroof.rules.")
+            if not own: _REPLACED.setdefault(name, _RULES.get(name))
+            table = _REPLACED if own and name in _REPLACED else _RULES  # ours may be loaded after one from outside
+            table[name] = _Rule(kind, fn, reads_self, _said(fn), by_values)
         _rule.cache_clear(); _COSTS.clear()
         return fn
     return register
+
+
+def unregister_cost(
+    *ops: object,  # what `register_cost` was given
+) -> None:
+    "Forget the rules that were registered for these operators: where fasterroof has one of its own, it counts again."
+    names = [*map(_named, ops)]
+    bare = next((name for name in names if name not in _REPLACED), None)
+    if bare is not None: raise InputError(f"No rule was registered for {one_line(bare)}: there is none to forget.")
+    for name in dict.fromkeys(names):
+        before = _REPLACED.pop(name)
+        if before is None: del _RULES[name]
+        else: _RULES[name] = before
+    _rule.cache_clear(); _COSTS.clear()
+
+
+def _named(op: object) -> str:
+    try: name = op if isinstance(op, str) else op_name(op)
+    except AttributeError: raise InputError(f"{one_line(repr(op))} is no operator of torch.ops.") from None
+    if "::" not in name: raise InputError(f"An operator's name is written namespace::name, not {name!r}.")
+    return name
+
+
+def _said(fn: Callable) -> str: return f"{fn.__module__}.{getattr(fn, '__name__', type(fn).__name__)}"
 
 # %% ../nbs/analysis/ops.ipynb #8a9804a7
 def complex_factor(

@@ -88,7 +88,7 @@ def measure_peaks(
     *,
     modes: Sequence[str] | None = None,         # compute modes, the most important first; None: that of `dtype`
     dtype: torch.dtype | str = torch.float32,   # format of the operands
-    matmul_size: int | None = None,             # side of torch's square matrices; None: as many as take milliseconds
+    matmul_size: int | None = None,             # rows of torch's square matrices; None: as many as take milliseconds
     bandwidth_mb: float | None = None,          # MB of main memory gone over; None: four times the last cache or more
     warmup: int = 5,                            # calls of each of torch's kernels that are not timed
     steps: int | None = None,                   # samples of each kernel (a millisecond, or a call); None: chosen

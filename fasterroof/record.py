@@ -73,10 +73,10 @@ def _device_of(c: "Chip") -> str:
 @dataclass(frozen=True)
 class HardwarePeaks(Roof):
     "A measured roof: `peak_flops` in FLOP/s, `peak_bandwidth` in B/s, `ridge_point` in FLOP/B, and their conditions."
-    device: str = "cpu"
+    device: str = "cpu"                 # that was measured
     dtype: torch.dtype = torch.float32  # format of the operands that `peak_flops` holds for
     tf32_enabled: bool = False          # whether fp32 was multiplied as TF32
-    cudnn_benchmark: bool = False
+    cudnn_benchmark: bool = False       # whether cuDNN tried its algorithms, and took the fastest
     threads: int = 0                    # CPU threads that torch used; 0: not known
     probed: tuple[Probed, ...] = ()     # every kernel that tried, and how far it got
     notes: tuple[str, ...] = ()         # sentences that whoever reads the figures needs

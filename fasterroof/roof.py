@@ -94,7 +94,7 @@ class Link:
 
     def time(
         self,
-        nbytes: float,   # that a rank moves over the wire
+        nbytes: float,   # B that a rank moves over the wire
         times: int = 1,  # transfers that they are moved in
     ) -> float:          # s
         "The least time of these transfers, one after another."
@@ -222,7 +222,7 @@ class Roof:
         *,
         mode: str | None = None,         # compute mode; None: that of `peak_flops`
         footprint: float | None = None,  # distinct bytes touched; None: as many as are read and written
-        contraction: float | None = None,  # those of `flops` that a matrix unit can do; None: all
+        contraction: float | None = None,  # FLOP that a matrix unit can do, among `flops`; None: all
     ) -> Floor:
         """The least time that this work can take, and why.
 
@@ -244,7 +244,7 @@ class Roof:
     def over_link(
         self,
         floor: Floor,     # of the work of a collective, from `floor`
-        nbytes: float,    # that a rank moves over the wire
+        nbytes: float,    # B that a rank moves over the wire
         group_size: int,  # ranks that take part
         times: int = 1,   # how often it is run
     ) -> Floor:

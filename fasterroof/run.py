@@ -35,9 +35,9 @@ class Run:
     "One program, on one machine, under one roof."
     model: str                               # its name
     sample: str                              # what it was given: shapes and formats
-    device: str
+    device: str                              # where it ran: "cpu", "cuda:0"
     points: tuple[RooflinePoint, ...]        # in the order in which the program reaches them
-    roof: Roof
+    roof: Roof                               # what its points are held against
     plain: Timing | None = None              # whole runs, nothing attached, s; None: none was made
     watched: Timing | None = None            # whole runs with the watching, s; None: nothing ran, it is a projection
     pipelined: Timing | None = None          # s a run when runs follow each other without waiting; None: not measured
@@ -124,7 +124,7 @@ class Run:
 
     def by_module(
         self,
-        depth: int = 1,  # parts of the modules' paths that are told apart, from 1
+        depth: int = 1,  # levels of the modules' paths that are told apart: a count, from 1
     ) -> dict[str, Total]:
         "The points under each module together, all phases."
         if not isinstance(depth, int) or depth < 1:

@@ -23,12 +23,13 @@ class Span:
     start: float          # s, on the clock of its run
     duration: float       # s
     name: str = ""        # of the kernel, where known
-    device: str = "cpu"
-    stream: int = 0       # stream or thread
-    rank: int = 0         # process of a distributed run
+    device: str = "cpu"   # that was busy
+    stream: int = 0       # number of the stream or thread
+    rank: int = 0         # index of the process in a distributed run
 
     @property
     def end(self) -> float:  # s
+        "Start plus duration, on the same clock."
         return self.start + self.duration
 
 

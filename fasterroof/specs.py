@@ -40,9 +40,9 @@ class HardwareSpecs:
     peak_flops_per_second: float | None = None           # FLOP/s of one device, in `peak_mode`
     memory_bandwidth_gb_per_second: float | None = None  # GB/s of one device
     memory_source: str = "unavailable"                   # one of `SOURCES`, as the three that follow
-    compute_capability_source: str = "unavailable"
-    peak_flops_source: str = "unavailable"
-    memory_bandwidth_source: str = "unavailable"
+    compute_capability_source: str = "unavailable"       # what told of `compute_capability`
+    peak_flops_source: str = "unavailable"               # what told of `peak_flops_per_second`
+    memory_bandwidth_source: str = "unavailable"         # what told of the bandwidth
     name: str = ""                                       # the device, as it calls itself
     peak_mode: str = ""                                  # compute mode that the peak holds for: "bf16", "fp32"
     framework: str = ""                                  # what told of the platform: "JAX 0.10.2", "the system"

@@ -15,8 +15,8 @@ from .join import RooflinePoint
 @dataclass(frozen=True)
 class Total:
     "Some points of a run together."
-    name: str
-    points: tuple[RooflinePoint, ...]
+    name: str      # of the module or phase that the points share
+    points: tuple[RooflinePoint, ...]  # in the order of the run
     time_s: float  # s that they took together, or the wall time that they are judged by
 
     @property

@@ -202,8 +202,9 @@ def warn_uncounted(
     "One warning that names every operation without a rule."
     if uncounted:
         listed = ", ".join(f"{one_line(op)} ({n}×)" for op, n in uncounted.items())
+        teacher = "register_jax_cost" if all(op.startswith("jax.") for op in uncounted) else "register_cost"
         warnings.warn(f"{name}: no cost rule for {listed}; totals leave their FLOPs out "
-                      "(fasterroof.register_cost adds a rule).", UncountedWarning, stacklevel=3)
+                      f"(fasterroof.{teacher} adds a rule).", UncountedWarning, stacklevel=3)
 
 
 def _without_values(error: ModelError) -> str:

@@ -59,7 +59,7 @@ class Op(Cost):
     module: str             # path of the module that ran it; "" is the model itself
     type: str               # class of that module; "" in a plain function
     leaf: bool              # whether that module has no submodules
-    call: int               # which call of the module, from 0
+    call: int               # index of the module's call, from 0
     phase: str = "forward"  # "forward", "backward", "recompute" (forward again, for the backward), "optimizer"
     times: int = 1          # executions that FLOPs and bytes add up, in a loop; `footprint` and `shapes` are of one
     fused: tuple["Op", ...] = ()  # operations that a compiler made one kernel of: their FLOPs, its own bytes
@@ -105,14 +105,14 @@ _SUMMED = ("flops", "contraction_flops", "transcendentals", "bytes", "payload")
 @dataclass(frozen=True)
 class Trace:
     "The work of one call: its operations, in the order in which they were dispatched."
-    ops: list[Op]
+    ops: list[Op]                    # in the order of dispatch; a loop's body once
     name: str                        # of the model
     notes: tuple[str, ...] = ()      # what was assumed
     external_bytes: int | None = None  # B, the program's inputs and outputs: traffic if all were fused; None: unknown
     unknown_trips: tuple[str, ...] = ()  # loops counted with a single trip, since nobody knows how many they make
-    fewer: dict[str, int] = field(default_factory=dict)  # of "flops", "bytes", …: what the least branches fall short
-    more: dict[str, int] = field(default_factory=dict)   # and by how much the most exceed those that are listed
-    parameters: int | None = None  # of the module that was traced; None: it is none
+    fewer: dict[str, int] = field(default_factory=dict)  # FLOP or B, by name: how far the least branches fall short
+    more: dict[str, int] = field(default_factory=dict)   # FLOP or B, by name: how far the most exceed those listed
+    parameters: int | None = None  # how many the module that was traced has; None: it is none
     held_bytes: int | None = None  # B of its parameters, buffers and arguments; None: not told
 
     @property
@@ -131,7 +131,7 @@ class Trace:
     def span(
         self,
         quantity: str = "flops",  # or "contraction_flops", "transcendentals", "bytes"
-    ) -> tuple[int, int]:
+    ) -> tuple[int, int]:         # FLOP, B or a count, as the quantity is
         "The least and the most that the program's branches may come to; equal where it has none."
         if quantity not in RANGED: raise InputError(f"There is a range of {', '.join(RANGED)}, not of {quantity!r}.")
         listed = getattr(self, quantity)
@@ -153,7 +153,7 @@ class Trace:
         return sum(op.contraction_flops or 0 for op in self.ops)
 
     @property
-    def transcendentals(self) -> int:
+    def transcendentals(self) -> int:  # evaluations
         "Evaluations of exp, log, tanh and their like."
         return sum(op.transcendentals for op in self.ops)
 

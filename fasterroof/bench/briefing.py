@@ -38,10 +38,10 @@ class Options:
     "How attempts are run."
     timeout_s: float = 300.0     # s that an attempt may take from when it has its device
     budget_s: float = 1.0        # s of samples, in each attempt
-    samples: int | None = None   # exactly so many, instead of what the budget allows
+    samples: int | None = None   # exactly so many samples, instead of what the budget allows
     warmup: int = 3              # calls before any sample
     cpu_slots: int = 1           # attempts at once on the CPU, on CPUs of their own; 1: the whole machine
-    gpus: int | None = None      # GPUs to use; None: all that are there
+    gpus: int | None = None      # how many GPUs to use; None: all that are there
     gpu_settle_s: float = 0.0    # s for which a GPU rests between attempts
     in_process: bool = False     # True: all in this process, which is quicker, and less honest of memory and compiling
     roof: bool = True            # False: no roof is measured, and rows have no utilization

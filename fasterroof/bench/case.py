@@ -28,53 +28,53 @@ from ..errors import CaseError, FasterroofError, one_line
 @dataclass(frozen=True)
 class Baseline:
     "One implementation among those that compete."
-    name: str
+    name: str                          # in rows and tables
     provider: str                      # what it is written in: "numpy", "jax", "torch", "pyg" or a registered one
     accelerators: tuple[str, ...] = ()  # where it runs at all; empty: wherever its provider does
     untimed: tuple[str, ...] = ()      # accelerators where it is run to be compared only, such as an interpreted kernel
     compiled: bool = True              # whether a JAX function is jitted; a torch function is run as it is
     only: Callable[[Mapping], bool] | None = None  # at which points it exists; None: at all
-    layout: Callable[[np.ndarray], np.ndarray] | None = None  # brings its output to the oracle's layout
+    layout: Callable[[np.ndarray], np.ndarray] | None = None  # brings its output to the oracle's layout and shape
 
 
 @dataclass(frozen=True)
 class Built:
     "A case at one point."
-    inputs: Mapping[str, np.ndarray]        # made from a fixed seed
+    inputs: Mapping[str, np.ndarray]        # arrays of any shape, made from a fixed seed
     implementations: Mapping[str, Callable[[], Callable]]  # baseline -> makes a function of the inputs, by name
 
 
 @dataclass(frozen=True)
 class Tolerance:
     "How far a result may be from the oracle: |out − ref| ≤ atol + rtol·|ref|, in every element."
-    rtol: float
-    atol: float
-    scope: str = "per_case"
+    rtol: float              # share of the oracle's element
+    atol: float              # in the outputs' own unit
+    scope: str = "per_case"  # what it holds for, as rows say
 
 # %% ../../nbs/analysis/bench/case.ipynb #f84cf0ca
 @dataclass(frozen=True)
 class Case:
     "One operation, its points and its competitors. Raises `CaseError` for a declaration that contradicts itself."
-    name: str
+    name: str                              # of letters, digits, '_', '-' and '.': it names files
     build: Callable[[Mapping], Built]      # param_point -> inputs and implementations
     space: Mapping[str, Sequence]          # parameter -> its values; every combination is a point
     representative: Mapping[str, object]   # the one point of --quick, and of ratios that stand for the case
-    baselines: tuple[Baseline, ...]
+    baselines: tuple[Baseline, ...]        # the competitors
     reference: str                         # the baseline that ratios are taken against
     tolerance: Tolerance | Callable[[Mapping], Tolerance]  # or a function of the point
     metrics: tuple[str, ...] = ("steady_time", "compile_time", "host_rss", "peak_hbm", "est_flops", "bytes_moved",
                                 "arithmetic_intensity", "attainable", "utilization", "bound")  # its rows' figures
     oracle: Callable[..., np.ndarray] | None = None     # (param_point, **inputs in fp64) -> outputs
     oracle_at: Callable[..., np.ndarray] | None = None  # (param_point, index, **inputs in fp64) -> outputs[index]
-    shape: Callable[[Mapping], tuple[int, ...]] | None = None  # of the outputs, for `oracle_at`
+    shape: Callable[[Mapping], tuple[int, ...]] | None = None  # shape of the outputs, for `oracle_at`
     oracle_flops: Callable[[Mapping], float] | None = None  # FLOP of the full oracle; None: it is always computed
     flops: Callable[[Mapping], float] | None = None  # FLOP of the operation, for baselines whose work cannot be traced
     independent: bool = False              # whether each output is computed from inputs alone, not from other outputs
     designated: str | None = None          # the baseline that is the oracle where there is no other
-    items: Callable[[Mapping], float] | None = None  # what throughput counts, in one call
+    items: Callable[[Mapping], float] | None = None  # how many items a call has, for throughput
     item: str = "item"                     # the name of it
     modes: tuple[str, ...] = ("fp32",)     # compute modes that the roof has to know
-    least_effect: float = 0.01             # relative change of time below which a difference does not matter
+    least_effect: float = 0.01             # share of the time below which a difference does not matter
     keep: Callable[[Mapping], bool] | None = None  # which combinations of the space are points; None: all
     title: str = ""                        # one line
     source: Mapping[str, str] = field(default_factory=dict, compare=False)  # where a worker finds it

@@ -220,7 +220,7 @@ def _comparison(pairs: Sequence[tuple[Mapping, Mapping]], loops: Mapping[tuple, 
 
 def compared(
     rows: Iterable[Mapping],       # of `bench.pairs`
-    level: float = 0.99,           # of the intervals
+    level: float = 0.99,           # share of such intervals that hold the true ratio
     effect: float | None = None,   # relative change that counts; None: each case's own, as the rows tell it
     quantile: float = QUANTILE,    # of a process's samples, that it is compared by; 0.5: its median
 ) -> Compared:

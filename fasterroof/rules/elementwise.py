@@ -132,7 +132,7 @@ register_cost("aten::_fused_adagrad", kind="elementwise")(_fused(7, 1))  # v + g
 
 @register_cost("aten::_fused_sgd", kind="elementwise")
 def fused_sgd(params, *args, out, momentum=0.0, weight_decay=0.0, **kwargs):
-    "The step 2; momentum $b \\\\leftarrow \\\\mu b + (1-d) g$ 3; weight decay 2."
+    "The step 2; momentum $b \\leftarrow \\mu b + (1-d) g$ 3; weight decay 2."
     flops = (2 + 3 * bool(momentum) + 2 * bool(weight_decay)) * sum(t.numel() for t in params)
     return _updated(params, args, kwargs)._replace(flops=flops)
 

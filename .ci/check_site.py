@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+"""What is wrong with the site that .ci/site.py built: looked for in its files, then in a browser without a network.
+
+All that is found is printed; the exit status says whether it was anything.
+"""
+import argparse
+import os
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from html.parser import HTMLParser
+from multiprocessing import get_context
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKERS = 2
+BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
+REPO = re.compile(r"https://github\.com/fasterroof/fasterroof/(?:blob|tree)/main/([^#?]+)")
+MARKUP = re.compile(r":::|\{[#.=]|\$\$|\{\{|\]\(|\*\*\w|</?\w+>|\\\(|\\\[a-z]+\{")
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+# The files
+
+class Reader(HTMLParser):
+    "A page's ids, links and text."
+
+    def __init__(self, text: str):
+        super().__init__(convert_charrefs=True)
+        self.ids, self.links, self.defects = Counter(), [], []
+        self.h1, self.title, self.text, self.outputs, self.open = 0, "", [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if attrs.get("id"):
+            self.ids[attrs["id"]] += 1
+        where = tag if "nav" not in self.open else f"nav {tag}"
+        self.links += [(where, kind, attrs[kind]) for kind in ("href", "src") if attrs.get(kind) is not None]
+        self.h1 += tag == "h1"
+        if tag == "img" and "alt" not in attrs:
+            self.defects.append("an image without alt")
+        if "math" in attrs.get("class", "").split():
+            self.defects.append("a formula that was not converted")
+        if tag == "merror":
+            self.defects.append("a formula with an error")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if tag not in self.open:
+            self.defects.append(f"</{tag}> of nothing")
+            return
+        while self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "title" in self.open and "svg" not in self.open:
+            self.title += data
+        elif not {"script", "style", "annotation"} & set(self.open):
+            (self.outputs if {"code", "pre"} & set(self.open) else self.text).append(data)
+
+
+def entries(items):
+    "The navigation's links, those in menus too."
+    for item in items or []:
+        if isinstance(item, str):
+            yield item
+        else:
+            if item.get("href"):
+                yield item["href"]
+            yield from entries(item.get("menu"))
+            yield from entries(item.get("contents"))
+
+
+def page_of(notebook: str) -> str:
+    "The page that a notebook becomes."
+    return re.sub(r"\.ipynb(?=#|$)", ".html", notebook)
+
+
+def look_at_files(site: Path, notebooks: list[str], navigation: list[str], sidebar: list[str]) -> list[str]:
+    "What is wrong with the site's files."
+    found = [f"no page of nbs/{name}" for name in notebooks if not (site / page_of(name)).is_file()]
+    if not (site / ".nojekyll").exists():
+        found.append("no .nojekyll: GitHub Pages would run Jekyll over it")
+    pages = {p: Reader(p.read_text(encoding="utf-8")) for p in sorted(site.rglob("*.html"))}
+    made = {page_of(name) for name in notebooks}
+    for path, page in pages.items():
+        name = path.relative_to(site).as_posix()
+        say = lambda text, name=name: found.append(f"{name}: {text}")  # noqa: E731
+        if name not in made:
+            say("a page of no notebook")
+        for defect in dict.fromkeys(page.defects):
+            say(defect)
+        if page.h1 != 1:
+            say(f"{page.h1} headings of the first level")
+        if not page.title.strip(" ·"):
+            say("no title")
+        for name_of, times in page.ids.items():
+            if times > 1:
+                say(f"the id {name_of} stands there {times} times")
+        text = "\n".join(page.text)
+        for m in MARKUP.finditer(text):
+            say(f"markup that was not rendered: {text[max(0, m.start() - 25):m.end() + 25].split(chr(10))}")
+        if "Traceback (most recent call last)" in text + "\n".join(page.outputs):
+            say("a traceback")
+        linked = set()  # from the navigation
+        for tag, kind, link in page.links:
+            url, anchor = urldefrag(link)
+            if url.startswith(("data:", "mailto:")):
+                continue
+            if re.match(r"[a-z]+:|//", url):
+                if tag.split()[-1] != "a":
+                    say(f"<{tag} {kind}={link}> would fetch from elsewhere")
+                elif not url.startswith(("https://", "http://")):
+                    say(f"a link of a strange kind: {link}")
+                elif (m := REPO.match(url)) and not (ROOT / unquote(m[1])).exists():
+                    say(f"a link to a file that the repository does not have: {link}")
+                continue
+            target = Path(os.path.normpath(path.parent / unquote(url))) if url else path
+            if target.suffix == ".ipynb":
+                say(f"a link to a notebook: {link}")
+            elif site != target and site not in target.parents:
+                say(f"a link out of the site: {link}")
+            elif not target.is_file():
+                say(f"a dead link: {link}")
+            elif anchor and target in pages and unquote(anchor) not in pages[target].ids:
+                say(f"a link to an anchor that is not there: {link}")
+            if tag == "nav a":
+                linked.add(target)
+        for entry in navigation:
+            if not re.match(r"[a-z]+:", entry) and site / urldefrag(page_of(entry))[0] not in linked:
+                say(f"the navigation lacks {entry}")
+    found += [f"the navigation names what is not there: {e}" for e in (*navigation, *sidebar)
+              if not re.match(r"[a-z]+:", e) and urldefrag(e)[0] not in notebooks]
+    return found
+
+
+# The browser
+
+LOOK = r"""
+([dark, wide]) => {
+  const found = [], bg = new Map();
+  const rgb = text => {
+    const m = text.match(/[\d.]+/g).map(Number);
+    if (text.startsWith("color(srgb")) return [m[0] * 255, m[1] * 255, m[2] * 255, m[3] ?? 1];
+    return [m[0], m[1], m[2], m[3] ?? 1];
+  };
+  const over = (top, below) => top.slice(0, 3).map((c, i) => c * top[3] + below[i] * (1 - top[3]));
+  const behind = e => {
+    if (!e) return [255, 255, 255];
+    if (!bg.has(e)) {
+      const c = rgb(getComputedStyle(e).backgroundColor);
+      bg.set(e, c[3] === 1 ? c : over(c, behind(e.parentElement)));
+    }
+    return bg.get(e);
+  };
+  const light = c => {
+    const [r, g, b] = c.map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const short = e => (e.textContent || e.outerHTML).trim().replace(/\s+/g, " ").slice(0, 40);
+  const told = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node, last; (node = walker.nextNode());) {
+    const e = node.parentElement;
+    if (e === last || !node.data.trim() || e.closest("script, style, option")) continue;
+    last = e;
+    const style = getComputedStyle(e), svg = e instanceof SVGElement;
+    if (!e.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    if (svg && e.closest(".heatmaplayer, .hoverlayer, .textpoint, .bars, .sunburstlayer, .treemaplayer")) continue;
+    const ink = svg ? style.fill : style.color;
+    if (!/^(rgb|color)/.test(ink)) continue;
+    const back = behind(svg ? e.closest("svg").parentElement : e), front = over(rgb(ink), back);
+    const [a, b] = [light(front), light(back)].sort((x, y) => y - x), ratio = (a + 0.05) / (b + 0.05);
+    const size = parseFloat(style.fontSize), large = size >= 24 || size >= 18.66 && style.fontWeight >= 600;
+    const key = `${ink} on ${back.map(Math.round)} ${e.className?.baseVal ?? e.className}`;
+    if (ratio < (large ? 3 : 4.5) && !told.has(key)) {
+      told.add(key);
+      found.push(`text of contrast ${ratio.toFixed(2)}, <${e.tagName.toLowerCase()} class="${
+        e.className?.baseVal ?? e.className}"> ${short(e)}`);
+    }
+  }
+  const page = light(behind(document.body));
+  if (dark ? page > 0.1 : page < 0.8) found.push("the page does not follow the colour scheme");
+  const over_ = document.documentElement.scrollWidth - innerWidth;
+  if (over_ > 0) {
+    const e = [...document.querySelectorAll("body *")].find(e => e.getBoundingClientRect().right > innerWidth + 1
+      && !e.closest(".scroll, .plots, pre, div.sourceCode, .formula"));
+    found.push(`wider than the window by ${over_} px${e ? ": " + e.outerHTML.slice(0, 60) : ""}`);
+  }
+  for (const e of document.querySelectorAll("math")) {
+    const r = e.getBoundingClientRect();
+    if (e.checkVisibility() && (r.width < 2 || r.height < 4)) { found.push(`a formula without a size: ${short(e)}`); break }
+  }
+  for (const e of document.querySelectorAll("img")) {
+    if (!e.complete || !e.naturalWidth) found.push(`an image that does not load: ${e.src.slice(0, 60)}`);
+  }
+  document.querySelectorAll("div.plot").forEach((e, i) => {
+    const marks = [...e.querySelectorAll(
+      ".plot path, .plot image, .plot circle, .plot rect, .pielayer path, .main-svg canvas")];
+    const drawn = marks.filter(m => { const r = m.getBoundingClientRect(); return r.width + r.height > 0 });
+    if (!e._fullData?.length || !drawn.length) found.push(`figure ${i + 1} has no drawn traces`);
+    else if (e.querySelector(".main-svg").getBoundingClientRect().width < 200) found.push(`figure ${i + 1} is too small`);
+  });
+  return found;
+}
+"""
+SETTINGS = [(dark, width) for dark in (False, True) for width in (1280, 360)]
+
+
+def chromium() -> str:
+    "Where the browser is."
+    for path in (os.environ.get("CHROMIUM"), *BROWSERS):
+        if path and Path(path).exists():
+            return path
+    raise SystemExit("No browser to check the pages with: install Debian's chromium or Google Chrome, or set CHROMIUM "
+                     "to the path of one.")
+
+
+def look_at_pages(site: Path, names: list[str]) -> list[str]:
+    "What is wrong with the pages as a browser shows them."
+    from playwright.sync_api import Error, sync_playwright
+
+    found: dict[str, list[str]] = {}
+    arguments = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run",
+                 *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    with sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=chromium(), args=arguments)
+        context = browser.new_context(offline=True)
+        page, at = context.new_page(), [""]
+
+        def say(text: str, setting: str = ""):
+            found.setdefault(f"{at[0]}: {text}", []).append(setting)
+
+        def route(request_route):
+            url = request_route.request.url
+            if url.startswith(("file:", "data:", "blob:")):
+                request_route.continue_()
+            else:
+                say(f"a request to the network: {url}")
+                request_route.abort()
+
+        context.route("**/*", route)
+        page.on("console", lambda m: m.type in ("error", "warning") and say(f"the console says: {m.text[:300]}"))
+        page.on("pageerror", lambda e: say(f"an error of its script: {str(e)[:300]}"))
+        page.on("requestfailed", lambda r: say(f"did not load: {r.url[:200]}"))
+        for name in names:
+            at[0] = name
+            page.set_viewport_size({"width": 1280, "height": 900})
+            page.emulate_media(color_scheme="light")
+            try:
+                page.goto((site / name).as_uri(), wait_until="load")
+                for dark, width in SETTINGS:
+                    page.emulate_media(color_scheme="dark" if dark else "light")
+                    page.set_viewport_size({"width": width, "height": 900})
+                    if width == 360 and not dark and page.query_selector("div.plot"):
+                        page.reload(wait_until="load")  # figures are drawn for the width that they meet
+                    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+                    for text in page.evaluate(LOOK, [dark, width]):
+                        say(text, f"{width} px, {'dark' if dark else 'light'}")
+            except Error as e:
+                say(f"the browser says: {e.message.splitlines()[0]}")
+        browser.close()
+    return [f"{text}{' (' + '; '.join(dict.fromkeys(s)) + ')' if all(s) else ''}" for text, s in found.items()]
+
+
+def in_browsers(site: Path, names: list[str]) -> list[str]:
+    "The same by two browsers, a share of the pages each."
+    chromium()
+    with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
+        shares = [pool.submit(look_at_pages, site, names[i::WORKERS]) for i in range(WORKERS)]
+        return [text for share in shares for text in share.result()]
+
+
+# What would not be found is not checked
+
+SOUND = """<!doctype html><html lang="en"><head><title>Sound</title><meta charset="utf-8"><style>
+:root { color-scheme: light dark } body { background: light-dark(#fff, #111); color: light-dark(#222, #eee) }
+a { color: light-dark(#0f766e, #4fd1c0) } .plot svg { width: 300px; height: 90px }</style></head><body>
+<nav><a href="a.html">A</a> <a href="b.html">B</a></nav><h1 id="top">Sound</h1>
+<p>Text, <a href="b.html#top">a link</a>, <math><mi>x</mi></math> and <code>**kwargs ::: {#code} $$</code>.</p>
+<div class="plot"></div><script>
+const p = document.querySelector("div.plot"); p._fullData = [1];
+p.innerHTML = '<svg class="main-svg"><g class="plot"><path d="M0 0 L99 50" stroke="red"/></g></svg>';
+</script></body></html>"""
+BROKEN = [  # what is broken, how, and what has to be said of it
+    ("</p>", '<a href="c.html">c</a></p>', "a dead link: c.html"),
+    ("</p>", '<a href="b.html#gone">c</a></p>', "a link to an anchor that is not there: b.html#gone"),
+    ("</p>", '<a href="#gone">c</a></p>', "a link to an anchor that is not there: #gone"),
+    ("</p>", '<a href="b.ipynb">c</a></p>', "a link to a notebook: b.ipynb"),
+    ("</p>", '<a href="../../x.html">c</a></p>', "a link out of the site"),
+    ("</p>", '<a href="javascript:alert()">c</a></p>', "a link of a strange kind"),
+    ("</p>", '<a href="https://github.com/fasterroof/fasterroof/blob/main/gone.py">c</a></p>', "does not have"),
+    ("</head>", '<link rel="stylesheet" href="https://x.invalid/x.css"></head>', "would fetch from elsewhere"),
+    ('<a href="b.html">B</a>', "", "the navigation lacks b.ipynb"),
+    ("</p>", "</p><p>::: {.callout-note}</p>", "markup that was not rendered"),
+    ("</p>", "</p><p>A heading {#name}</p>", "markup that was not rendered"),
+    ("</p>", "</p><p>$$x$$</p>", "markup that was not rendered"),
+    ("</p>", "</p><p>[text](url)</p>", "markup that was not rendered"),
+    ("</p>", "</p><p>&lt;b&gt;</p>", "markup that was not rendered"),
+    ("</p>", '</p><p class="math inline">x</p>', "a formula that was not converted"),
+    ("</p>", "</p><math><merror><mi>x</mi></merror></math>", "a formula with an error"),
+    ("</p>", "</p><pre>Traceback (most recent call last):</pre>", "a traceback"),
+    ("</p>", '</p><p id="top">x</p>', "the id top stands there 2 times"),
+    ("</p>", "</p><h1>Two</h1>", "2 headings of the first level"),
+    ("</p>", "</p></section>", "</section> of nothing"),
+    ("<title>Sound</title>", "", "no title"),
+    ("</p>", '</p><img src="data:,">', "an image without alt"),
+]
+BROKEN_SHOWN = [
+    ("</body>", "<script>throw Error('x')</script></body>", "an error of its script"),
+    ("</body>", "<script>console.error('x')</script></body>", "the console says: x"),
+    ("</body>", "<script>fetch('https://x.invalid/').catch(() => 0)</script></body>", "a request to the network"),
+    ("</body>", "<script src='gone.js'></script></body>", "did not load"),
+    ("</p>", '</p><img alt="" src="data:image/png;base64,AA==">', "an image that does not load"),
+    ("</p>", '</p><p style="width: 500px">x</p>', "wider than the window by"),
+    ("</p>", '</p><p style="color: #aaa">x</p>', "text of contrast 2.32"),
+    ("light-dark(#222, #eee)", "#222", "(1280 px, dark; 360 px, dark)"),
+    ("light-dark(#fff, #111)", "#fff", "the page does not follow the colour scheme (1280 px, dark"),
+    ("<mi>x</mi>", "", "a formula without a size"),
+    ("p._fullData = [1];", "", "figure 1 has no drawn traces"),
+    ('<path d="M0 0 L99 50" stroke="red"/>', "", "figure 1 has no drawn traces"),
+    ("width: 300px", "width: 90px", "figure 1 is too small"),
+]
+
+
+def self_test() -> list[str]:
+    "Break a page in each way, and see that it is said; a sound page has to pass."
+    failed = []
+    with tempfile.TemporaryDirectory() as folder:
+        site = Path(folder).resolve()
+        (site / ".nojekyll").touch()
+        (site / "b.html").write_text(SOUND)
+
+        def files(notebooks=("a.ipynb", "b.ipynb"), navigation=("a.ipynb", "b.ipynb"), sidebar=("b.ipynb",)):
+            return look_at_files(site, list(notebooks), list(navigation), list(sidebar))
+
+        def expect(what: str, found: list[str], said: str):
+            if not any(said in text for text in found):
+                failed.append(f"self-test: {what!r} was not found; only {found}")
+
+        for old, new, said in BROKEN:
+            (site / "a.html").write_text(SOUND.replace(old, new, 1))
+            expect(new, files(), said)
+        (site / "a.html").write_text(SOUND)
+        failed += [f"self-test: a sound page: {text}" for text in files()]
+        expect("a notebook without a page", files(("a.ipynb", "b.ipynb", "c.ipynb")), "no page of nbs/c.ipynb")
+        expect("a page without a notebook", files(("b.ipynb",), ("b.ipynb",)), "a.html: a page of no notebook")
+        expect("navigation", files(navigation=("a.ipynb", "c.ipynb")), "names what is not there: c.ipynb")
+        expect("sidebar", files(sidebar=("c.ipynb",)), "names what is not there: c.ipynb")
+        (site / ".nojekyll").unlink()
+        expect(".nojekyll", files(), "no .nojekyll")
+        for i, (old, new, _) in enumerate(BROKEN_SHOWN):
+            assert old in SOUND, old
+            (site / f"{i}.html").write_text(SOUND.replace(old, new, 1))
+        found = look_at_pages(site, ["a.html", *(f"{i}.html" for i in range(len(BROKEN_SHOWN)))])
+        failed += [f"self-test: a sound page: {text}" for text in found if text.startswith("a.html")]
+        for i, (_, new, said) in enumerate(BROKEN_SHOWN):
+            expect(new or BROKEN_SHOWN[i][0], [text for text in found if text.startswith(f"{i}.html")], said)
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("site", nargs="?", type=Path, default=ROOT / "_site", help="folder of the site")
+    parser.add_argument("--pages", nargs="+", default=[], help="pages for the browser, as tutorials/roofline.html")
+    parser.add_argument("--self-test", action="store_true", help="only see whether what is wrong would be found")
+    args = parser.parse_args()
+    started, site = time.monotonic(), args.site.resolve()
+    if args.self_test:
+        found, what = self_test(), f"{len(BROKEN) + len(BROKEN_SHOWN) + 5} ways to break a page"
+    else:
+        notebooks = sorted(p.relative_to(ROOT / "nbs").as_posix() for p in (ROOT / "nbs").rglob("*.ipynb")
+                           if not any(part[0] in "._" for part in p.relative_to(ROOT / "nbs").parts))
+        bar = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))["website"]["navbar"]
+        side = yaml.safe_load((ROOT / "nbs" / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]
+        found = look_at_files(site, notebooks, [*entries(bar.get("left")), *entries(bar.get("right"))],
+                              list(entries(side["contents"])))
+        pages = args.pages or sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
+        found += in_browsers(site, pages)
+        what = f"{len(pages)} pages, each light and dark, 1280 and 360 px wide"
+    print(*found, sep="\n", end="\n" if found else "")
+    print(f"{what}, in {time.monotonic() - started:.0f} s: {len(found) or 'no'} defects")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Make the home page's picture, nbs/images/resnet18-light.svg and -dark.svg, from reports/resnet18.json.
+
+    .venv/bin/python .ci/figure.py            (Chromium, and the extra docs)
+    .venv/bin/python .ci/figure.py --check    whether the pictures are of that run
+"""
+import hashlib
+import json
+import math
+import sys
+from pathlib import Path
+from urllib.parse import unquote
+
+root = Path(__file__).resolve().parent.parent
+source = root / "reports/resnet18.json"
+INK = {"light": "#334155", "dark": "#cbd5e1"}  # of text and axes; the paper is the page's own
+SIZE = {"width": 860, "height": 520}
+NAMED = {"maxpool": 32, "layer4.0.conv2": 45, "layer1.0.conv1": 40}  # how many px below its point
+DRAW = """async ([fig, size]) => {
+    const div = document.createElement('div');
+    document.body.append(div);
+    await Plotly.newPlot(div, fig.data, fig.layout);
+    return Plotly.toImage(div, {format: 'svg', ...size});
+}"""
+
+
+def picture(scheme: str) -> Path:
+    return root / f"nbs/images/resnet18-{scheme}.svg"
+
+
+def stamp() -> str:
+    "What a picture carries to tell which run it is of."
+    return f"<desc>reports/resnet18.json, sha256 {hashlib.sha256(source.read_bytes()).hexdigest()}</desc>"
+
+
+def draw() -> None:
+    "Let plotly draw the run in a browser, once for each scheme."
+    from browser import chromium
+    from playwright.sync_api import sync_playwright
+    from plotly.offline import get_plotlyjs
+
+    from fasterroof import Run
+
+    run = Run.load(source)
+    with sync_playwright() as p, chromium(p) as browser:
+        page = browser.new_page()
+        page.set_content("<!doctype html><title>figure</title>")
+        page.add_script_tag(content=get_plotlyjs())
+        for scheme, ink in INK.items():
+            fig = run.plot().update_layout(**SIZE, title_text="", font=dict(color=ink, size=13), margin=dict(t=15, b=105))
+            for p in run.points:
+                if p.name in NAMED:
+                    fig.add_annotation(x=math.log10(p.arithmetic_intensity), y=math.log10(p.achieved_gflops * 1e9),
+                                       text=p.name, ax=0, ay=NAMED[p.name], arrowcolor=ink, arrowwidth=1)
+            fig.update_xaxes(linecolor=ink).update_yaxes(linecolor=ink)
+            svg = unquote(page.evaluate(DRAW, [json.loads(fig.to_json()), SIZE]).split(",", 1)[1])
+            picture(scheme).write_text(svg.replace(">", f">{stamp()}", 1), encoding="utf-8")
+
+
+if "--check" in sys.argv[1:]:
+    stale = [picture(s).name for s in INK if not picture(s).exists() or stamp() not in picture(s).read_text("utf-8")]
+    if stale: sys.exit(f"{', '.join(stale)}: not of reports/resnet18.json; run .ci/figure.py")
+else: draw()

@@ -1,0 +1,93 @@
+// What a page does by itself: light and dark, menus, the search, figures, copying code.
+const up = document.currentScript.dataset.up, root = document.documentElement;
+const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+const one = selector => document.querySelector(selector);
+const narrow = () => innerWidth < 700;
+
+one(".theme").onclick = () => {
+  const dark = getComputedStyle(root).colorScheme === "dark"
+    || !root.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try { localStorage.setItem("theme", root.dataset.theme) } catch {}
+};
+
+one(".open-menu").onclick = e => {
+  const open = one("#menu").classList.toggle("open");
+  e.currentTarget.ariaExpanded = open;
+};
+const shut = keep => all("#menu details[open]").forEach(d => { if (!d.contains(keep)) d.open = false });
+addEventListener("click", e => { shut(e.target); if (!one(".search").contains(e.target)) results.hidden = true });
+addEventListener("keydown", e => {
+  if (e.key === "Escape") { shut(); results.hidden = true }
+  if (e.key === "/" && !/INPUT|TEXTAREA/.test(document.activeElement.tagName)) { e.preventDefault(); box.focus() }
+});
+
+// The search: every word has to occur in a title or heading; what begins with the words comes first.
+const box = one(".search input"), results = one(".search ul");
+box.onfocus = () => {
+  if (!one("script[data-search]")) {
+    const script = document.createElement("script");
+    script.src = up + "search.js"; script.dataset.search = ""; script.onload = () => box.value && find();
+    document.head.append(script);
+  }
+};
+const find = () => {
+  const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const rank = ([text]) => { const t = text.toLowerCase(); return t === words.join(" ") ? 0 : t.startsWith(words[0]) ? 1 : 2 };
+  const found = !words.length ? [] : (window.searchIndex || [])
+    .filter(([text]) => words.every(w => text.toLowerCase().includes(w)))
+    .sort((a, b) => rank(a) - rank(b) || a[0].length - b[0].length).slice(0, 30);
+  results.replaceChildren(...found.map(([text, url, where]) => {
+    const item = document.createElement("li"), link = document.createElement("a"), about = document.createElement("small");
+    link.href = up + url; link.textContent = text; about.textContent = where; link.append(about); item.append(link);
+    return item;
+  }));
+  if (!found.length) results.innerHTML = "<li>Nothing of that name.</li>";
+  results.hidden = !words.length;
+};
+box.oninput = find;
+one(".search").onkeydown = e => {
+  const links = all("a", results), i = links.indexOf(document.activeElement);
+  if (e.key === "Enter" && i < 0 && links.length) location.href = links[0].href;
+  const next = { ArrowDown: i + 1, ArrowUp: i - 1 }[e.key];
+  if (next !== undefined) { e.preventDefault(); (links[next] || box).focus() }
+};
+
+// The sidebar: the current page in sight, and a filter of the names.
+const side = one(".sidebar"), current = one(".sidebar [aria-current]"), filter = one(".filter");
+if (current) side.scrollTop = current.getBoundingClientRect().top - side.getBoundingClientRect().top - side.clientHeight / 3;
+if (filter) filter.oninput = () => {
+  const wanted = filter.value.toLowerCase();
+  all("li", side).forEach(li => { li.hidden = !(li.textContent + li.firstChild.title).toLowerCase().includes(wanted) });
+  all("details", side).forEach(d => { d.open = wanted ? all("li:not([hidden])", d).length : d.contains(current) });
+};
+
+// The heading that is being read, in the page's own contents.
+const headings = all(".contents a").map(a => [a, document.getElementById(decodeURIComponent(a.hash.slice(1)))]);
+const mark = () => {
+  let now = headings[0];
+  for (const h of headings) if (h[1] && h[1].getBoundingClientRect().top < 120) now = h;
+  for (const h of headings) h[0].classList.toggle("current", h === now);
+};
+if (headings.length) { addEventListener("scroll", mark, { passive: true }); mark() }
+
+all("div.sourceCode").forEach(block => {
+  const around = document.createElement("div"), button = document.createElement("button");
+  around.className = "code-box"; button.className = "copy"; button.textContent = "Copy";
+  button.onclick = () => navigator.clipboard.writeText(block.innerText.trimEnd())
+    .then(() => { button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy" }, 1500) });
+  block.replaceWith(around); around.append(block, button);
+});
+
+// Figures: the text takes the page's colour by the style sheet, and a narrow window smaller margins.
+all(".plot").forEach(plot => {
+  const { data, layout } = JSON.parse(plot.firstElementChild.textContent);
+  layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0,0,0,0)";
+  if (narrow()) {
+    layout.font = { ...layout.font, size: 11 };
+    layout.title = { ...layout.title, font: { size: 14 } };
+    layout.margin = { ...layout.margin, l: 55, r: 12 };
+    layout.dragmode = false;  // a finger scrolls the page
+  }
+  Plotly.newPlot(plot, data, layout, { responsive: true, displaylogo: false });
+});
