@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from .calls import call_arguments, check_call, device_of, model_name, original, speaks_jax
+from .chips import chip
 from .datasheet import chip_roof
 from .env import preserved
 from .errors import InputError
@@ -86,15 +87,18 @@ class RooflineAnalyzer:
     ) -> list[RooflinePoint]:
         """The points under a roof without running the model: time is the floor, `measured` is False.
 
+        Under a GPU's datasheet attention is counted as the fused kernel that runs there.
         Raises `ModelError` if the model raises, `InputError` without a roof and for a chip that is not known."""
-        if isinstance(roof, (str, Chip)): roof = chip_roof(roof)
-        roof = roof or self.peaks
+        sheet = chip(roof) if isinstance(roof, str) else roof if isinstance(roof, Chip) else None
+        roof = chip_roof(sheet) if sheet else roof or self.peaks
         if not isinstance(roof, Roof):
             raise InputError("estimate needs a Roof: estimate(measure_peaks()), estimate(\"H100 SXM\") or any other "
                              "chip's name, or Roof(peak_flops, peak_bandwidth).")
+        fused = sheet is not None and sheet.kind == "gpu" and not speaks_jax(self.model, (self.args, self.kwargs))
+        how = {"target": "cuda"} if fused else {}
         with preserved(self.model), torch.no_grad():
             if isinstance(self.model, torch.nn.Module): self.model.eval()
-            ops = judged_in(trace(self.model, *self.args, **self.kwargs).ops, mode)
+            ops = judged_in(trace(self.model, *self.args, **how, **self.kwargs).ops, mode)
         warn([op for op in ops if op.counted], roof, self.name)
         return list(estimate(ops, roof))
 
