@@ -42,6 +42,19 @@ class NeedsValues(Exception):
         self.func = func
 
 
+_aten = torch.ops.aten
+_ALIKE = {_aten.mm.default, _aten.addmm.default, _aten.mv.default, _aten.addmv.default, _aten.convolution.default}
+
+
+def _refuse_mixed(func, args) -> None:
+    "Raise for a product of numbers of two formats: every device refuses it, tensors without values let it pass."
+    if func not in _ALIKE: return
+    operands = [t for t in args[:3] if isinstance(t, torch.Tensor)]
+    formats = dict.fromkeys(str(t.dtype).removeprefix("torch.") for t in operands)
+    if len(formats) > 1 and all(isinstance(t, FakeTensor) or t.is_meta for t in operands):
+        raise RuntimeError(f"{func} needs operands that have the same dtype, not {' and '.join(formats)}")
+
+
 def _flatten(values, into: list, storages: dict) -> None:
     for x in values:
         if isinstance(x, torch.Tensor):
@@ -187,6 +200,7 @@ class Recorder(TorchDispatchMode):
             with self: out = func.decompose(*args, **kwargs)
             if out is not NotImplemented: return out
         if self.fake is not None: args, kwargs = _faked(args, self.fake), _faked(kwargs, self.fake)
+        _refuse_mixed(func, args)
         # In-place operators change what the signature is taken from (`resize_`, `set_`):
         # first the arguments, then the run.
         storages: dict = {}
