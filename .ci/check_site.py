@@ -232,7 +232,11 @@ LOOK = r"""
   return found;
 }
 """
-SETTINGS = [(dark, width) for dark in (False, True) for width in (1280, 360)]
+SETTLE = """async () => {
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await Promise.all([...document.images].map(image => image.decode().catch(() => {})));
+}"""
+SETTINGS = [(False, 1280), (True, 1280), (True, 360), (False, 360)]  # dark, width: one change from each to the next
 
 
 def look_at_pages(site: Path, names: list[str]) -> list[str]:
@@ -269,9 +273,9 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
                 for dark, width in SETTINGS:
                     page.emulate_media(color_scheme="dark" if dark else "light")
                     page.set_viewport_size({"width": width, "height": 900})
-                    if width == 360 and not dark and page.query_selector("div.plot"):
+                    if width == 360 and dark and page.query_selector("div.plot"):
                         page.reload(wait_until="load")  # figures are drawn for the width that they meet
-                    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+                    page.evaluate(SETTLE)
                     for text in page.evaluate(LOOK, [dark, width]):
                         say(text, f"{width} px, {'dark' if dark else 'light'}")
             except Error as e:
