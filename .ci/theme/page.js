@@ -96,6 +96,11 @@ all(".plot").forEach(plot => {
     title: { ...layout.title, font: { size: Math.max(11, Math.min(small ? 14 : 17, 1.85 * room / (title.length || 1))) } },
     ...(small && { dragmode: false }),  // a finger scrolls the page
   });
+  if (small && layout.legend?.orientation !== "h")
+    layout.legend = { ...layout.legend, orientation: "h", x: 0, xanchor: "left", y: -0.28, yanchor: "top" };
+  const lines = "rgba(122,133,148,0.3)";  // to be seen on light and on dark
+  for (const key of ["xaxis", "yaxis", ...Object.keys(layout).filter(key => /^[xy]axis\d/.test(key))])
+    layout[key] = { gridcolor: lines, zerolinecolor: lines, linecolor: lines, ...layout[key] };
   for (const trace of data) if (/text/.test(trace.mode)) trace.cliponaxis = false;
   Plotly.newPlot(plot, data, layout, { responsive: true, displaylogo: false });
 });
