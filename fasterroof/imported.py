@@ -100,6 +100,9 @@ def _environment(trace: TraceFile, found: Profiled) -> dict:
     return record
 
 
+def _stem(path: object) -> str: return Path(str(path)).name.partition(".")[0] or "trace"
+
+
 def run_of(
     trace: TraceFile,            # from `read_trace`
     peaks: Roof | None = None,   # the roof of the machine that it is from; None: measured now, on a device of its kind
@@ -121,7 +124,7 @@ def run_of(
     rank = f", rank {trace.rank} of {trace.world_size}" if trace.world_size > 1 else ""
     gpu = found.device != "cpu"
     return Run(
-        model=name or Path(trace.path).name.partition(".")[0] or "trace",
+        model=name or _stem(trace.path),
         sample=f"{steps} of {len(found.ops)} operations{rank}", device=found.device, points=joined.points, roof=roof,
         watched=Timing(tuple(found.walls)), ops=tuple(found.ops), timeline=joined.timeline,
         time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
@@ -151,7 +154,7 @@ def _carried(path: str | os.PathLike) -> Run | None:
 def run_from_trace(
     paths: str | os.PathLike | Sequence[str | os.PathLike],  # a trace, or one of each rank of a distributed program
     peaks: Roof | None = None,   # the roof of the machine that it is from; None: measured now, on a device of its kind
-    name: str | None = None,     # shown in reports; None: that of the file
+    name: str | None = None,     # shown in reports; None: that of the file, or what the files' names begin with
 ) -> Run:
     """Make a run of a trace of torch.profiler (`export_chrome_trace`, with `record_shapes=True`).
 
@@ -160,13 +163,15 @@ def run_from_trace(
     if not isinstance(paths, Sequence):
         raise InputError(f"A trace is named by its path, or those of all ranks by a list, not {type(paths).__name__}.")
     if not paths: raise InputError("Name at least one trace.")
+    shared = os.path.commonprefix([_stem(path) for path in paths]).rstrip("-_ 0123456789")
+    read_as = name or (shared or _stem(paths[0]) if len(paths) > 1 else None)  # files of one job differ by their rank
     runs: list[Run] = []
     for path in paths:
         carried = _carried(path)
         if carried is not None and peaks is not None:
             raise InputError("This trace was written by fasterroof and carries its run with its roof: leave peaks out, "
                              "or use project(roof).")
-        if carried is None: runs.append(run_of(read_trace(path), peaks or (runs[0].roof if runs else None), name))
+        if carried is None: runs.append(run_of(read_trace(path), peaks or (runs[0].roof if runs else None), read_as))
         else: runs.append(carried if name is None else replace(carried, model=name))
     if len(runs) == 1: return runs[0]
     from fasterroof.ranks import merge_runs

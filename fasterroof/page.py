@@ -96,10 +96,11 @@ def definitions(
         by = f" by {one_line(found.by)}" if found and found.by else ""
         peaks.append(f"{mode} {si(roof.ceiling(mode), rate_unit(mode))}{by}")
     if peaks:
+        own = roof.source == "datasheet"
+        papers = "Papers divide by this peak." if own else "Papers divide by the datasheet's peak, which is higher."
         said.append("% MFU: FLOPs of matrix products, convolutions and attention by convention (padding taps and "
                     "masked positions counted), without recomputation, over the time and the roof's ceiling for them "
-                    f"({one_line(roof.source)}): {', '.join(peaks)}. Papers divide by the datasheet's peak, which is "
-                    "higher.")
+                    f"({one_line(roof.source)}): {', '.join(peaks)}. {papers}")
     if _fused(run.points):
         said.append("bytes of a fused kernel: its external inputs and outputs; unfused: what its operations would move "
                     "one by one, which is less where it also copies weights into another layout.")
