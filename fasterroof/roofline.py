@@ -95,7 +95,7 @@ class RooflineAnalyzer:
             raise InputError("estimate needs a Roof: estimate(measure_peaks()), estimate(\"H100 SXM\") or any other "
                              "chip's name, or Roof(peak_flops, peak_bandwidth).")
         fused = sheet is not None and sheet.kind == "gpu" and not speaks_jax(self.model, (self.args, self.kwargs))
-        how = {"target": "cuda"} if fused else {}
+        how = {"target": "cuda"} if fused and "target" not in self.kwargs else {}  # (such a model is refused)
         with preserved(self.model), torch.no_grad():
             if isinstance(self.model, torch.nn.Module): self.model.eval()
             ops = judged_in(trace(self.model, *self.args, **how, **self.kwargs).ops, mode)
