@@ -46,7 +46,8 @@ def draw() -> None:
         page.set_content("<!doctype html><title>figure</title>")
         page.add_script_tag(content=get_plotlyjs())
         for scheme, ink in INK.items():
-            fig = run.plot().update_layout(**SIZE, title_text="", font=dict(color=ink, size=13), margin=dict(t=15, b=105))
+            fig = run.plot().update_layout(**SIZE, title_text="", margin=dict(t=15, b=105))
+            fig.update_layout(font=dict(color=ink, size=13))
             for p in run.points:
                 if p.name in NAMED:
                     fig.add_annotation(x=math.log10(p.arithmetic_intensity), y=math.log10(p.achieved_gflops * 1e9),
