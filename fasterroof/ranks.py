@@ -6,6 +6,7 @@
 __all__ = ['Key', 'waiting', 'merge_runs']
 
 # %% ../nbs/analysis/ranks.ipynb #894c8cd9
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -185,6 +186,11 @@ def _notes(runs: dict[int, Run], pure: set[Key], mixed: set[Key], steps: int) ->
     yield from _differences(runs, steps)
 
 
+def _given(run: Run) -> str:
+    "What it was given, without the rank's number that a trace tells."
+    return re.sub(r", rank \d+ of \d+$", "", run.sample)
+
+
 def _differences(runs: dict[int, Run], steps: int) -> Iterator[str]:
     "What is not alike on all ranks."
     shown = runs[_fullest(runs)]
@@ -195,7 +201,7 @@ def _differences(runs: dict[int, Run], steps: int) -> Iterator[str]:
         pairs = [(p, have[_key(p)]) for p in shown.points if _key(p) in have]
         other = [_key(p) for p, q in pairs if (p.flops, p.bytes_moved) != (q.flops, q.bytes_moved)]
         if other: yield f"Rank {r} does other work in: {_names(other)}."
-        if run.sample != shown.sample: yield f"Rank {r} was given {one_line(run.sample)}."
+        if _given(run) != _given(shown): yield f"Rank {r} was given {one_line(_given(run))}."
         if run.unstable: yield f"The machine of rank {r} changed meanwhile."
     if any(run.roof != shown.roof for run in runs.values()):
         yield "Roofs differ between ranks: each point is judged by that of the rank whose time is shown."
@@ -229,6 +235,7 @@ def merge_runs(
     lost = [run.time_without_work[:steps] for run in every if run.time_without_work]
     return replace(
         shown, points=_points(ranked, pure, steps), plain=plain, watched=watched, pipelined=pipelined,
+        sample=shown.sample if len(every) == 1 else _given(shown),
         device=shown.device if len(every) == 1 else f"{shown.device.partition(':')[0]}, {len(every)} ranks",
         compile_s=max((run.compile_s for run in every if run.compile_s is not None), default=None),
         memory={k: max(run.memory.get(k, 0.0) for run in every) for run in every for k in run.memory},
