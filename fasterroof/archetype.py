@@ -10,38 +10,36 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .datasheet import chip_roof, roof_modes
 from .errors import InputError, one_line
 from .figures import Chip
 from .layer import whole
-from .quantity import BYTES_PER_PRECISION, Portable, Q_, amount, precision_name
+from .quantity import BYTES_PER_PRECISION, Portable, Q_, Quantity, amount, precision_name
 from .roof import Ceiling, Roof
 from .specs import HardwareSpecs
 from .units import rate_unit, si
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pint
+if TYPE_CHECKING: import pandas as pd
 
 # %% ../nbs/analysis/archetype.ipynb #db129a6f
 @dataclass(frozen=True, repr=False)
 class Hardware(Portable):
     "One device; figures are pint quantities, or texts with a unit such as \"3.35 TB/s\"."
     name: str                                       # shown in reports
-    peak_flops: "pint.Quantity | None" = None       # FLOP/s, dense, in `precision`; None: only those in `peaks`
-    memory_bw: "pint.Quantity | None" = None        # byte/s of main memory
-    peak_flops_fp32: "pint.Quantity | None" = None  # FLOP/s
-    int8_flops: "pint.Quantity | None" = None       # OP/s
-    dispatch_tax: "pint.Quantity | None" = None     # s that launching takes; None: not known
-    tdp: "pint.Quantity | None" = None              # W; None: not known
+    peak_flops: "Quantity | None" = None            # FLOP/s, dense, in `precision`; None: only those in `peaks`
+    memory_bw: "Quantity | None" = None             # byte/s of main memory
+    peak_flops_fp32: "Quantity | None" = None       # FLOP/s
+    int8_flops: "Quantity | None" = None            # OP/s
+    dispatch_tax: "Quantity | None" = None          # s that launching takes; None: not known
+    tdp: "Quantity | None" = None                   # W; None: not known
     precision: str = "fp16"                         # that `peak_flops` holds for
-    peaks: "Mapping[str, pint.Quantity]" = field(default_factory=dict, hash=False)  # further precisions: FLOP/s
+    peaks: "Mapping[str, Quantity]" = field(default_factory=dict, hash=False)       # further precisions: FLOP/s
     cited: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)  # figure -> where it was read
     known_roof: Roof | None = field(default=None, init=False, compare=False)  # that these figures are from
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         def keep(name, value): object.__setattr__(self, name, value)
         for name, unit in (("peak_flops", "FLOP/s"), ("peak_flops_fp32", "FLOP/s"), ("int8_flops", "OP/s"),
                            ("tdp", "W"), ("memory_bw", "byte/s"), ("dispatch_tax", "s")):
@@ -68,7 +66,7 @@ class Hardware(Portable):
     def peak(
         self,
         precision: str,  # "fp16", "bf16", …
-    ) -> "pint.Quantity":  # FLOP/s; OP/s for whole numbers
+    ) -> "Quantity":       # FLOP/s; OP/s for whole numbers
         "The dense peak in that precision; raises `InputError` listing those that it has: none stands in for another."
         mode = precision_name(precision)
         if mode in self.peaks: return self.peaks[mode]
@@ -96,7 +94,7 @@ class Hardware(Portable):
         object.__setattr__(self, "known_roof", roof)
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         peaks = ", ".join(f"{m} {si(p.m_as('FLOP/s'), rate_unit(m), 4)}" for m, p in self.peaks.items())
         return f"Hardware({one_line(self.name, 60)}: {peaks}, {si(self.memory_bw.m_as('byte/s'), 'B/s', 4)})"
 
@@ -106,11 +104,11 @@ class SystemArchetype(Portable):
     "Devices of one kind with the memory that they have together."
     name: str                            # shown in reports
     hardware: Hardware                   # each of its devices
-    ram: "pint.Quantity | None" = None   # byte that the devices have together; None: not known
+    ram: "Quantity | None" = None        # byte that the devices have together; None: not known
     count: int = 1                       # devices
     notes: tuple[str, ...] = ()          # what a reader needs to know
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.hardware, Hardware):
             raise InputError(f"hardware is a Hardware, not {type(self.hardware).__name__}; "
                              "SystemArchetype.of takes a chip's name, measured peaks or specs.")
@@ -120,7 +118,7 @@ class SystemArchetype(Portable):
     def peak(
         self,
         precision: str,  # "fp16", "bf16", …
-    ) -> "pint.Quantity":  # FLOP/s; OP/s for whole numbers
+    ) -> "Quantity":       # FLOP/s; OP/s for whole numbers
         "The dense peaks of all devices together; raises `InputError` for a precision without a figure."
         return self.hardware.peak(precision) * self.count
 
@@ -130,17 +128,17 @@ class SystemArchetype(Portable):
         return [*self.hardware.peaks]
 
     @property
-    def memory_bw(self) -> "pint.Quantity":  # byte/s
+    def memory_bw(self) -> "Quantity":       # byte/s
         "Bandwidth of all devices' main memories together."
         return self.hardware.memory_bw * self.count
 
     @property
-    def dispatch_tax(self) -> "pint.Quantity | None":  # s
+    def dispatch_tax(self) -> "Quantity | None":       # s
         "What launching takes, all devices at once; None where it is not known."
         return self.hardware.dispatch_tax
 
     @property
-    def tdp(self) -> "pint.Quantity | None":  # W
+    def tdp(self) -> "Quantity | None":       # W
         "Power of all devices together; None where it is not known."
         return None if self.hardware.tdp is None else self.hardware.tdp * self.count
 
@@ -182,7 +180,7 @@ class SystemArchetype(Portable):
     def from_peaks(
         cls,
         peaks: Roof,                         # from `measure_peaks()` or `HardwarePeaks.load`; any other roof
-        ram: "pint.Quantity | None" = None,  # byte; None: what the peaks tell of main memory
+        ram: "Quantity | None" = None,       # byte; None: what the peaks tell of main memory
         count: int = 1,                      # devices
     ) -> "SystemArchetype":
         "Measured peaks as a system: the highest ceiling of each mode, and main memory."
@@ -242,7 +240,7 @@ class SystemArchetype(Portable):
                 ("TDP", known(self.tdp, "W"), cited.get("TDP", "")),
                 ("launch", known(h.dispatch_tax, "s"), cited.get("launch", ""))]
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON; None where a figure is not known."
         def plain(q, unit): return None if q is None else q.m_as(unit)
         return {"name": self.name, "count": self.count, "peaks": {m: self.peak(m).m_as("FLOP/s") for m in self.modes},
@@ -261,6 +259,6 @@ class SystemArchetype(Portable):
         frame = self.to_frame().to_html(index=False)  # pandas escapes
         return f"<p>{escape(one_line(self.name, 100))}</p>{frame}{notes}"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         told = ", ".join(f"{what} {value}" for what, value, _ in self.rows())
         return f"SystemArchetype({one_line(self.name, 60)}: {told})"

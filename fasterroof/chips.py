@@ -82,7 +82,7 @@ def check_sources(
 
 
 def read_chips(
-    *paths: str | os.PathLike,  # files like those in `chipdata`
+    *paths: str | os.PathLike[str],  # files like those in `chipdata`
 ) -> tuple[Chip, ...]:
     "The chips in these files; raises `RunFileError` where one is no such file, or a figure has no source."
     found, taken = [], {}

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class Timing:
     "Repeated durations of one thing, in seconds, in the order in which they were taken."
     samples: tuple[float, ...]  # s
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.samples or not all(math.isfinite(t) and t >= 0 for t in self.samples):
             raise InputError(
                 "A Timing needs at least one sample, and every sample finite and not negative, in seconds.")
@@ -92,12 +93,12 @@ class Timing:
         "The median."
         return self.median
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, in seconds."
         return {"unit": "s", "n": self.n, "min": self.min, "median": self.median, "p95": self.p95, "iqr": self.iqr,
                 "interval": self.interval and list(self.interval), "samples": list(self.samples)}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         spread = f"[{si(self.interval[0], 's')}, {si(self.interval[1], 's')}]" if self.interval else MISSING
         return (f"Timing(median {si(self.median, 's')}, 95% {spread}, min {si(self.min, 's')}, "
                 f"p95 {si(self.p95, 's')}, n {self.n})")

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .around import Difference, differences
 from .change import Apart, Change, Factors, apart, changes, verdict
@@ -127,7 +127,7 @@ class Diff:
         "On whole runs: `faster`, `slower`, `faster?`, `slower?`, `noise`, or – (not known)."
         return verdict(self.told, bool(self.told) and self.told.p <= 0.05, self.factors.of(None))
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self.moved or self.environment or self.work or self.verdict not in ("noise", MISSING))
 
     @property
@@ -233,7 +233,7 @@ class Diff:
         frame.attrs["environment"] = [str(d) for d in self.environment]
         return frame
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         def told(x): return None if x is None else x._asdict() | {"interval": x.interval and list(x.interval)}
         def listed(found): return [{k: _plain(v) for k, v in asdict(d).items()} for d in found]
@@ -257,7 +257,7 @@ class Diff:
 
     def to_html(
         self,
-        path: str | os.PathLike,  # a file; replaced if it exists
+        path: str | os.PathLike[str],  # a file; replaced if it exists
     ) -> None:
         "Write a page that stands alone: what differs around the runs, what changed, the plot, the table."
         from fasterroof import page
@@ -280,7 +280,7 @@ class Diff:
         rows = [html_table(*_cells(self.changes, self.changes[:10], True, True))] if self else []
         return to_xml(Div(*around, P(figures, "."), *(P(r) for r in self._said()), *rows))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Diff({'; '.join([*self.remarks, *(f'{k} {v}' for k, v in self.headline.items())])})"
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .balance import apart, declared, unit_of
 from .domains import Domains, domains
@@ -36,7 +36,7 @@ class Obligation:
     formal: str = ""            # what is to hold, as a formula or in words
     applies_to: str = ""        # "all", or what it is about
     tolerance: object = None    # relative, of = and ≠ alone: <, <= and ⟺ are exact; None: 1e-12
-    extra: dict = field(default_factory=dict, hash=False)  # keys that are not of the format
+    extra: dict[str, Any] = field(default_factory=dict, hash=False)  # keys that are not of the format
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class FalsificationTest:
     prediction: str = ""        # what is to be seen
     test: str = ""              # how it is tried
     if_fails: str = ""          # what then is wrong
-    extra: dict = field(default_factory=dict, hash=False)
+    extra: dict[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class QaGate:
     name: str = ""
     checks: tuple[str, ...] = ()  # names of tests or obligations
     pass_criteria: str = ""
-    extra: dict = field(default_factory=dict, hash=False)
+    extra: dict[str, Any] = field(default_factory=dict, hash=False)
 
 
 def _few(section: str, items) -> None:
@@ -86,7 +86,7 @@ class RooflineContract:
     id: str                       # the file's name without its ending
     version: str                  # as the file says
     description: str              # what it is about, as the file says
-    equations: dict = field(hash=False)             # name -> `Equation`
+    equations: dict[str, Equation] = field(hash=False)  # by name
     obligations: tuple[Obligation, ...] = ()        # promises about the formulas
     tests: tuple[FalsificationTest, ...] = ()       # what is tried to break them
     qa_gate: QaGate | None = None                   # what has to pass; None: the file has none
@@ -95,21 +95,21 @@ class RooflineContract:
     references: tuple[str, ...] = ()  # where its formulas are from
     sha256: str = ""              # of the file's bytes
     path: str = ""                # where it was read
-    plain: dict = field(default_factory=dict, hash=False, compare=False)  # all that the file holds, as plain values
+    plain: dict[str, Any] = field(default_factory=dict, hash=False, compare=False)  # all that the file holds
 
     @property
-    def extra(self) -> dict:
+    def extra(self) -> dict[str, Any]:
         "What the file holds that is not of the format."
         known = ("metadata", "equations", "proof_obligations", "falsification_tests", "qa_gate")
         return {k: v for k, v in self.plain.items() if k not in known}
 
     @cached_property
-    def defined(self) -> dict:  # name of a quantity -> its equation
+    def defined(self) -> dict[str, Equation]:  # name of a quantity -> its equation
         "The quantities that the contract has formulas for."
         return {e.result: e for e in self.equations.values() if e.tree is not None and e.result}
 
     @cached_property
-    def units(self) -> dict:  # name -> its unit as a text; empty where the file declares none
+    def units(self) -> dict[str, str]:  # name -> its unit as a text; empty where the file declares none
         "The units of all names, from all equations together."
         return {k: u for e in self.equations.values() for k, u in e.units.items() if not _constant(k)}
 
@@ -124,7 +124,7 @@ class RooflineContract:
         "What is wrong with its formulas."
         return tuple(_faults(self))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         "Plain values: the file's own, with its id, its SHA-256 and where it was read."
         return json.loads(self.to_json())
 
@@ -141,7 +141,7 @@ class RooflineContract:
                 for e in self.equations.values()]
         return pd.DataFrame(rows, columns=["equation", "formula", "defines", "unit", "domain", "unread"])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"RooflineContract({one_line(self.id, 60)} {one_line(self.version, 20)}: {len(self.equations)} "
                 f"equations, {len(self.obligations)} obligations, {len(self.tests)} tests)")
 
@@ -218,7 +218,7 @@ def _loop(c: RooflineContract, e: Equation) -> list[str]:
 # %% ../nbs/analysis/contract.ipynb #390a5d80
 def contract_of(
     value: object,      # plain values, as in a file
-    path: str | os.PathLike,  # where they are from: its name is the contract's id
+    path: str | os.PathLike[str],  # where they are from: its name is the contract's id
     sha256: str = "",   # of the file
 ) -> RooflineContract:
     "A contract from plain values, its formulas not yet held to anything; `ContractError` for another form."
@@ -240,7 +240,7 @@ def contract_of(
 
 
 def read_contract(
-    path: str | os.PathLike,  # a YAML file
+    path: str | os.PathLike[str],  # a YAML file
     strict: bool = True,      # False: one that declares units is read even if its formulas are wrong
 ) -> RooflineContract:
     "The contract in a file; raises `ContractError` that says what is wrong with it."
@@ -254,7 +254,7 @@ def read_contract(
 
 
 def load_roofline_contract(
-    contracts_dir: str | os.PathLike | None = None,  # a folder; None: the one that comes with the package
+    contracts_dir: str | os.PathLike[str] | None = None,  # a folder; None: the one that comes with the package
 ) -> RooflineContract | None:  # None where the folder has none
     "The contract `roofline-model-v1.yaml` of a folder."
     folder = Path(str(files("fasterroof"))) / "contracts" if contracts_dir is None else Path(contracts_dir)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from html import escape
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .balance import declared, unit_of
 from .contract import FalsificationTest, Obligation, RooflineContract, read_contract, unbalanced
@@ -55,7 +55,7 @@ class ContractReport:
         counts = {v: sum(c.verdict == v for c in self.checks) for v in ("held", "falsified", "fault", "unchecked")}
         return ", ".join(f"{n} {v}{'s' * (v == 'fault' and n > 1)}" for v, n in counts.items() if n)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return {"id": self.id, "sha256": self.sha256, "ok": self.ok, "checks": [asdict(c) for c in self.checks]}
 
@@ -65,7 +65,7 @@ class ContractReport:
 
         return pd.DataFrame([asdict(c) for c in self.checks])
 
-    def __repr__(self): return f"ContractReport({one_line(self.id, 60)}: {self.sentence})"
+    def __repr__(self) -> str: return f"ContractReport({one_line(self.id, 60)}: {self.sentence})"
 
     def _repr_html_(self) -> str:
         import pandas as pd
@@ -239,7 +239,7 @@ def _tests(c: RooflineContract, examples: int) -> Iterator[Check]:
 
 
 def check_contract(
-    contract: str | os.PathLike | RooflineContract,  # a file, or what `read_contract` made of it
+    contract: str | os.PathLike[str] | RooflineContract,  # a file, or what `read_contract` made of it
     examples: int = 200,  # inputs that each test is tried on
 ) -> ContractReport:
     "Everything that can be checked about a contract; raises `ContractError` for a file that is none."

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .balance import apart
 from .contract import RooflineContract, load_roofline_contract, unbalanced
@@ -41,7 +41,7 @@ class HardwareProfile:
     ops_per_token: float = 2.0  # FLOP of each parameter for each token
     source: str = "given"       # where the figures are from
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("bandwidth_gb_s", "compute_gflops", "ops_per_token"):
             object.__setattr__(self, name, positive(name, getattr(self, name)))
 
@@ -103,7 +103,7 @@ _ASKED = ("model_bytes", "bw_ceiling", "compute_ceiling")
 _own = lru_cache(maxsize=1)(load_roofline_contract)
 
 
-def _units(c: RooflineContract) -> dict:
+def _units(c: RooflineContract) -> dict[str, float]:
     "The factor from our unit to the contract's for each usual name; `ContractError` where they differ in kind."
     for _, equation, why in c.faults if c.units else ():
         raise ContractError(f"{one_line(equation, 40)}: {why} ({one_line(c.id, 60)})")
@@ -168,7 +168,7 @@ class RooflineCeiling:
         "What share of the ceiling a measured throughput reaches."
         return positive("tokens_per_s", tokens_per_s) / self.throughput_ceiling
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return asdict(self) | {"bottleneck": self.bottleneck.value}
 
@@ -181,7 +181,7 @@ class RooflineCeiling:
                 ("contract", f"{one_line(self.contract_id, 60)} {one_line(self.contract_version, 20)}, "
                              f"SHA-256 {self.contract_sha256[:12] or 'unknown'}")]
 
-    def __repr__(self): return f"RooflineCeiling({'; '.join(' '.join(row) for row in self.rows())})"
+    def __repr__(self) -> str: return f"RooflineCeiling({'; '.join(' '.join(row) for row in self.rows())})"
 
     def _repr_html_(self) -> str:
         cells = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in self.rows())
@@ -211,7 +211,7 @@ def roofline_arrays(
     bits_per_weight: "np.ndarray",  # bits of a parameter, of a shape that goes with it
     hw: HardwareProfile,            # the machine
     contract: RooflineContract | None = None,  # None: the package's own
-) -> dict:  # name -> array: model_bytes, bw_ceiling, compute_ceiling, throughput_ceiling, memory_bound
+) -> "dict[str, np.ndarray]":  # that shape: model_bytes, bw_ceiling, compute_ceiling, throughput_ceiling, memory_bound
     "The same for arrays, element by element."
     import numpy as np
 

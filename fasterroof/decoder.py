@@ -9,16 +9,14 @@ __all__ = ['Formats', 'experts_touched', 'cache_per_token', 'Pass', 'Generation'
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar
 
 from .archetype import SystemArchetype
 from .errors import InputError, one_line
 from .layer import pairs_seen
 from .modelspec import ModelSpec
 from .prediction import Part, PerformanceProfile, Predicted, profile_of
-from .quantity import BYTES_PER_PRECISION, Q_
-
-if TYPE_CHECKING: import pint
+from .quantity import BYTES_PER_PRECISION, Q_, Quantity
 
 # %% ../nbs/analysis/decoder.ipynb #ab1610c5
 @dataclass(frozen=True)
@@ -96,17 +94,18 @@ _GENERATION = {  # field -> unit that it is told in
 @dataclass(frozen=True, repr=False, eq=False)
 class Generation(Predicted):
     "What the engine predicts of a decoder that writes text; every quantity is one of pint's."
-    UNITS, NESTED = _GENERATION, ("prefill", "decode")
-    time_to_first_token: "pint.Quantity"    # s of the prefill
-    time_per_output_token: "pint.Quantity"  # s, the mean of the steps after it; NaN where there is none
-    tokens_per_second: "pint.Quantity"      # 1/s, of all sequences: batch × new tokens / latency
-    decode_tokens_per_second: "pint.Quantity"  # 1/s, of all sequences, while they are decoded; NaN without a step
-    latency: "pint.Quantity"                # s until the last token
-    energy: "pint.Quantity"                 # J: TDP × latency, NaN where the TDP is not known
-    kv_cache_bytes: "pint.Quantity"         # byte of keys and values, room for all tokens of all sequences
-    kv_bytes_per_token: "pint.Quantity"     # byte of one token
-    memory_footprint: "pint.Quantity"       # byte of weights and cache
-    bytes_missing: "pint.Quantity"          # byte that do not fit; 0 where all do, NaN where that is not known
+    UNITS: ClassVar[dict[str, str]] = _GENERATION
+    NESTED: ClassVar[tuple[str, ...]] = ("prefill", "decode")
+    time_to_first_token: "Quantity"         # s of the prefill
+    time_per_output_token: "Quantity"       # s, the mean of the steps after it; NaN where there is none
+    tokens_per_second: "Quantity"           # 1/s, of all sequences: batch × new tokens / latency
+    decode_tokens_per_second: "Quantity"       # 1/s, of all sequences, while they are decoded; NaN without a step
+    latency: "Quantity"                     # s until the last token
+    energy: "Quantity"                      # J: TDP × latency, NaN where the TDP is not known
+    kv_cache_bytes: "Quantity"              # byte of keys and values, room for all tokens of all sequences
+    kv_bytes_per_token: "Quantity"          # byte of one token
+    memory_footprint: "Quantity"            # byte of weights and cache
+    bytes_missing: "Quantity"               # byte that do not fit; 0 where all do, NaN where that is not known
     feasible: bool | None                   # whether they fit; None where the system's memory is not known
     compute_bound_batch: int | None         # sequences from which a step is bound by compute; None: at none
     weights_compute_bound_batch: int | None  # sequences from which its products with weights are; None: at none
@@ -126,7 +125,7 @@ class Generation(Predicted):
     notes: tuple[str, ...] = ()             # what was assumed, and what is not known
     cited: Mapping[str, str] = field(default_factory=dict)  # figure that went into it -> where it was read
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON; None where a figure is not known."
         phases = {k: p and p.as_dict() for k, p in (("prefill", self.prefill), ("decode", self.decode))}
         return self.plain() | phases | {f"{k}_bottleneck": p and p["bottleneck"] for k, p in phases.items()}

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 import torch
@@ -183,7 +184,7 @@ def _version(package: str) -> str | None:
 
 def environment(
     device: str | torch.device = "cpu",  # the device that was measured
-) -> dict:                               # plain values, ready for JSON
+) -> dict[str, Any]:  # plain values, ready for JSON
     "What a measurement made now depends on."
     device = torch.device(device)
     record = {

@@ -7,6 +7,7 @@ __all__ = ['PerformanceEstimator']
 
 # %% ../nbs/analysis/estimator.ipynb #962c7525
 from collections.abc import Callable
+from typing import Any
 
 from .clock import Timing
 from .jaxprofile import JaxProfile, benchmark, profile_function
@@ -108,7 +109,7 @@ class PerformanceEstimator:
     def profile_jax_function(
         self,
         func: Callable,                 # a JAX function, jitted or not
-        args: tuple,                    # its arguments: arrays, containers of them, anything static
+        args: tuple[Any, ...],          # its arguments: arrays, containers of them, anything static
         hardware_specs: HardwareSpecs,  # with a peak and a bandwidth, of one device
         *,
         num_iterations: int = 20,       # runs that are timed

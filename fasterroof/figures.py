@@ -9,7 +9,7 @@ __all__ = ['MODES', 'KINDS', 'Source', 'Figure', 'Word', 'shown', 'Cache', 'Inte
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import one_line
 from .units import rate_unit, si
@@ -147,7 +147,7 @@ class Chip:
         s = self.sources[figure.source]
         return f"{'' if s.kind == 'vendor' else 'secondary: '}{s.title}, {figure.where} <{s.url}>"
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return asdict(self)
 
@@ -168,7 +168,7 @@ class Chip:
         frame["value"] = [shown(*x) for x in zip(frame["figure"], values, frame.pop("unit"), strict=True)]
         return f"<p>{escape(repr(self))}</p>{frame.to_html(index=False)}"  # pandas escapes
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         main = f", {self.main.mode} {si(self.main.value, rate_unit(self.main.mode), 4)}" if self.main else ""
         moved = f", {self.memory} {si(self.bandwidth.value, 'B/s', 4)}" if self.bandwidth else ""
         return f"Chip({one_line(self.vendor, 40)} {one_line(self.name, 60)}{main}{moved}, datasheet)"

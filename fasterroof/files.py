@@ -105,6 +105,7 @@ def _depth(value: object) -> int:
 
 def _fit(value: object, hint: object, where: str) -> object:
     "`value` as `hint` asks for it (lists become tuples, whole numbers floats), or an error."
+    if hint is typing.Any: hint = object  # plain values of any kind
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in args: return None

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .calls import model_name
 from .clock import Timing, time_call
@@ -75,7 +75,7 @@ class JaxProfile(RooflineMetrics):
     run: "Run"            # all of it as a run, to save or to plot
     notes: tuple[str, ...] = ()  # what was counted otherwise than it ran, and what the specs are not of
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON; the run saves itself."
         own = {name: getattr(self, name) for name in ("flops", "memory_bytes", "unfused_bytes", "compile_seconds")}
         own |= {"notes": list(self.notes)}

@@ -9,7 +9,7 @@ __all__ = ['RooflinePoint', 'Join', 'op_floor', 'points_of', 'join', 'estimate']
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class RooflinePoint:
     fused: tuple[str, ...] = ()     # what a compiler made one kernel of, as "module: operation"
     unfused_bytes: int | None = None  # B that these would move one by one; None: nothing was fused
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         figures = [self.calls, self.flops, self.executed_flops, self.bytes_moved, self.time_s, self.share, self.floor_s,
                    self.cold_floor_s, self.limit_s, self.idle_s, self.contraction_flops, self.peak_flops,
                    self.unfused_bytes]
@@ -102,13 +102,13 @@ class RooflinePoint:
         timed = self.measured and self.time_s is not None and self.limit_s is not None
         return bool(timed and not self.lower_bound and self.time_s < self.limit_s)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "All fields and derived figures, as plain values in SI units (`achieved_gflops` in GFLOP/s)."
         derived = ("arithmetic_intensity", "achieved_gflops", "utilization_pct", "cold_utilization_pct", "mfu_pct",
                    "impossible")
         return asdict(self) | {name: getattr(self, name) for name in derived}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         pct = MISSING if self.utilization_pct is None else f"{'≤ ' * self.lower_bound}{self.utilization_pct:.1f}%"
         return (f"RooflinePoint({one_line(self.name)}, {one_line(self.type)}: {si(self.flops, 'FLOP')}, "
                 f"{si(self.bytes_moved, 'B')}, {si(self.time_s, 's')}, {self.bound}, {pct} of the roof)")
@@ -154,7 +154,7 @@ def _type(name: str, ops: "list[Op]") -> str:
 
 def _point(
     key: tuple, ops: "list[Op]", roof: Roof, upper: Roof, times: Sequence[float] = (), idle: Sequence[float] = (),
-) -> dict:
+) -> dict[str, Any]:
     "Everything about a point but its time; `times` and `idle` are each operation's, in s, where measured."
     name, phase = key
     uncounted = tuple(dict.fromkeys(x.name for op in ops for x in (op.fused or (op,)) if not x.counted))

@@ -12,7 +12,7 @@ import re
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import InputError, one_line
 from .specs import HardwareSpecs
@@ -135,13 +135,13 @@ class PhaseEstimate:
                 f"{si(self.flops, 'FLOP')}, {si(self.memory_bytes, 'B')}, "
                 f"{si(self.tokens_per_second, 'tokens/s')} through this layer alone")
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON, with the totals."
         names = ("flops", "executed_flops", "memory_bytes", "arithmetic_intensity", "time_s", "tokens_per_second",
                  "bottleneck")
         return asdict(self) | {n: getattr(self, n) for n in names}
 
-    def __repr__(self): return f"PhaseEstimate({self.sentence})"
+    def __repr__(self) -> str: return f"PhaseEstimate({self.sentence})"
 
     def to_frame(self) -> "pd.DataFrame":
         "A row an operation, in FLOP, B and s."
@@ -156,7 +156,7 @@ class LayerEstimate:
     prefill: PhaseEstimate  # all tokens of the prompts at once
     decode: PhaseEstimate   # one more token of each sequence
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return {p.phase: p.as_dict() for p in (self.prefill, self.decode)}
 

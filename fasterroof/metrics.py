@@ -9,7 +9,7 @@ __all__ = ['RooflineMetrics', 'analyze']
 import math
 from dataclasses import dataclass, fields, replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
 from .layer import positive
@@ -31,7 +31,7 @@ class RooflineMetrics:
     exceeds_roof: bool                       # whether the operation is faster than the specs allow
     hardware_specs: HardwareSpecs            # the device, each figure with its source
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return {f.name: getattr(self, f.name) for f in fields(RooflineMetrics)} | {
             "hardware_specs": self.hardware_specs.as_dict()}
@@ -47,7 +47,7 @@ class RooflineMetrics:
                 ("attainable", f"{si(self.attainable_flops_per_second, 'FLOP/s')} ({sources})"),
                 ("efficiency", f"{100 * self.efficiency_ratio:.3g} %{over}"), ("bottleneck", self.bottleneck)]
 
-    def __repr__(self): return f"{type(self).__name__}({'; '.join(' '.join(row) for row in self.rows())})"
+    def __repr__(self) -> str: return f"{type(self).__name__}({'; '.join(' '.join(row) for row in self.rows())})"
 
     def to_frame(self) -> "pd.DataFrame":
         "One row, in the units of its names."

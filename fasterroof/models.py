@@ -115,7 +115,7 @@ def _check(e: Entry, sources: dict[str, Source], where: str) -> None:
 
 
 def read_models(
-    *paths: str | os.PathLike,  # files like `models.json`
+    *paths: str | os.PathLike[str],  # files like `models.json`
 ) -> dict[str, ModelSpec]:      # by name, other names included, without case and punctuation
     "The models in these files; raises `RunFileError` where a figure has no source, or sizes contradict each other."
     found: dict[str, ModelSpec] = {}

@@ -9,16 +9,15 @@ __all__ = ['ModelSpec']
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import InputError, one_line
 from .layer import heads_of, whole
-from .quantity import Portable, Q_, amount, ours
+from .quantity import Portable, Q_, Quantity, amount, ours
 from .units import si
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pint
 
     from fasterroof.work import Trace
 
@@ -31,8 +30,8 @@ _SIZES = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocabulary", "ex
 class ModelSpec(Portable):
     "A model by its sizes; raises `InputError` for sizes that are not positive or do not fit each other."
     name: str                              # shown in results
-    parameters: "pint.Quantity"            # count of all of them; a plain number is a count, too
-    inference_flops: "pint.Quantity | None" = None  # FLOP of one inference; None: 2 × the parameters that it uses
+    parameters: "Quantity"                 # count of all of them; a plain number is a count, too
+    inference_flops: "Quantity | None" = None       # FLOP of one inference; None: 2 × the parameters that it uses
     layers: int | None = None              # layers of a decoder; all that follow are a decoder's, too
     hidden: int | None = None              # features between the layers
     heads: int | None = None               # heads of queries
@@ -40,7 +39,7 @@ class ModelSpec(Portable):
     vocabulary: int | None = None          # tokens that it knows
     experts: int | None = None             # experts of a layer, to which tokens are sent; None: a dense model
     active_experts: int | None = None      # experts that each token is sent to
-    active_parameters: "pint.Quantity | None" = None  # count that a token uses, of a mixture of experts
+    active_parameters: "Quantity | None" = None       # count that a token uses, of a mixture of experts
     head_dim: int | None = None            # features of a head; None: hidden / heads
     tied: bool = False                     # whether the output head is the table of embeddings
     context: int | None = None             # longest sequence that it was made for, tokens
@@ -49,7 +48,7 @@ class ModelSpec(Portable):
     kind: str = ""                         # "decoder", "encoder", "vision"; empty: not told
     note: str = ""                         # what a reader needs to know
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         def keep(name, value): object.__setattr__(self, name, value)
         for name, unit in (("parameters", "count"), ("active_parameters", "count"), ("inference_flops", "FLOP")):
             value = getattr(self, name)
@@ -117,22 +116,22 @@ class ModelSpec(Portable):
         return (self.count - self.active_parameters.m_as("count")) / (self.experts - self.active_experts)
 
     @property
-    def used_parameters(self) -> "pint.Quantity":
+    def used_parameters(self) -> "Quantity":
         "Count of parameters that one token uses: all, but for experts that it is not sent to."
         if self.active_parameters is not None: return self.active_parameters
         if self.experts is None or not self.is_decoder: return self.parameters
         return Q_(self.count - (self.experts - self.active_experts) * self.expert_weights, "count")
 
     @property
-    def operations(self) -> "pint.Quantity":
+    def operations(self) -> "Quantity":
         "FLOP of one inference: those given, else 2 × the parameters that it uses."
         given = self.inference_flops
         return Q_(2 * self.used_parameters.m_as("count"), "FLOP") if given is None else given
 
     def size_in_bytes(
         self,
-        bytes_per_parameter: "pint.Quantity",  # byte or bit: `BYTES_FP16`, or Q_(4.5, "bit")
-    ) -> "pint.Quantity":  # byte
+        bytes_per_parameter: "Quantity",       # byte or bit: `BYTES_FP16`, or Q_(4.5, "bit")
+    ) -> "Quantity":       # byte
         "What the weights weigh."
         return Q_(self.count * amount("bytes_per_parameter", bytes_per_parameter, "byte"), "byte")
 
@@ -150,7 +149,7 @@ class ModelSpec(Portable):
     def from_trace(
         cls,
         trace: "Trace",  # of one inference
-        parameters: "pint.Quantity | float | None" = None,  # count; None: those of the module that was traced
+        parameters: "Quantity | float | None" = None,       # count; None: those of the module that was traced
     ) -> "ModelSpec":
         "The FLOPs and parameters of a traced call; raises `InputError` where the trace does not tell one of them."
         from fasterroof.work import Trace
@@ -189,7 +188,7 @@ class ModelSpec(Portable):
         if self.experts: told["used by a token"] = si(self.used_parameters.m_as("count"), "", 4)
         return told | {n.replace("_", " "): f"{getattr(self, n):,}" for n in _SIZES if getattr(self, n) is not None}
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON: counts and FLOP."
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         units = {"parameters": "count", "active_parameters": "count", "inference_flops": "FLOP"}
@@ -203,7 +202,7 @@ class ModelSpec(Portable):
         rows = {k: v for k, v in self.as_dict().items() if k not in ("name", "cited", "note") and v is not None}
         return pd.DataFrame([{"figure": k, "value": v, "read in": self.cited.get(k, "")} for k, v in rows.items()])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ModelSpec({one_line(self.name, 60)}: {', '.join(f'{k} {v}' for k, v in self.figures().items())})"
 
     def _repr_html_(self) -> str:

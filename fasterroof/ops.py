@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils.flop_counter import flop_registry
@@ -53,7 +53,7 @@ def distinct_bytes(
 class _Storages:
     "Bytes of distinct elements, storage by storage."
 
-    def __init__(self): self.views, self.sizes = {}, {}
+    def __init__(self) -> None: self.views, self.sizes = {}, {}
 
     def add(self, t: torch.Tensor) -> None:
         if t.layout is not torch.strided:
@@ -159,7 +159,7 @@ _REPLACED: dict[str, _Rule | None] = {}  # rules of ours that one from outside s
 _COSTS: dict[tuple, dict] = {}  # by the settings that costs depend on: costs by signature
 
 
-def known_costs() -> dict:
+def known_costs() -> dict[str, Any]:
     "Costs worked out so far in this process, by signature, under the settings of this moment; a `Recorder` adds to it."
     settings = tuple(fp32_mode(device, kind) for device in ("cpu", "cuda") for kind in ("matmul", "convolution"))
     known = _COSTS.setdefault(settings, {})

@@ -12,16 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from html import escape
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .archetype import SystemArchetype
 from .errors import InputError, one_line
-from .quantity import Portable, Q_, amount
+from .quantity import Portable, Q_, Quantity, amount
 from .units import si
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pint
+if TYPE_CHECKING: import pandas as pd
 
 # %% ../nbs/analysis/prediction.ipynb #a76ad4d2
 def bottleneck_of(
@@ -43,11 +41,11 @@ def sensible(
 
 
 def calc_bottleneck(
-    ops: "pint.Quantity | float",          # FLOP, as plain numbers are
-    model_bytes: "pint.Quantity | float",  # bytes that are moved
-    device_flops: "pint.Quantity | float",  # FLOP/s that are reached
-    device_bw: "pint.Quantity | float",    # bytes/s
-) -> dict:
+    ops: "Quantity | float",               # FLOP, as plain numbers are
+    model_bytes: "Quantity | float",       # bytes that are moved
+    device_flops: "Quantity | float",       # FLOP/s that are reached
+    device_bw: "Quantity | float",         # bytes/s
+) -> dict[str, Any]:
     """Times in ms, the bottleneck, how many times longer it takes than the other, and the intensity in FLOP/byte.
 
     Raises `InputError` for figures in other units, and for those that are not positive and finite."""
@@ -88,7 +86,7 @@ class Predicted(Portable):
     UNITS: ClassVar[dict[str, str]] = {}          # field -> unit that it is told in
     NESTED: ClassVar[tuple[str, ...]] = ()        # what one row does not hold
 
-    def plain(self) -> dict:
+    def plain(self) -> dict[str, Any]:
         "All fields, quantities in the units of `UNITS`; None where a figure is not known."
         def told(name, unit):
             value = float(getattr(self, name).m_as(unit))
@@ -129,7 +127,7 @@ class Predicted(Portable):
         left_out = ("units", "notes", "cited", *self.NESTED)
         return pd.DataFrame([{k: v for k, v in self.as_dict().items() if k not in left_out}])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self.sentence}; {'; '.join(f'{k} {v}' for k, v in self.figures().items())})"
 
     def _repr_html_(self) -> str:
@@ -151,22 +149,23 @@ _QUANTITIES = {  # field -> unit that it is told in
 @dataclass(frozen=True, repr=False, eq=False)
 class PerformanceProfile(Predicted):
     "What the engine predicts; every quantity is one of pint's."
-    UNITS, NESTED = _QUANTITIES, ("parts",)
-    latency: "pint.Quantity"               # s
-    latency_compute: "pint.Quantity"       # s of arithmetic, all parts together
-    latency_memory: "pint.Quantity"        # s of traffic, all parts together
-    latency_overhead: "pint.Quantity"      # s of launching
-    throughput: "pint.Quantity"            # 1/s: batch / latency; of a traced call: calls
+    UNITS: ClassVar[dict[str, str]] = _QUANTITIES
+    NESTED: ClassVar[tuple[str, ...]] = ("parts",)
+    latency: "Quantity"                    # s
+    latency_compute: "Quantity"            # s of arithmetic, all parts together
+    latency_memory: "Quantity"             # s of traffic, all parts together
+    latency_overhead: "Quantity"           # s of launching
+    throughput: "Quantity"                 # 1/s: batch / latency; of a traced call: calls
     bottleneck: str                        # what most of the latency goes to: "compute", "memory" or "overhead"
-    arithmetic_intensity: "pint.Quantity"  # FLOP/byte
-    energy: "pint.Quantity"                # J: TDP × latency, NaN where the TDP is not known
-    memory_footprint: "pint.Quantity"      # byte that have to fit
-    peak_flops_actual: "pint.Quantity"     # FLOP/s that are reached
-    peak_bw_actual: "pint.Quantity"        # byte/s that are reached
+    arithmetic_intensity: "Quantity"       # FLOP/byte
+    energy: "Quantity"                     # J: TDP × latency, NaN where the TDP is not known
+    memory_footprint: "Quantity"           # byte that have to fit
+    peak_flops_actual: "Quantity"          # FLOP/s that are reached
+    peak_bw_actual: "Quantity"             # byte/s that are reached
     feasible: bool | None                  # whether it fits; None where that is not known
-    bytes_missing: "pint.Quantity"         # byte that do not fit; 0 where all do, NaN where that is not known
-    operations: "pint.Quantity"            # FLOP
-    bytes_moved: "pint.Quantity"           # byte
+    bytes_missing: "Quantity"              # byte that do not fit; 0 where all do, NaN where that is not known
+    operations: "Quantity"                 # FLOP
+    bytes_moved: "Quantity"                # byte
     model: str                             # what it is a prediction of
     system: str                            # and where
     batch_size: int | None                 # inferences at once; None: a traced call, whatever its batch
@@ -182,7 +181,7 @@ class PerformanceProfile(Predicted):
 
         return pd.DataFrame([asdict(p) | {"time_s": p.time_s, "bound": p.bound} for p in self.parts])
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON; None where a figure is not known."
         return self.plain() | {"parts": [asdict(p) | {"time_s": p.time_s, "bound": p.bound} for p in self.parts]}
 

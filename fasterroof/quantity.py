@@ -10,7 +10,7 @@ __all__ = ['ureg', 'Q_', 'BYTES_PER_PRECISION', 'BYTES_FP64', 'BYTES_FP32', 'BYT
 import math
 import re
 from numbers import Real
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pint
 
@@ -31,7 +31,7 @@ _DEFINED = """
 """
 
 
-def _registry() -> pint.UnitRegistry:
+def _registry() -> "pint.UnitRegistry[Any]":
     made = pint.UnitRegistry(None)
     for text in _DEFINED.replace("\n", ";").split(";"):
         if text.strip(): made.define(text.strip())
@@ -39,8 +39,14 @@ def _registry() -> pint.UnitRegistry:
     return made
 
 
-ureg = _registry()    # the units
-Q_ = ureg.Quantity    # Q_(312, "TFLOP/s")
+if TYPE_CHECKING:
+    from pint.facets.plain import PlainQuantity
+
+    Quantity = PlainQuantity[Any]  # what pint's own operations are annotated to give
+else: Quantity = pint.Quantity
+
+ureg: "pint.UnitRegistry[Any]" = _registry()  # the units
+Q_: type[Quantity] = ureg.Quantity            # Q_(312, "TFLOP/s")
 
 # %% ../nbs/analysis/quantity.ipynb #97acb193
 _UNIT = re.compile(r"(1|[A-Za-zµμ_]+)(\s*[*/·]\s*[A-Za-zµμ_]+)*")
@@ -123,13 +129,14 @@ class _Packed(NamedTuple):
 class Portable:
     "A dataclass with quantities that can be copied and pickled."
 
-    def __getstate__(self) -> dict: return {k: _packed(v) for k, v in self.__dict__.items()}
+    def __getstate__(self) -> dict[str, Any]: return {k: _packed(v) for k, v in self.__dict__.items()}
 
-    def __setstate__(self, state: dict) -> None: self.__dict__.update({k: _unpacked(v) for k, v in state.items()})
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({k: _unpacked(v) for k, v in state.items()})
 
 # %% ../nbs/analysis/quantity.ipynb #d3b7e821
 _BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "fp6": 6, "fp4": 4, "int4": 4}
-BYTES_PER_PRECISION = {mode: Q_(bits / 8, "byte") for mode, bits in _BITS.items()}  # of one number in that mode
+BYTES_PER_PRECISION: dict[str, Quantity] = {mode: Q_(bits / 8, "byte") for mode, bits in _BITS.items()}  # a number's
 BYTES_FP64, BYTES_FP32, BYTES_TF32 = (BYTES_PER_PRECISION[m] for m in ("fp64", "fp32", "tf32"))
 BYTES_FP16, BYTES_BF16, BYTES_FP8 = (BYTES_PER_PRECISION[m] for m in ("fp16", "bf16", "fp8"))
 BYTES_INT8, BYTES_FP4, BYTES_INT4 = (BYTES_PER_PRECISION[m] for m in ("int8", "fp4", "int4"))

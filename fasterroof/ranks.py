@@ -9,6 +9,7 @@ __all__ = ['Key', 'waiting', 'merge_runs']
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -148,7 +149,7 @@ def _timeline(run: Run, rank: int, shown: Run) -> Iterator[Span]:
         yield replace(s, ops=ops, rank=rank, start=s.start - begin)
 
 # %% ../nbs/analysis/ranks.ipynb #0ae661cd
-def _environment(runs: dict[int, Run], shown: int) -> dict:
+def _environment(runs: dict[int, Run], shown: int) -> dict[str, Any]:
     "The environment of the rank that is shown, and what differs, of every rank."
     first, missing = runs[shown].environment, object()
     keys = dict.fromkeys(k for run in runs.values() for k in run.environment if k != "rank")

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -80,9 +80,9 @@ class HardwarePeaks(Roof):
     threads: int = 0                    # CPU threads that torch used; 0: not known
     probed: tuple[Probed, ...] = ()     # every kernel that tried, and how far it got
     notes: tuple[str, ...] = ()         # sentences that whoever reads the figures needs
-    conditions: dict = field(default_factory=dict)  # clocks, CPUs, foreign load, when and how long: plain values
+    conditions: dict[str, Any] = field(default_factory=dict)  # clocks, CPUs, foreign load, when, how long: plain values
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.mode is None: object.__setattr__(self, "mode", "tf32" if self.tf32_enabled else mode_name(self.dtype))
 
@@ -91,13 +91,13 @@ class HardwarePeaks(Roof):
         "Compute modes that have a ceiling, the one of `peak_flops` first."
         return list(dict.fromkeys([self.mode, *(c.mode for c in self.ceilings)]))
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON; the format of torch is named by its full name."
         return roof_to_dict(self)
 
     def save(
         self,
-        path: str | os.PathLike,  # a file; replaced if it exists
+        path: str | os.PathLike[str],  # a file; replaced if it exists
     ) -> None:
         "Write the peaks as versioned JSON; raises `RunFileError` if that is not possible."
         write_whole(path, json.dumps(self.as_dict(), indent=1, allow_nan=False) + "\n")
@@ -105,7 +105,7 @@ class HardwarePeaks(Roof):
     @classmethod
     def load(
         cls,
-        path: str | os.PathLike,  # a file that `save` or `fasterroof peaks --json` wrote
+        path: str | os.PathLike[str],  # a file that `save` or `fasterroof peaks --json` wrote
     ) -> "HardwarePeaks":
         "Read peaks; raises `RunFileError` if the file holds none, or of a newer version."
         d = read_versioned(path, FORMAT, VERSION, "a file of saved peaks")
@@ -133,7 +133,7 @@ class HardwarePeaks(Roof):
                    dtype=resolve_dtype(FORMATS[roof.mode]), tf32_enabled=roof.mode == "tf32",
                    notes=tuple(filter(None, [c.note])))
 
-    def rows(self) -> list[dict]:
+    def rows(self) -> list[dict[str, Any]]:
         "A row for each ceiling, mix and link: rate in FLOP/s or B/s, its interval, capacity in B, ridge in FLOP/B."
         found = []
         for c in self.ceilings or (Ceiling(self.mode, self.peak_flops, unit="any"),):
@@ -199,7 +199,7 @@ class HardwarePeaks(Roof):
         notes = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in self.notes)
         return f"<p>{escape(repr(self))}</p>{notes}{frame.to_html(index=False)}"  # pandas escapes
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         levels = "".join(f", {level.name} {si(level.bandwidth, 'B/s')}" for level in self.caches)
         others = "".join(f", {mode} {si(self.ceiling(mode), rate_unit(mode))}" for mode in self.modes[1:])
         levels += "".join(f", {x.name} {si(x.bandwidth, 'B/s')} among {x.group_size}" for x in self.links)
@@ -211,7 +211,7 @@ class HardwarePeaks(Roof):
 # %% ../nbs/analysis/record.ipynb #34bf56b4
 def roof_to_dict(
     roof: Roof,  # measured or given
-) -> dict:       # ready for JSON
+) -> dict[str, Any]:       # ready for JSON
     "Any roof as plain values."
     kind = "HardwarePeaks" if isinstance(roof, HardwarePeaks) else "Roof"
     derived = {"kind": kind, "ridge_point": roof.ridge_point, "lower_bound": roof.lower_bound}

@@ -115,7 +115,7 @@ class Roof:
     source: str = "given"               # where the figures come from: "measured", "given", a datasheet
     links: tuple[Link, ...] = ()        # ways between ranks
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         rates = [("peak_flops", self.peak_flops), ("peak_bandwidth", self.peak_bandwidth)]
         rates += [(f"ceiling {c.mode}", c.flops_per_s) for c in self.ceilings]
         for level in self.levels:

@@ -7,7 +7,7 @@ __all__ = ['RooflineAnalyzer']
 
 # %% ../nbs/analysis/roofline.ipynb #d9155003
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -43,13 +43,18 @@ class RooflineAnalyzer:
         loss: "Callable | bool | None" = None,  # of the model's output, to train; True: the output's own; None: forward
         optimizer: object = None,    # an optimizer, or a function that makes one (`torch.optim.AdamW`); None: no step
         name: str | None = None,     # shown in reports; None: the model's class
-    ):
+    ) -> None:
         if peaks is not None: check_peaks(peaks, None)
+        self.args: tuple[Any, ...]
+        self.kwargs: dict[str, Any]
         self.args, self.kwargs = call_arguments(sample)
         check_call(original(model), self.args, self.kwargs)
         Program(model, self.args, self.kwargs, loss, optimizer)  # raises for what cannot be
-        self.model, self.peaks, self.name = model, peaks, name or model_name(original(model))
-        self.loss, self.optimizer = loss, optimizer
+        self.model: Callable = model
+        self.peaks: Roof | None = peaks
+        self.name: str = name or model_name(original(model))
+        self.loss: Callable | bool | None = loss
+        self.optimizer: object = optimizer
         self._run: Run | None = None
 
     def profile(

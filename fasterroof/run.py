@@ -10,7 +10,7 @@ import json
 import math
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import told
 from .ceilings import changes
@@ -50,11 +50,11 @@ class Run:
     work_without_time: tuple[str, ...] = ()    # operations that no span belongs to
     idle_s: float | None = None              # s, median time a step between kernels; None: not measured (CPU)
     notes: tuple[str, ...] = ()              # sentences that whoever reads the figures needs
-    environment: dict = field(default_factory=dict)  # versions, processor, threads, settings
+    environment: dict[str, Any] = field(default_factory=dict)  # versions, processor, threads, settings
     probed_again: bool = False  # whether the roof was, since points were faster than it allows
-    guard: dict = field(default_factory=dict)  # "before", "after": what the machine did, what → FLOP/s or B/s
+    guard: dict[str, Any] = field(default_factory=dict)  # "before", "after": what the machine did, in FLOP/s or B/s
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.whole is not None and not self.whole.median > 0:
             raise InputError("A run takes time: its samples cannot be zero.")
         if any(not 0 <= i < len(self.ops) for span in self.timeline for i in span.ops):
@@ -63,10 +63,11 @@ class Run:
             if not (isinstance(look, dict) and all(isinstance(x, float) and 0 < x < math.inf for x in look.values())):
                 raise InputError("A look of the guard is a rate above zero for each thing that was looked at.")
 
-    def __getattr__(self, name: str):
-        if name in type(self).__dataclass_fields__:  # `watch` fills the run in at the end of its block
-            raise AttributeError("This run is still being watched: it can be read when the `with` block is left.")
-        raise AttributeError(f"A run has no {name!r}.")
+    if not TYPE_CHECKING:  # (whoever checks types knows the fields)
+        def __getattr__(self, name: str):
+            if name in type(self).__dataclass_fields__:  # `watch` fills the run in at the end of its block
+                raise AttributeError("This run is still being watched: it can be read when the `with` block is left.")
+            raise AttributeError(f"A run has no {name!r}.")
 
     @property
     def whole(self) -> Timing | None:
@@ -220,7 +221,7 @@ class Run:
     @classmethod
     def from_trace(
         cls,
-        paths: "str | os.PathLike | Sequence[str | os.PathLike]",  # a trace of torch.profiler, or one of each rank
+        paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",  # of torch.profiler; or one of each rank
         peaks: Roof | None = None,  # the roof of its machine; None: measured here, on a device of its kind
         name: str | None = None,    # shown in reports; None: that of the file
     ) -> "Run":
@@ -234,7 +235,7 @@ class Run:
 
     def to_perfetto(
         self,
-        path: str | os.PathLike,  # a file, replaced if it exists; compressed if its name ends in .gz
+        path: str | os.PathLike[str],  # a file, replaced if it exists; compressed if its name ends in .gz
     ) -> None:
         """Write one step for Perfetto (ui.perfetto.dev) or chrome://tracing, each slice with its place under the roof.
 
@@ -245,7 +246,7 @@ class Run:
 
         write_perfetto(self, path)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON."
         from fasterroof.runfile import run_to_dict
 
@@ -257,7 +258,7 @@ class Run:
 
     def save(
         self,
-        path: str | os.PathLike,  # a file; replaced if it exists
+        path: str | os.PathLike[str],  # a file; replaced if it exists
     ) -> None:
         "Write the run as versioned JSON; raises `RunFileError` if that is not possible."
         write_whole(path, self.to_json() + "\n")
@@ -265,7 +266,7 @@ class Run:
     @classmethod
     def load(
         cls,
-        path: str | os.PathLike,  # a file that `save` wrote
+        path: str | os.PathLike[str],  # a file that `save` wrote
     ) -> "Run":
         "Read a run; raises `RunFileError` if the file is none, or of a newer version."
         from fasterroof.runfile import read_run
@@ -274,7 +275,7 @@ class Run:
 
     def to_html(
         self,
-        path: str | os.PathLike,  # a file; replaced if it exists
+        path: str | os.PathLike[str],  # a file; replaced if it exists
     ) -> None:
         "Write a page that stands alone: headline, plot, table, and what it was measured with."
         from fasterroof import page
@@ -314,7 +315,7 @@ class Run:
         said = [P(one_line(n, 2000)) for n in (*self.remarks, *page.definitions(self))]
         return to_xml(Div(head, *said, page.points_table(self.points, 10)))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if "points" not in self.__dict__: return "Run(still being watched)"
         figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
         given = f", {one_line(self.sample)}" * bool(self.sample)

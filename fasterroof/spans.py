@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING: from fasterroof.work import Op
 
@@ -143,7 +143,7 @@ class Occupancy:
     streams: dict[int, float]        # stream → s for which it was busy
     gaps: tuple[Gap, ...]            # in order
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values in seconds, ready for JSON."
         return asdict(self) | {"streams": {str(k): s for k, s in self.streams.items()},
                                "gaps": [asdict(gap) for gap in self.gaps]}

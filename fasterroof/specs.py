@@ -10,7 +10,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from html import escape
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import InputError, one_line
 from .processor import Processor
@@ -53,7 +53,7 @@ class HardwareSpecs:
     cited: dict[str, str] = field(default_factory=dict, hash=False)  # figure -> where an estimated one was read
     notes: tuple[str, ...] = ()                          # what a reader needs to know
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         count = self.device_count
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
             raise InputError(f"device_count must be a whole number from 1, not {one_line(repr(count), 60)}.")
@@ -156,7 +156,7 @@ class HardwareSpecs:
             getattr(self, name) is None) else "given"
         return [(*cells[name], source(name), self.why.get(name, "")) for name in FIGURES]
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON, with the totals."
         totals = ("total_memory_gb", "total_peak_flops_per_second", "total_memory_bandwidth_gb_per_second")
         return asdict(self) | {name: getattr(self, name) for name in totals}
@@ -177,7 +177,7 @@ class HardwareSpecs:
         notes = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in said)
         return f"<p>{escape(self.sentence)}</p>{frame.to_html(index=False)}{notes}"  # pandas escapes
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         told = (f"{what} {value} {source}" for what, value, source, _ in self.rows() if source != "unavailable")
         return f"HardwareSpecs({'; '.join((self.sentence, *told))})"
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def _named(value: object) -> object:
 class Sweep:
     "A row a combination, in SI units."
     swept: tuple[str, ...]           # arguments that were gone through
-    rows: tuple[Mapping, ...]        # their values, what was predicted, and why not where it was not
+    rows: tuple[Mapping[str, Any], ...]  # their values, what was predicted, and why not where it was not
     units: Mapping[str, str]         # of what was predicted
     results: tuple[object, ...] = ()  # a `PerformanceProfile` or `Generation` each; None where there is no answer
     fixed: Mapping[str, object] = field(default_factory=dict)  # arguments with a single value
@@ -75,7 +75,7 @@ class Sweep:
         "The same."
         return self.to_frame()
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return {"swept": list(self.swept), "fixed": dict(self.fixed), "units": dict(self.units),
                 "rows": [*map(dict, self.rows)], "notes": self.remarks}
@@ -131,7 +131,7 @@ class Sweep:
         "A line for each combination of the other arguments, each point coloured by its bound; `InputError` otherwise."
         return figure(self, y, x)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         bad = sum(r is None for r in self.results)
         return (f"Sweep({one_line(self.sentence, 200)}: {len(self.rows)} rows"
                 f"{f', {bad} without an answer' * bool(bad)})")
@@ -181,7 +181,7 @@ def sweep(
 _LINES = (GREY, "#0072b2", "#cc79a7", "#56b4e9", "#b8860b", "#009e73", "#555555")  # after Okabe and Ito
 
 
-def _axis(values: list, name: str) -> dict:
+def _axis(values: list, name: str) -> dict[str, Any]:
     wide = all(v > 0 for v in values) and max(values) > 20 * min(values)
     return dict(title=dict(text=name), type="log" if wide else "linear", gridcolor="rgba(122,133,148,0.25)")
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
 from .units import computed_as, si
@@ -167,7 +167,7 @@ class Trace:
         "Bytes that collectives send from this rank's buffers."
         return sum(op.payload for op in self.ops)
 
-    def _sums(self, key: Callable[[Op], str]) -> dict[str, dict]:
+    def _sums(self, key: Callable[[Op], str]) -> dict[str, dict[str, Any]]:
         sums: dict[str, dict] = {}
         for op in self.ops:
             s = sums.setdefault(key(op), {"ops": 0, **dict.fromkeys(_SUMMED, 0), "uncounted": 0})
@@ -175,19 +175,19 @@ class Trace:
             for name in _SUMMED: s[name] += getattr(op, name) or 0
         return sums
 
-    def by_module(self) -> dict[str, dict]:
+    def by_module(self) -> dict[str, dict[str, Any]]:
         "Operations, FLOPs, bytes and uncounted operations of each module, by path, without its submodules'."
         return self._sums(lambda op: op.module)
 
-    def by_kind(self) -> dict[str, dict]:
+    def by_kind(self) -> dict[str, dict[str, Any]]:
         "The same for each kind of operation."
         return self._sums(lambda op: op.kind)
 
-    def by_phase(self) -> dict[str, dict]:
+    def by_phase(self) -> dict[str, dict[str, Any]]:
         "The same for each phase: forward, recompute, backward, optimizer."
         return self._sums(lambda op: op.phase)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return {"name": self.name, "notes": list(self.notes), "uncounted": self.uncounted,
                 "unknown_trips": list(self.unknown_trips), "external_bytes": self.external_bytes,
@@ -231,7 +231,7 @@ class Trace:
         table = table.drop(columns=[*empty, *([] if phases else ["phase"])], errors="ignore")
         return f"<p>{escape(repr(self))}</p>{table.to_html(index=False)}"  # pandas escapes
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         head = (f"{self.name}: {sum(op.times for op in self.ops)} ops, {si(self.flops, 'FLOP')}, of which contractions "
                 f"{si(self.contraction_flops, 'FLOP')}, {si(self.bytes, 'B')}")
         if self.external_bytes is not None: head += f" ({si(self.external_bytes, 'B')} if all were fused)"

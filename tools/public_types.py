@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""What type checkers see of the public names: all of it is known, and it says what the names do.
+
+`python tools/public_types.py` (10 s) fails where a public name, a part of a public class or a type that one of them
+refers to within the package has no type or a vague one, and where the program below is an error to pyright.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, assert_type
+
+ROOT = Path(__file__).resolve().parent.parent
+
+if TYPE_CHECKING:  # a program that nobody runs
+    import pandas as pd
+    import torch
+
+    import fasterroof as fr
+
+    def measured(model: torch.nn.Module, x: torch.Tensor) -> None:
+        peaks = assert_type(fr.measure_peaks(), fr.HardwarePeaks)
+        analyzer = fr.RooflineAnalyzer(model, x, peaks)
+        assert_type(analyzer.profile(steps=3), list[fr.RooflinePoint])
+        run = assert_type(analyzer.run, fr.Run)
+        assert_type(run.total.utilization_pct, float | None)
+        assert_type(run.by_module(2), dict[str, fr.Total])
+        assert_type(run.environment, dict[str, Any])
+        assert_type(analyzer.summary(top=None), pd.DataFrame)
+        run.save("run.json")
+        assert_type(fr.Run.load(Path("run.json")), fr.Run)
+        assert_type(fr.diff(run, run), fr.Diff)
+        assert_type(fr.merge_runs([run]), fr.Run)
+        assert_type(fr.time_call(lambda: model(x)).interval, tuple[float, float] | None)
+        assert_type(fr.profile_step(model, x, steps=3), fr.Run)
+        with fr.watch(model) as watched: assert_type(watched, fr.Run)
+        with fr.preserved(model): pass
+        assert_type(fr.environment()["torch"], Any)
+        print(run.no_such_field)  # pyright: ignore[reportAttributeAccessIssue]
+
+    def counted(model: torch.nn.Module, x: torch.Tensor) -> None:
+        t = assert_type(fr.trace(model, x, backward=True), fr.Trace)
+        assert_type(t.flops, int)
+        assert_type(t.ops[0].executed_flops, int | None)
+        assert_type(t.by_kind(), dict[str, dict[str, Any]])
+
+    def under_a_roof() -> None:
+        roof = fr.Roof(1e12, 1e11, levels=(fr.Level("L2", 1e6, 1e12),), links=(fr.Link("x", 1e10, 2),))
+        assert_type(roof.attainable(3.0), float)
+        assert_type(roof.find("bf16"), fr.Ceiling | None)
+        assert_type(roof.floor_time(1e9, 1e6), float)
+        assert_type(fr.chip_roof("H100 SXM", "bf16").peak_flops, float)
+        assert_type(fr.chip("H100 SXM"), fr.Chip)
+        assert_type(fr.chip_names(), list[str])
+        assert_type(fr.HardwareDetector().detect_hardware(), fr.HardwareSpecs)
+
+    def predicted() -> None:
+        llama = fr.ModelSpec.from_name("Llama-3.1-8B")
+        p = assert_type(fr.Engine.solve(llama, "H100 SXM", batch_size=8), fr.PerformanceProfile)
+        assert_type(p.feasible, bool | None)
+        seconds: float = p.latency.m_as("s")
+        print(seconds, (p.latency * 2).to("ms"), fr.BYTES_FP16 * 3)
+        g = assert_type(fr.Engine.generate(llama, "H100 SXM", 2048, 256), fr.Generation)
+        assert_type(g.largest_batch, int | None)
+        assert_type(fr.Engine.sweep(llama, ["H100 SXM"], batch_size=[1, 2]), fr.Sweep)
+        assert_type(fr.calc_bottleneck(fr.Q_(8, "GFLOP"), fr.Q_(5, "MB"), 1e12, 1e11), dict[str, Any])
+        fr.ModelSpec("mine", fr.Q_(8e9, "count"), layers=32)
+        fr.Hardware("mine", fr.Q_(300, "TFLOP/s"), fr.Q_(2, "TB/s"))
+        assert_type(fr.SystemArchetype.from_chip("H100 SXM", 8), fr.SystemArchetype)
+
+    def promised() -> None:
+        hw = fr.HardwareProfile.from_chip("H100 SXM")
+        ceiling = assert_type(fr.compute_roofline(8e9, 16, hw), fr.RooflineCeiling)
+        assert_type(ceiling.bottleneck, fr.Bottleneck)
+        assert_type(fr.check_contract("mine-v1.yaml").ok, bool)
+        try: fr.read_contract("mine-v1.yaml")
+        except fr.ContractError as e: print(e)
+
+
+def names() -> set[str]:
+    "Full names of what the package hands out."
+    sys.path.insert(0, str(ROOT))
+    import fasterroof
+
+    return {f"fasterroof.{room}.{name}" for name, room in fasterroof._ROOM_OF.items()}
+
+
+def pyright(*arguments: str) -> Any:
+    "What it prints as JSON."
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    found = shutil.which("basedpyright", path=places) or sys.exit("pip install basedpyright: it is not there.")
+    done = subprocess.run([found, "--pythonpath", sys.executable, "--outputjson", *arguments], cwd=ROOT,
+                          env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    try: return json.loads(done.stdout)
+    except ValueError: sys.exit(f"basedpyright failed: {done.stdout}{done.stderr}")
+
+
+def main() -> int:
+    public = names()
+    symbols = pyright("--verifytypes", "fasterroof", "--ignoreexternal")["typeCompleteness"]["symbols"]
+    wrong: list[str] = []
+    for s in symbols:
+        of = s["name"].split(".")
+        if not any(".".join(of[:i]) in public for i in range(3, len(of) + 1)): continue
+        if s["isTypeKnown"] and not s["isTypeAmbiguous"]: continue
+        wrong += [f"{s['name']}: {' '.join(d['message'].split())}" for d in s["diagnostics"]] or [s["name"]]
+    checked = sum(any(s["name"] == n or s["name"].startswith(n + ".") for n in public) for s in symbols)
+    missing = public - {s["name"] for s in symbols}
+    wrong += [f"{name} is not seen" for name in sorted(missing)]
+    for d in pyright(__file__)["generalDiagnostics"]:
+        if d["severity"] == "error": wrong.append(f"line {d['range']['start']['line'] + 1}: {d['message']}")
+    print(*wrong, f"{checked} public types, {len(wrong)} wrong", sep="\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__": sys.exit(main())
