@@ -15,7 +15,7 @@ from .commands import diff, hardware, import_trace, peaks, profile, show
 from .bench.command import add_bench_arguments, bench
 from .contractshown import add_contract_arguments, contract
 from .predicted import predict
-from .terminal import Help, say
+from .terminal import Help, add_debug, say
 
 # %% ../nbs/analysis/cli.ipynb #c660db3f
 class _Parser(argparse.ArgumentParser):
@@ -50,12 +50,13 @@ def parser() -> argparse.ArgumentParser:
                "Exit code: 0; 1 where a contract, a claim or a gate does not hold, or for a failure of fasterroof; "
                "2 for a mistake; 130 after an interrupt.")
     p.add_argument("--version", action="store_true", help="print the version and exit")
+    p.set_defaults(debug=False)
     commands = p.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
     def command(name: str, what: str, example: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(
             name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=f"example:\n  {example}")
-        sub.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        add_debug(sub)
         return sub
 
     s = command("profile", "time every layer of a model and place it under the machine's roof",

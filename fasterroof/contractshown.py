@@ -9,7 +9,7 @@ __all__ = ['add_contract_arguments', 'contract_check', 'contract_claim', 'contra
 import json
 from typing import TYPE_CHECKING
 
-from .terminal import Help, figures, line, notes, say, status
+from .terminal import Help, add_debug, figures, line, notes, say, status
 
 if TYPE_CHECKING: from argparse import ArgumentParser, Namespace
 
@@ -42,6 +42,7 @@ def add_contract_arguments(
     s.add_argument("--precision", metavar="MODE", help="what it computes in (default: bf16, or next to it)")
     s.add_argument("--measured-tokens-per-s", type=float, required=True, metavar="N", help="of one sequence")
     s.add_argument("--json", metavar="FILE", help="write it as JSON; - for stdout, instead of the figures")
+    for s in commands.choices.values(): add_debug(s)
 
 
 def _contract(file: str | None, strict: bool):

@@ -194,10 +194,13 @@ class HardwarePeaks(Roof):
     def _repr_html_(self) -> str:
         import pandas as pd
 
-        headings, rows = self.cells()
-        frame = pd.DataFrame(rows, columns=headings)
+        def table(mixes):
+            headings, rows = self.cells(mixes)
+            return pd.DataFrame(rows, columns=headings).to_html(index=False)  # pandas escapes
+
         notes = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in self.notes)
-        return f"<p>{escape(repr(self))}</p>{notes}{frame.to_html(index=False)}"  # pandas escapes
+        return (f"<p>{escape(repr(self))}</p>{notes}{table(False)}"
+                f"<details><summary>every mix of reading and writing</summary>{table(True)}</details>")
 
     def __repr__(self) -> str:
         levels = "".join(f", {level.name} {si(level.bandwidth, 'B/s')}" for level in self.caches)

@@ -18,7 +18,7 @@ from .arguments import (add_gate_arguments, ends_as_interrupt, number, platforms
 from .machines import add_executor_arguments, executor_of
 from ..commands import writable
 from ..errors import InputError, RowError, RunFileError, one_line
-from ..terminal import line, notes, say, status
+from ..terminal import add_debug, line, notes, say, status
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -45,7 +45,7 @@ COMMANDS = {  # name -> module, what it does, what may stand behind it
 
 def _add(name: str, module: str, p: "ArgumentParser") -> None:
     getattr(import_module(module), f"add_{name}_arguments")(p)
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    add_debug(p)
 
 
 def _late(kind: type) -> type:
