@@ -1,4 +1,6 @@
-"""Make README.md, CONTRIBUTING.md, CHANGELOG.md and benchmarks/README.md from their notebooks, and the README's badges.
+"""Make README.md, CONTRIBUTING.md, CHANGELOG.md and benchmarks/README.md from their notebooks.
+
+The README's badges, and the version in CITATION.cff, are made too.
 
     .venv/bin/python .ci/readme.py
     .venv/bin/python .ci/readme.py --check    only compare
@@ -63,8 +65,10 @@ for path, name in PAGES.items():
     text = markdown(name, "../" * path.count("/") + "nbs/")
     if path == "README.md": text = re.sub(r"\A(# .*\n)", rf"\g<1>\n{row}\n", text)
     made[path] = f"<!-- Made from nbs/{name}.ipynb by .ci/readme.py: edit that. -->\n\n{text}\n"
+cited = (root / "CITATION.cff").read_text("utf-8")
+made["CITATION.cff"] = re.sub(r"^version: .*$", f"version: {badges()['version'][1]}", cited, flags=re.M)
 if "--check" in sys.argv[1:]:
     stale = [p for p, text in made.items() if not (root / p).exists() or (root / p).read_text("utf-8") != text]
-    if stale: sys.exit(f"{', '.join(stale)}: not what its notebook makes; run .ci/readme.py")
+    if stale: sys.exit(f"{', '.join(stale)}: not what its source makes; run .ci/readme.py")
 else:
     for path, text in made.items(): (root / path).write_text(text, encoding="utf-8")

@@ -103,6 +103,13 @@ def _environment(trace: TraceFile, found: Profiled) -> dict:
 def _stem(path: object) -> str: return Path(str(path)).name.partition(".")[0] or "trace"
 
 
+def _job(paths: Sequence) -> str:
+    "What the names of one job's files begin with: they differ by the rank, whose number is cut off as a whole."
+    stems = [_stem(path) for path in paths]
+    if len({*stems}) == 1: return stems[0]
+    return os.path.commonprefix(stems).rstrip("0123456789").rstrip("-_ ") or stems[0]
+
+
 def run_of(
     trace: TraceFile,            # from `read_trace`
     peaks: Roof | None = None,   # the roof of the machine that it is from; None: measured now, on a device of its kind
@@ -163,8 +170,7 @@ def run_from_trace(
     if not isinstance(paths, Sequence):
         raise InputError(f"A trace is named by its path, or those of all ranks by a list, not {type(paths).__name__}.")
     if not paths: raise InputError("Name at least one trace.")
-    shared = os.path.commonprefix([_stem(path) for path in paths]).rstrip("-_ 0123456789")
-    read_as = name or (shared or _stem(paths[0]) if len(paths) > 1 else None)  # files of one job differ by their rank
+    read_as = name or _job(paths)
     runs: list[Run] = []
     for path in paths:
         carried = _carried(path)
