@@ -92,9 +92,10 @@ def names() -> set[str]:
 def pyright(*arguments: str) -> Any:
     "What it prints as JSON."
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    # --verifytypes asks the first python of PATH where packages are, whatever --pythonpath says.
     found = shutil.which("basedpyright", path=places) or sys.exit("pip install basedpyright: it is not there.")
     done = subprocess.run([found, "--pythonpath", sys.executable, "--outputjson", *arguments], cwd=ROOT,
-                          env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+                          env=os.environ | {"PYTHONPATH": str(ROOT), "PATH": places}, capture_output=True, text=True)
     try: return json.loads(done.stdout)
     except ValueError: sys.exit(f"basedpyright failed: {done.stdout}{done.stderr}")
 
