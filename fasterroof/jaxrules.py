@@ -13,7 +13,8 @@ from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
 
-from .errors import InputError, one_line
+from .errors import InputError
+from .rulebook import Rulebook, written_in
 
 # %% ../nbs/analysis/jaxrules.ipynb #2d127f07
 class JaxWork(NamedTuple):
@@ -41,8 +42,7 @@ class JaxRule(NamedTuple):
     own: bool = True      # whether it is one of this room's, not registered from outside
 
 
-_RULES: dict[str, JaxRule] = {}
-_REPLACED: dict[str, JaxRule | None] = {}  # rules of ours that one from outside stands in for; None: there was none
+_RULES: Rulebook[JaxRule] = Rulebook()
 
 
 def register_jax_cost(
@@ -65,9 +65,7 @@ def primitive_rule(
     def register(fn):
         if not callable(fn): raise InputError(f"A cost rule is a function, not {type(fn).__name__}.")
         for name in names:
-            if not own: _REPLACED.setdefault(name, _RULES.get(name))
-            table = _REPLACED if own and name in _REPLACED else _RULES  # ours may be loaded after one from outside
-            table[name] = JaxRule(kind, fn, _said(fn), placed, own)
+            _RULES.register(name, JaxRule(kind, fn, written_in(fn), placed, own), own)
         return fn
     return register
 
@@ -76,12 +74,7 @@ def unregister_jax_cost(
     *names: str,  # what `register_jax_cost` was given
 ) -> None:
     "Forget the rules that were registered for these primitives: where fasterroof has one of its own, it counts again."
-    bare = next((name for name in names if name not in _REPLACED), None)
-    if bare is not None: raise InputError(f"No rule was registered for {one_line(bare)}: there is none to forget.")
-    for name in dict.fromkeys(names):
-        before = _REPLACED.pop(name)
-        if before is None: del _RULES[name]
-        else: _RULES[name] = before
+    _RULES.forget(*names)
 
 
 def jax_rule(
@@ -89,9 +82,6 @@ def jax_rule(
 ) -> JaxRule | None:
     "The rule for a primitive; None: there is none."
     return _RULES.get(name)
-
-
-def _said(fn: Callable) -> str: return f"{fn.__module__}.{getattr(fn, '__name__', type(fn).__name__)}"
 
 # %% ../nbs/analysis/jaxrules.ipynb #5cc199d1
 def size_of(

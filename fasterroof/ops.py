@@ -18,6 +18,7 @@ from torch.utils.flop_counter import flop_registry
 
 from .env import fp32_mode
 from .errors import InputError, UncountedWarning, one_line
+from .rulebook import Rulebook, written_in
 from .units import mode_name
 from .work import CONTRACTIONS, FREE, Cost
 
@@ -154,8 +155,7 @@ class _Rule(NamedTuple):
     by_values: bool = False
 
 
-_RULES: dict[str, _Rule] = {}
-_REPLACED: dict[str, _Rule | None] = {}  # rules of ours that one from outside stands in for; None: there was none
+_RULES: Rulebook[_Rule] = Rulebook()
 _COSTS: dict[tuple, dict] = {}  # by the settings that costs depend on: costs by signature
 
 
@@ -190,9 +190,7 @@ def register_cost(
         if not callable(fn): raise InputError(f"A cost rule is a function, not {type(fn).__name__}.")
         for name in map(_named, ops):
             own = str(fn.__module__).startswith("fasterroof.rules.")
-            if not own: _REPLACED.setdefault(name, _RULES.get(name))
-            table = _REPLACED if own and name in _REPLACED else _RULES  # ours may be loaded after one from outside
-            table[name] = _Rule(kind, fn, reads_self, _said(fn), by_values)
+            _RULES.register(name, _Rule(kind, fn, reads_self, written_in(fn), by_values), own)
         _rule.cache_clear(); _COSTS.clear()
         return fn
     return register
@@ -202,13 +200,7 @@ def unregister_cost(
     *ops: object,  # what `register_cost` was given
 ) -> None:
     "Forget the rules that were registered for these operators: where fasterroof has one of its own, it counts again."
-    names = [*map(_named, ops)]
-    bare = next((name for name in names if name not in _REPLACED), None)
-    if bare is not None: raise InputError(f"No rule was registered for {one_line(bare)}: there is none to forget.")
-    for name in dict.fromkeys(names):
-        before = _REPLACED.pop(name)
-        if before is None: del _RULES[name]
-        else: _RULES[name] = before
+    _RULES.forget(*map(_named, ops))
     _rule.cache_clear(); _COSTS.clear()
 
 
@@ -217,9 +209,6 @@ def _named(op: object) -> str:
     except AttributeError: raise InputError(f"{one_line(repr(op))} is no operator of torch.ops.") from None
     if "::" not in name: raise InputError(f"An operator's name is written namespace::name, not {name!r}.")
     return name
-
-
-def _said(fn: Callable) -> str: return f"{fn.__module__}.{getattr(fn, '__name__', type(fn).__name__)}"
 
 # %% ../nbs/analysis/ops.ipynb #8a9804a7
 def complex_factor(
