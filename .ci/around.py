@@ -1,0 +1,124 @@
+"What surrounds a page: the bar, the sidebar, its contents, its neighbours; and what the search looks through."
+import html
+import json
+import re
+from pathlib import Path
+
+from cells import plain
+from page import Page
+
+FOLDERS = {"analysis": ("Reference", "reference.html")}  # a folder that no menu of the navigation names
+
+
+def entries(items) -> list[dict]:
+    "The navigation's entries, each with a text, and a link or a menu of entries."
+    found = []
+    for item in items or []:
+        item = {"href": item} if isinstance(item, str) else dict(item)
+        item["menu"] = entries(item.get("menu"))
+        item["href"] = re.sub(r"\.ipynb(?=#|$)", ".html", item.get("href", ""))
+        item["text"] = str(item.get("text") or item.get("icon") or item["href"])
+        found.append(item)
+    return found
+
+
+def link_to(page: Page, item: dict) -> str:
+    "An entry of the navigation."
+    href, text = item["href"], html.escape(item["text"])
+    if href == page.url:
+        return f'<a href="{page.up}{href}" aria-current="page">{text}</a>'
+    return f'<a href="{href if ":" in href else page.up + href}">{text}</a>'
+
+
+def navigation(page: Page, items: list[dict]) -> str:
+    "The bar at the top."
+    found = []
+    for item in items:
+        if not item["menu"]:
+            here = ' class="here"' if page.folder and FOLDERS.get(page.folder, ("", ""))[1] == item["href"] else ""
+            found.append(f"<li{here}>{link_to(page, item)}</li>")
+            continue
+        here = ' class="here"' if any(sub["href"] == page.url for sub in item["menu"]) else ""
+        subs = "".join(f"<li>{link_to(page, sub)}</li>" for sub in item["menu"])
+        found.append(f'<li{here}><details name="menu"><summary>{html.escape(item["text"])}</summary>'
+                     f"<ul>{subs}</ul></details></li>")
+    return f"<ul>{''.join(found)}</ul>"
+
+
+def sections(pages: dict[str, Page], items: list[dict]) -> dict[str, tuple[str, list[Page]]]:
+    "The pages of each folder in reading order: first as the menus have them, then by name."
+    order = {sub["href"]: i for i, sub in enumerate(s for item in items for s in item["menu"])}
+    found = {}
+    for folder in sorted({p.folder for p in pages.values()} - {""}):
+        inside = sorted((p for p in pages.values() if p.folder == folder),
+                        key=lambda p: (order.get(p.url, len(order)), p.name.count("/"), p.name))
+        menu = next((item["text"] for item in items if any(s["href"].startswith(folder + "/") for s in item["menu"])),
+                    FOLDERS.get(folder, (folder, ""))[0])
+        found[folder] = menu, inside
+    return found
+
+
+def sidebar(page: Page, title: str, inside: list[Page], pages: dict[str, Page]) -> str:
+    "The list of the pages of a section; those of a folder within it fold."
+    landing = FOLDERS.get(page.folder, ("", ""))[1]
+    rooms = bool(landing)  # where a notebook is a module its name says more than its title
+    groups: dict[str, list[Page]] = {}
+    for p in inside:
+        groups.setdefault(p.name.rpartition("/")[0], []).append(p)
+
+    def entry(p: Page) -> str:
+        label = f"<code>{Path(p.name).stem}</code>" if rooms else p.heading
+        tip = f' title="{html.escape(p.title)}"' if rooms else ""
+        current = ' aria-current="page"' if p is page else ""
+        return f'<li><a href="{page.up}{p.url}"{tip}{current}>{label}</a></li>'
+
+    head = html.escape(title)
+    head = f'<a href="{page.up}{landing}">{head}</a>' if landing in pages else head
+    found = [f"<h2>{head}</h2>"]
+    if rooms:
+        found.append('<input type="search" class="filter" placeholder="Filter names" aria-label="Filter names">')
+    for folder, members in groups.items():
+        listed = f"<ul>{''.join(entry(p) for p in members)}</ul>"
+        if folder == page.folder:
+            found.append(listed)
+        else:
+            state = " open" if page in members else ""
+            found.append(f"<details{state}><summary>{folder.split('/', 1)[1].replace('/', '.')}</summary>"
+                         f"{listed}</details>")
+    return "".join(found)
+
+
+def contents(page: Page) -> str:
+    "The page's own headings."
+    shown = [(level, name, text) for level, name, text in page.headings if level <= 4]
+    if len(shown) < 2:
+        return ""
+    top = min(level for level, _, _ in shown)
+    items = []
+    for level, name, text in shown:
+        text = re.sub(r"</?a\b[^>]*>", "", text)
+        if f'id="{name}" class="name"' in page.rendered or f'class="name" id="{name}"' in page.rendered:
+            text = f"<code>{text}</code>"
+        items.append(f'<li class="level{level - top}"><a href="#{name}">{text}</a></li>')
+    return f'<h2>On this page</h2><ul>{"".join(items)}</ul>'
+
+
+def around(page: Page, inside: list[Page]) -> str:
+    "Links to the pages before and after."
+    i = inside.index(page)
+    before = (f'<a rel="prev" href="{page.up}{inside[i - 1].url}"><span>Previous</span>{inside[i - 1].heading}</a>'
+              if i else "<span></span>")
+    after = (f'<a rel="next" href="{page.up}{inside[i + 1].url}"><span>Next</span>{inside[i + 1].heading}</a>'
+             if i + 1 < len(inside) else "")
+    return f'<nav class="around" aria-label="Neighbours">{before}{after}</nav>'
+
+
+def search_index(pages: dict[str, Page]) -> str:
+    "What the search looks through: titles, names and headings."
+    rows = []
+    for page in pages.values():
+        room = page.name.removesuffix(".ipynb").removeprefix("analysis/").replace("/", ".")  # a module's name
+        where = room if page.folder == "analysis" else plain(page.heading)
+        rows.append((plain(page.heading), page.url, plain(page.about)))
+        rows += [(plain(text), f"{page.url}#{name}", where) for _, name, text in page.headings]
+    return "window.searchIndex=" + json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
