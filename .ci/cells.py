@@ -46,8 +46,12 @@ def coloured(text: str) -> str:
             out.append(span + html.escape(part, quote=False) + ("</span>" if span else ""))
             continue
         for code in (int(c or 0) for c in part.split(";")):
+            if code in (38, 48):
+                break  # one of 256 colours, or a mixed one: the numbers behind it are no codes
             if code == 0:
                 classes = set()
+            elif code == 22:
+                classes -= {"bold", "faint"}
             elif code in (1, 2, 3, 4):
                 classes |= {("bold", "faint", "italic", "underline")[code - 1]}
             elif 30 <= code <= 37 or 90 <= code <= 97:

@@ -18,10 +18,10 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import yaml
+from page import ROOT, settings
 
-ROOT = Path(__file__).resolve().parent.parent
 WORKERS = 2
-REPO = re.compile(r"https://github\.com/fasterroof/fasterroof/(?:blob|tree)/main/([^#?]+)")
+REPO = re.compile(rf"{re.escape(settings['git_url'])}/(?:blob|tree)/{settings['branch']}/([^#?]+)")
 MARKUP = re.compile(r":::|\{[#.=]|\$\$|\{\{|\]\(|\*\*\w[^*\n]*\*\*|</?\w+>|\\\(|\\\[a-z]+\{")
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 

@@ -48,10 +48,10 @@ def draw() -> None:
         for scheme, ink in INK.items():
             fig = run.plot().update_layout(**SIZE, title_text="", margin=dict(t=15, b=105))
             fig.update_layout(font=dict(color=ink, size=13))
-            for p in run.points:
-                if p.name in NAMED:
-                    fig.add_annotation(x=math.log10(p.arithmetic_intensity), y=math.log10(p.achieved_gflops * 1e9),
-                                       text=p.name, ax=0, ay=NAMED[p.name], arrowcolor=ink, arrowwidth=1)
+            for point in (x for x in run.points if x.name in NAMED):
+                at = math.log10(point.arithmetic_intensity), math.log10(point.achieved_gflops * 1e9)
+                fig.add_annotation(x=at[0], y=at[1], text=point.name, ax=0, ay=NAMED[point.name], arrowcolor=ink,
+                                   arrowwidth=1)
             fig.update_xaxes(linecolor=ink).update_yaxes(linecolor=ink)
             svg = unquote(page.evaluate(DRAW, [json.loads(fig.to_json()), SIZE]).split(",", 1)[1])
             picture(scheme).write_text(svg.replace(">", f">{stamp()}", 1), encoding="utf-8")
