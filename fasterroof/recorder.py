@@ -20,7 +20,7 @@ from . import rules  # noqa: F401  (registers the cost rules)
 from .errors import InputError
 from .ops import cost, depends_on_values, has_rule, known_costs, op_name, tensors_in, written
 from .scope import Owner, Scope
-from .state import Guard
+from .storages import Guard
 from .work import Cost, Op
 
 # %% ../nbs/analysis/recorder.ipynb #c14ae1d5

@@ -17,13 +17,14 @@ import torch
 
 from .calls import model_errors, original
 from .clock import Timing, no_gc, synchronizer, time_once
-from .env import tensors_restorer, track
+from .env import track
 from .memory import held_bytes, peak_memory
 from .ops import tensors_in
 from .program import Program
 from .recorder import Recorder
 from .scope import Scope
 from .spans import Span, idle_time
+from .storages import Guard, rewinder
 from .timeline import Marker, Stopwatch, kernel_spans, profiler_events
 from .trace import steps_told
 from .work import Op
@@ -57,14 +58,14 @@ class Watch:
     def __enter__(self) -> "Watch":
         with self.errors(): self.program.prepare(self.device)
         # what a program writes to its arguments is undone before the next step
-        self.reset = tensors_restorer(tensors_in((self.program.args, self.program.kwargs)), compare=False)
+        self.reset = rewinder(tensors_in((self.program.args, self.program.kwargs)))
         return self
 
     def __exit__(self, *exc) -> None: pass
 
     def first(self) -> list[Op]:
         "The operations of one step, which is also the first to meet an error."
-        return self.watched()[0].ops()
+        with self.program.guard.watching(): return self.watched(guard=self.program.guard)[0].ops()
 
     def take(
         self,
@@ -86,9 +87,10 @@ class Watch:
     def watched(
         self,
         clock: Callable | None = None,  # the `call` of the recorder; None: it only counts
+        guard: Guard | None = None,     # saves what is about to be written to
     ) -> tuple[Recorder, float]:        # and s that the step took
         "One step, every operation recorded."
-        recorder = Recorder(self.scope, clock, self.memo)
+        recorder = Recorder(self.scope, clock, self.memo, guard=guard)
         def phase(name): recorder.phase = name
         self.sync()
         with self.errors(), steps_told(recorder), self.scope, recorder:

@@ -19,14 +19,14 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax
-from .env import preserved, tensors_restorer
+from .env import preserved
 from .errors import InputError, ModelError, UncountedWarning, one_line
 from .fused import FusedAttention
 from .memory import held_bytes
 from .ops import tensors_in
 from .recorder import NeedsValues, Recorder
 from .scope import Owner, Scope
-from .state import Guard, reachable, references_kept
+from .state import Kept, kept, left_alone
 from .work import Op, Trace
 
 # %% ../nbs/analysis/trace.ipynb #7d3c948f
@@ -118,29 +118,24 @@ def steps_told(
 
 
 @contextmanager
-def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> Iterator[Guard | None]:
+def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> Iterator[Kept]:
     "Afterwards everything that the program can reach, and all settings, are what they were."
-    held = reachable(program, args, kwargs, optimizer)
-    modules = [x for x in held if isinstance(x, torch.nn.Module)]
-    inner = {id(child) for m in modules for child in m.children()}
     with ExitStack() as stack:
         stack.callback(torch.clear_autocast_cache)  # it would hand fake weights to the next real run
         torch.clear_autocast_cache()
-        stack.enter_context(preserved(*(m for m in modules if id(m) not in inner)))
-        stack.enter_context(references_kept(held))
-        guard = Guard(held) if real else None
-        if real:
-            stack.callback(tensors_restorer(tensors_in((args, kwargs))))
-            stack.callback(guard.restore)
+        stack.enter_context(preserved())
+        copied = tensors_in((args, kwargs)) if real else ()
+        held = stack.enter_context(kept(program, args, kwargs, optimizer, copied=copied))
+        stack.enter_context(held.guard.watching())
         if backward:  # gradients start from nothing, as after `zero_grad`
-            for x in held:
+            for x in held.objects:
                 if isinstance(x, torch.Tensor) and x.is_leaf and x.grad is not None: x.grad = None
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
         # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
         stack.enter_context(mock.patch.object(torch, "compile", _not_compiled))
         stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails is tried again, or raised
-        yield guard
+        yield held
 
 
 def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -> tuple[list[Op], list[str]]:
@@ -149,8 +144,9 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
     # meta needs no faking, but the shapes of CUDA's own kernels are known to fake tensors only
     fake = None if real or (meta and not target) else _fake_mode(program, (args, kwargs))
     scope = Scope(program)
-    with _as_it_was(program, args, kwargs, optimizer, real, backward) as guard, ExitStack() as stack:
-        recorder = Recorder(scope, fake=fake, guard=guard)
+    with _as_it_was(program, args, kwargs, optimizer, real, backward) as held, ExitStack() as stack:
+        recorder = Recorder(scope, fake=fake, guard=held.guard)
+        left = left_alone(held.objects)
         stack.enter_context(model_errors(program, scope, args, kwargs))
         if fake: stack.enter_context(fake)
         if meta: args, kwargs = _mapped(lambda t: t.to("meta"), (args, kwargs))
@@ -173,6 +169,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
     if meta and not target and any(op.kind == "softmax" for op in ops):
         notes.append("on meta, attention was counted as it decomposes there; target='cuda' counts a fused kernel")
     if fused and any(op.kind == "attention" for op in ops): notes += fused.notes
+    if left: notes.append(f"the program holds what cannot be rewound and stays as this run left it: {', '.join(left)}")
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
 
 # %% ../nbs/analysis/trace.ipynb #340850dd
