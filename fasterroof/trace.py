@@ -121,8 +121,6 @@ def steps_told(
 def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> Iterator[Kept]:
     "Afterwards everything that the program can reach, and all settings, are what they were."
     with ExitStack() as stack:
-        stack.callback(torch.clear_autocast_cache)  # it would hand fake weights to the next real run
-        torch.clear_autocast_cache()
         stack.enter_context(preserved())
         copied = tensors_in((args, kwargs)) if real else ()
         held = stack.enter_context(kept(program, args, kwargs, optimizer, copied=copied))
