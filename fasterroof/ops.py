@@ -145,6 +145,7 @@ class Work(NamedTuple):
     payload: int = 0             # bytes that a collective sends from this rank's buffer
     group_size: int = 1          # ranks that take part in it
     note: str = ""               # what the count assumes
+    mode: str | None = None      # compute mode; None: that of the first floating-point tensor
 
 
 class _Rule(NamedTuple):
@@ -273,10 +274,15 @@ def has_rule(
     return _rule(func) is not None
 
 # %% ../nbs/analysis/ops.ipynb #4e523184
+_STORED = {"quint8": "uint8", "qint8": "int8", "qint32": "int32", "quint4x2": "uint8", "quint2x4": "uint8"}
+
+
 def _mode(tensors: list[torch.Tensor], kind: str) -> str:
     floating = [t for t in tensors if t.is_floating_point() or t.is_complex()] or tensors
     if not floating: return "none"
     mode = mode_name(floating[0].dtype)
+    mode = _STORED.get(mode, mode)
+    if kind in CONTRACTIONS and mode == "uint8": return "int8"
     return fp32_mode(floating[0].device.type, kind) if mode == "fp32" and kind in CONTRACTIONS else mode
 
 
@@ -314,5 +320,5 @@ def cost(
         kind=kind, flops=work.flops, executed_flops=work.flops if work.executed is None else work.executed,
         contraction_flops=None if rule is None else contraction, transcendentals=work.transcendentals,
         bytes_read=read, bytes_written=moved.written if work.written is None else work.written, footprint=footprint,
-        mode=_mode(inputs + outputs, kind), shapes=shapes, rule=rule.name if rule else None,
+        mode=work.mode or _mode(inputs + outputs, kind), shapes=shapes, rule=rule.name if rule else None,
         payload=work.payload, group_size=work.group_size, note=work.note)

@@ -55,9 +55,19 @@ def _per_element(name: str, args: tuple, kwargs: dict) -> tuple[int, int]:
 def _complexity(name: str) -> int: return 6 if name in ("mul", "div", "addcmul", "addcdiv", "lerp") else 2
 
 
+def _on_quantised(name: str, args: tuple, kwargs: dict, inputs: list, outputs: list) -> Work:
+    "Brought to fp32, 2 FLOP an element, worked on, and brought back, 4; bounds are compared as they are stored."
+    if name == "hardtanh": return Work(0)
+    flops, transcendentals = _per_element(name, args, kwargs)
+    n = sum(t.numel() for t in outputs)
+    ends = 2 * sum(t.numel() for t in inputs if t.is_quantized) + 4 * n
+    return Work(flops * n + ends, transcendentals=transcendentals * n, mode="fp32")
+
+
 def _elementwise(name: str):
     def elementwise(*args, out, **kwargs):
         inputs, outputs = list(tensors_in((args, kwargs))), list(tensors_in(out))
+        if any(t.is_quantized for t in inputs): return _on_quantised(name, args, kwargs, inputs, outputs)
         if not any(t.is_floating_point() or t.is_complex() for t in (*inputs, *outputs)): return 0
         n = max(t.numel() for t in outputs)  # a second output is kept for the backward, or comes with the first
         flops, transcendentals = _per_element(name, args, kwargs)
