@@ -9,6 +9,7 @@ __all__ = ['NeedsValues', 'Recorder']
 import gc
 import sys
 from collections.abc import Callable
+from functools import cache
 
 import torch
 from torch._C import DispatchKey
@@ -18,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import rules  # noqa: F401  (registers the cost rules)
 from .errors import InputError
+from .nested import has_ragged
 from .ops import cost, depends_on_values, has_rule, known_costs, op_name, tensors_in, written
 from .scope import Owner, Scope
 from .storages import Guard
@@ -58,7 +60,7 @@ def _refuse_mixed(func, args) -> None:
 def _flatten(values, into: list, storages: dict) -> None:
     for x in values:
         if isinstance(x, torch.Tensor):
-            if x.layout is not torch.strided: raise _Unsigned
+            if x.layout is not torch.strided or x.is_nested: raise _Unsigned
             # the last figure: which of the arguments share memory
             into += (x.dtype, x.is_cuda, x.shape, x.stride(), x.storage_offset(),
                      storages.setdefault(x.untyped_storage()._cdata, len(storages)))
@@ -82,14 +84,19 @@ def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list | None:
             into += kwargs
             _flatten(kwargs.values(), into, storages)
     except _Unsigned: return None
-    except RuntimeError: _refuse_nested((args, kwargs)); raise
     return into
 
 
-def _refuse_nested(values: object) -> None:
-    if any(t.is_nested for t in tensors_in(values)):
-        raise InputError("Nested tensors are not counted: their sizes are values. "
-                         "Pass padded tensors (nn.TransformerEncoder: enable_nested_tensor=False).") from None
+_FROM_MASK = {_aten._nested_tensor_from_mask.default, _aten._nested_tensor_from_mask_left_aligned.default}
+
+
+def _refuse_unknown_lengths(func, args) -> None:
+    "Raise where a padding mask without values would say how long the sequences of a nested tensor are."
+    if func not in _FROM_MASK: return
+    if isinstance(args[1], FakeTensor): raise NeedsValues(func)
+    if args[1].is_meta:
+        raise InputError("The padding mask has no values on meta, so the lengths of the sequences are unknown: build "
+                         "the model on a device, or the nn.TransformerEncoder with enable_nested_tensor=False.")
 
 
 def _faked(x: object, fake: FakeTensorMode) -> object:
@@ -139,6 +146,21 @@ def _is_composite(func) -> bool:
         has = torch._C._dispatch_has_kernel_for_dispatch_key
         known = _COMPOSITE[func] = has(func.name(), "CompositeImplicitAutograd")
     return known
+
+
+@cache
+def _nested_kernel(func) -> str:
+    "How nested tensors of the strided layout run an operator: a kernel of their own, or other parts than usual."
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    if any(has(func.name(), f"NestedTensor{device}") for device in ("CPU", "CUDA")): return "kernel"
+    return "parts" if has(func.name(), "CompositeImplicitAutogradNestedTensor") else ""
+
+
+def _decomposed(func, args, kwargs) -> object:
+    "What an operator gives as a composition of others; NotImplemented where a kernel of its own runs."
+    nested = _nested_kernel(func) if has_ragged(args, kwargs) else ""
+    if nested == "parts": return func._op_dk(DispatchKey.CompositeImplicitAutogradNestedTensor, *args, **kwargs)
+    return NotImplemented if nested == "kernel" else func.decompose(*args, **kwargs)
 
 
 _WRAPS: dict[type, bool] = {torch.Tensor: False, torch.nn.Parameter: False, FakeTensor: False}
@@ -197,10 +219,11 @@ class Recorder(TorchDispatchMode):
         if isinstance(func, HigherOrderOperator): return self._higher_order(func, args, kwargs)
         if func.namespace in ("prim", "profiler"): return func(*args, **kwargs)  # questions and marks, no work
         if _is_composite(func):
-            with self: out = func.decompose(*args, **kwargs)
+            with self: out = _decomposed(func, args, kwargs)
             if out is not NotImplemented: return out
         if self.fake is not None: args, kwargs = _faked(args, self.fake), _faked(kwargs, self.fake)
         _refuse_mixed(func, args)
+        _refuse_unknown_lengths(func, args)
         # In-place operators change what the signature is taken from (`resize_`, `set_`):
         # first the arguments, then the run.
         storages: dict = {}
@@ -221,7 +244,6 @@ class Recorder(TorchDispatchMode):
             except _Unsigned:
                 if self.fake is not None and func.namespace != "c10d": raise NeedsValues(func) from None
                 key = None
-            except RuntimeError: _refuse_nested(out); raise
             else:
                 key = tuple(key)
                 known = self.memo.get(key)
@@ -261,7 +283,6 @@ class Recorder(TorchDispatchMode):
         return self.tending or self.scope.owner
 
     def _unwrapped(self, types, values):
-        _refuse_nested(values)
         self.sharded = self.sharded or any(t.__name__ == "DTensor" for t in types)
         return NotImplemented
 

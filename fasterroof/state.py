@@ -28,6 +28,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from .nested import is_ragged, sequence_sizes
 from .storages import Guard
 
 # %% ../nbs/analysis/state.ipynb #93d2a27e
@@ -402,7 +403,8 @@ def _restore_grad(t: torch.Tensor, grad: torch.Tensor | None) -> None:
 
 
 def _layout(t: torch.Tensor) -> tuple:
-    return t.dtype, t.shape, t.stride(), t.storage_offset(), t.untyped_storage()._cdata
+    sizes = sequence_sizes(t) if is_ragged(t) else (t.shape, t.stride())  # a nested tensor has no shape to ask for
+    return t.dtype, sizes, t.storage_offset(), t.untyped_storage()._cdata
 
 
 def _restorers(x: object) -> Iterator[Callable[[], None] | None]:

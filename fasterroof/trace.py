@@ -148,8 +148,8 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
         stack.enter_context(model_errors(program, scope, args, kwargs))
         if fake: stack.enter_context(fake)
         if meta: args, kwargs = _mapped(lambda t: t.to("meta"), (args, kwargs))
-        if fake and any(t.layout is not torch.strided for t in tensors_in((args, kwargs))):
-            raise NeedsValues("a sparse argument")
+        if fake and any(t.layout is not torch.strided or t.is_nested for t in tensors_in((args, kwargs))):
+            raise NeedsValues("a sparse or nested argument")
         if fake: args, kwargs = _mapped(fake.from_tensor, (args, kwargs))
         stack.enter_context(scope)
         stack.enter_context(steps_told(recorder))
