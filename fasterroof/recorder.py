@@ -9,6 +9,7 @@ __all__ = ['NeedsValues', 'Recorder']
 import gc
 import sys
 from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 import torch
 from torch._C import DispatchKey
@@ -18,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import rules  # noqa: F401  (registers the cost rules)
 from .errors import InputError
-from .fakes import Fakes, recipe_of, repeated, repeats, values_on
+from .fakes import Fakes, recipe_of, repeated, repeats, restrided, values_on
 from .ops import cost, depends_on_values, has_rule, known_costs, op_name, tensors_in, written
 from .scope import Owner, Scope
 from .state import Guard
@@ -171,6 +172,8 @@ class Recorder(TorchDispatchMode):
         self.shapes_by = None   # the fake mode that is on when the recording starts
         self.sharded = False    # whether a DTensor was met
         self.items: Callable | None = None  # what `item` says of a tensor; None: what the tensor says
+        self.replayed = False   # whether the backward may be another than on real tensors
+        self._views = WeakValueDictionary()  # those with a gradient that were written to, by id
         self.recipes: dict[tuple, tuple] = {}  # by signature: what fake tensors an operator gave, and its cost
         self.costs: list[Cost] = []
         self.owners: list[Owner] = []
@@ -204,16 +207,24 @@ class Recorder(TorchDispatchMode):
         kwargs = self.fakes.here(kwargs)
         if FakeTensor not in types and self.fakes.runs(func, args, kwargs):
             storages: dict = {}
-            with values_on(): out = self._run(func, args, kwargs, _signature(func, args, kwargs, storages), storages)
+            key = _signature(func, args, kwargs, storages)
+            with values_on(): out = self._run(func, args, kwargs, key, storages)
             self.fakes.gave(func, (args, kwargs), out)
             return out
-        self.fakes.writes(written(func, args, kwargs))
-        given = args, kwargs
+        overwritten = written(func, args, kwargs)
+        self.fakes.writes(overwritten)
+        if torch.is_grad_enabled(): self._watch_views(overwritten, (args, kwargs))
+        given, chosen = (args, kwargs), self.fakes.selected(func, args)
         args, kwargs = self.fakes.of(args), self.fakes.of(kwargs)
         _refuse_mixed(func, args)
         if depends_on_values(func):  # what is known of them counts
             out = func(*args, **kwargs)
             with values_on(): self._note(func, *given, out, None, {})
+            return out
+        if chosen is not given[0]:
+            key = _signature(func, args, kwargs, storages := {})
+            out = func(*self.fakes.of(chosen), **kwargs)
+            self._note(func, args, kwargs, out, key, storages)
             return out
         storages: dict = {}
         key = _signature(func, args, kwargs, storages)
@@ -229,6 +240,13 @@ class Recorder(TorchDispatchMode):
         self._add(func, args, known[1])
         return repeated(known[0], self.fakes.mode, args)
 
+    def _watch_views(self, overwritten, given) -> None:
+        # Of a view that is written to and then used, autograd makes the node anew: `as_strided` for real tensors, whose
+        # backward copies, and the view's own for fake ones.
+        if self._views and not self.replayed: self.replayed = any(id(t) in self._views for t in tensors_in(given))
+        for t in tensors_in(overwritten):
+            if t._is_view() and t.requires_grad: self._views[id(t)] = t
+
     def _run(self, func, args, kwargs, key, storages):
         if depends_on_values(func): key = None
         elif key is None: self._needs_values(func)
@@ -237,6 +255,7 @@ class Recorder(TorchDispatchMode):
                 if not isinstance(t, FakeTensor): self.guard.writes(t)
         out = self.items(args[0]) if func is _ITEM and self.items is not None else None
         if out is None: out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
+        if self.fakes is not None: out = restrided(func, args, out)
         self._note(func, args, kwargs, out, key, storages)
         return out
 

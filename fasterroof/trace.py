@@ -156,7 +156,8 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
     held = reachable(program, args, kwargs, optimizer)
     tensors = _tensors(held, (args, kwargs))
     device = _in_place_of_meta(tensors)
-    if real and any(not t.is_meta for t in (program.parameters() if isinstance(program, torch.nn.Module) else tensors)): device = None
+    own = program.parameters() if isinstance(program, torch.nn.Module) else tensors
+    if real and not all(t.is_meta for t in own): device = None
     mode = None if real and device is None else _fake_mode(tensors)
     with _as_it_was(program, args, kwargs, optimizer, real, backward) as guard, ExitStack() as stack:
         fakes = None if mode is None else Fakes(mode, device)
@@ -186,6 +187,9 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
     if device is not None and not target and any(op.kind in ("attention", "softmax") for op in ops):
         notes.append(f"on meta, so attention was counted as it runs on {device.type}, an assumption; "
                      "target='cuda' counts CUDA's fused kernels")
+    if recorder.replayed and backward:
+        notes.append("a view is written to in place: autograd may copy its gradient on real tensors, and does not on "
+                     "fake ones; real=True counts it")
     if fused and any(op.kind == "attention" for op in ops): notes += fused.notes
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
 
@@ -194,13 +198,14 @@ _STEPS, _OTHER = 1000.0, 1.0
 
 
 def _step(optimizer: torch.optim.Optimizer, recorder: Recorder) -> None:
-    valueless = recorder.fakes is not None
+    def unknown(t): return _OTHER if isinstance(t, FakeTensor) else None
+
     mute = Recorder(Scope(lambda: None), fakes=recorder.fakes, guard=recorder.guard)
-    if valueless: mute.items = lambda t: _OTHER
+    mute.items = unknown
     try:
         with mute: optimizer.step()  # makes the state
         counters = {id(s["step"]) for s in optimizer.state.values() if isinstance(s.get("step"), torch.Tensor)}
-        recorder.items = lambda t: _STEPS if id(t) in counters else _OTHER if valueless else None
+        recorder.items = lambda t: _STEPS if id(t) in counters else unknown(t)
         with recorder: optimizer.step()
     except TypeError as e:
         if "closure" not in str(e): raise
@@ -236,8 +241,8 @@ def _clearer(error: ModelError, program: object) -> ModelError:
     "The same error, unless the program asked for a value that tensors on meta do not have."
     cause = error.__cause__
     if not isinstance(cause, _READS_VALUES): return error
-    return ModelError(f"{model_name(program)} asks for values ({getattr(cause, 'func', cause)}), and tensors on meta have none: "
-                      "give it whole numbers that are not on meta, or build it with its weights.")
+    return ModelError(f"{model_name(program)} asks for values ({getattr(cause, 'func', cause)}), and tensors on meta "
+                      "have none: give it whole numbers that are not on meta, or build it with its weights.")
 
 
 def trace(
@@ -285,7 +290,8 @@ def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target
     try: ops, more = _run(program, args, kwargs, real, backward, optimizer, target)
     except ModelError as e:
         if real: raise
-        if any(t.is_meta for t in _tensors(reachable(program), (args, kwargs))): raise _clearer(e, program) from e.__cause__
+        if any(t.is_meta for t in _tensors(reachable(program), (args, kwargs))):
+            raise _clearer(e, program) from e.__cause__
         ops, more = _run(program, args, kwargs, True, backward, optimizer, None)  # a mistake is made again, and raised
         more = [f"{_without_values(e)}, so it was run on the real tensors", *more]
         if target: more.append(f"target={target!r} counts on fake tensors only: attention was counted as it ran here")
