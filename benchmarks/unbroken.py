@@ -37,7 +37,8 @@ CONTAINERS = (
 CHANGES = ("add", "add", "replace", "remove", "clear", "reorder")
 HOOKS = ("forward", "pre", "backward", "parameter", "global", "state_dict")
 SETTINGS = ("dtype", "grad", "deterministic", "threads", "mkldnn", "anomaly", "autocast", "random", "numpy", "torch")
-STORAGES = ("gather", "gather and keep", "free", "fill", "share", "replace", "write parameter", "write buffer", "write argument", "half")
+STORAGES = ("gather", "gather and keep", "free", "fill", "share", "replace", "write parameter", "write buffer",
+            "write argument", "half")
 STATES = ("attribute", "class", "global", "nonlocal", "cache", "buffer", "module", "mode", "grad", "requires_grad",
           "generator", "tensor attribute", "delete")
 MODULES = ("norm", "scripted", "frozen", "optimized", "sharded", "lstm", "encoder")
@@ -278,7 +279,7 @@ def body_class():
             for i, (kind, *how) in enumerate(self.spec["actions"]):
                 if Switch.at == i: raise Planned(f"action {i}")
                 y = getattr(self, kind)(x, y, i, *how, caches, closed)
-            for i, c in self.held.items(): y = fold(y, c)
+            for c in self.held.values(): y = fold(y, c)
             return y + self.settings() + self.calls + self.extra + self.b.mean() + self.view.mean()
 
         def container(self, x, y, i, kind, how, where, caches, closed):
