@@ -31,10 +31,10 @@ def tensors_in(
     if isinstance(x, torch.Tensor): yield x
     elif isinstance(x, (list, tuple)):
         for y in x: yield from tensors_in(y)
-    elif isinstance(x, Mapping):
-        for y in x.values(): yield from tensors_in(y)
+    elif isinstance(x, Mapping):  # a subclass of dict may make something else of `values`
+        for y in dict.values(x) if isinstance(x, dict) else x.values(): yield from tensors_in(y)
     elif is_dataclass(x) and not isinstance(x, type):
-        for f in fields(x): yield from tensors_in(getattr(x, f.name))
+        for f in fields(x): yield from tensors_in(getattr(x, f.name, None))
 
 
 def distinct_bytes(

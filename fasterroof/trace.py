@@ -7,6 +7,7 @@ __all__ = ['differentiable', 'made_optimizer', 'steps_told', 'warn_uncounted', '
 
 # %% ../nbs/analysis/trace.ipynb #f0ad6d6d
 import copy
+import functools
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -89,19 +90,27 @@ def made_optimizer(
 
 # %% ../nbs/analysis/trace.ipynb #96f79fec
 def _mapped(fn: Callable, x: object) -> object:
-    "`x` with `fn` of each tensor in it, containers and dataclasses copied."
+    """`x` with `fn` of each tensor in it, containers and dataclasses copied.
+
+    A container that cannot be copied stays: the recorder takes its tensors as it meets them."""
     if isinstance(x, torch.Tensor): return fn(x)
-    if is_dataclass(x) and not isinstance(x, type):
+    if not any(True for _ in tensors_in(x)): return x
+    try: return _copied(functools.partial(_mapped, fn), x)
+    except Exception: return x
+
+
+def _copied(fn: Callable, x: object) -> object:
+    "A container with `fn` of everything in it."
+    if is_dataclass(x):
         y = copy.copy(x)
-        for f in fields(x): object.__setattr__(y, f.name, _mapped(fn, getattr(x, f.name)))
+        for f in fields(x):
+            if hasattr(x, f.name): object.__setattr__(y, f.name, fn(getattr(x, f.name)))
         return y
-    if isinstance(x, tuple) and hasattr(x, "_fields"): return type(x)(*(_mapped(fn, y) for y in x))
-    if isinstance(x, (list, tuple)): return type(x)(_mapped(fn, y) for y in x)
-    if isinstance(x, Mapping):
-        y = copy.copy(x)
-        for k, v in x.items(): y[k] = _mapped(fn, v)
-        return y
-    return x
+    if isinstance(x, tuple) and hasattr(x, "_fields"): return type(x)(*map(fn, x))
+    if isinstance(x, (list, tuple)): return type(x)(map(fn, x))
+    y = copy.copy(x)
+    for k, v in x.items(): y[k] = fn(v)
+    return y
 
 
 @contextmanager
@@ -139,6 +148,8 @@ def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> 
                 if isinstance(x, torch.Tensor) and x.is_leaf and x.grad is not None: x.grad = None
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
+        # TorchScript would fold constants while it optimizes: fake ones would stay in the graph that it runs ever after.
+        stack.enter_context(torch.jit.optimized_execution(False))
         # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
         stack.enter_context(mock.patch.object(torch, "compile", _not_compiled))
         stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails is tried again, or raised
