@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['call_arguments', 'model_name', 'device_of', 'describe', 'check_call', 'model_errors', 'original', 'is_compiled',
-           'is_scripted', 'program_notes', 'is_jax', 'speaks_jax']
+           'is_scripted', 'undispatched', 'program_notes', 'is_jax', 'speaks_jax']
 
 # %% ../nbs/analysis/calls.ipynb #31319501
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
@@ -121,6 +121,27 @@ def is_scripted(
     scripted = (torch.jit.ScriptModule, torch.jit.ScriptFunction)
     modules = model.modules() if isinstance(model, torch.nn.Module) else ()
     return any(isinstance(m, scripted) for m in (model, *modules))
+
+
+_PAST_DISPATCHER = ("mkldnn_", "MKLDNN", "oneDNNFusionGroup", "TensorExprGroup", "FusionGroup", "CudaFusionGroup")
+
+
+def undispatched(
+    objects: Iterable,  # from `reachable`
+) -> list[str]:         # "prim.mkldnn_convolution", one for each place in a graph
+    "Return the kernels that TorchScript's interpreter runs past torch's dispatcher, where nothing sees them."
+    scripts = [x for x in objects if isinstance(x, (torch.jit.ScriptModule, torch.jit.ScriptFunction))]
+    inner = {id(part) for x in scripts if isinstance(x, torch.jit.ScriptModule) for part in x.children()}
+    kinds = []
+    for x in scripts:
+        if id(x) in inner or not hasattr(x, "inlined_graph"): continue
+        blocks = [x.inlined_graph]
+        while blocks:
+            for node in blocks.pop().nodes():
+                blocks += node.blocks()
+                kind = node.kind()
+                if kind.removeprefix("prim::").startswith(_PAST_DISPATCHER): kinds.append(kind.replace("::", "."))
+    return kinds
 
 
 def program_notes(

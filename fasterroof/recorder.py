@@ -7,8 +7,11 @@ __all__ = ['NeedsValues', 'Recorder']
 
 # %% ../nbs/analysis/recorder.ipynb #70dc4602
 import gc
+import itertools
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from weakref import WeakValueDictionary
 
@@ -192,6 +195,12 @@ class Recorder(TorchDispatchMode):
         self.replayed = False   # whether the backward may be another than on real tensors
         self._views = WeakValueDictionary()  # those with a gradient that were written to, by id
         self.recipes: dict[tuple, tuple] = {}  # by signature: what fake tensors an operator gave, and its cost
+        self.parts: list[tuple[int, int, Recorder]] = []  # (position, number, what ran there) of other threads
+        self.errors: list[BaseException] = []  # that were raised in them
+        self.handed = itertools.count()
+        self.lock: threading.RLock | None = None  # fake tensors are made by one thread at a time
+        self.elsewhere, self.threads, self.late = 0, 0, 0  # operations in other threads; how many; those still running
+        self.closed = False     # whether the recording is over, though a thread goes on
         self.costs: list[Cost] = []
         self.owners: list[Owner] = []
         self.funcs: list[object] = []
@@ -202,7 +211,10 @@ class Recorder(TorchDispatchMode):
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+        if self.closed: return func(*args, **kwargs or {})
+        with self.lock or nullcontext(): return self._dispatch(func, types, args, kwargs or {})
+
+    def _dispatch(self, func, types, args, kwargs):
         # A DTensor works out its global shape by running the operator on fake tensors: no work.
         if torch._C._get_dispatch_mode(_FAKE) is not self.shapes_by: return func(*args, **kwargs)
         if self.sharded and _called_from("tensor/_sharding_prop.py"): return func(*args, **kwargs)
@@ -336,13 +348,82 @@ class Recorder(TorchDispatchMode):
             body = _BODIES.get(func.__name__) or func.py_kernels.get(DispatchKey.CompositeExplicitAutograd)
             if body is not None:
                 with self: return body(*args, **kwargs)
-        if self.fakes is None: out = func(*args, **kwargs)
+        if self.fakes is None: out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
         else: out = func(*self.fakes.of(args), **self.fakes.of(kwargs))
         with values_on(): self._note(func, args, kwargs, out, None, {})  # a mask that is known tells what is skipped
         return out
 
+    def hand_over(self) -> Callable[[], AbstractContextManager]:
+        "Called where work is handed to another thread: what enters a recorder there."
+        here = self.scope.here() or self.scope
+        position, number, owner, phase = len(self.costs), next(self.handed), here.owner, self.phase
+        if self.fakes is not None and self.lock is None: self.lock = threading.RLock()
+        return lambda: self._part(position, number, owner, phase)
+
+    @contextmanager
+    def _part(self, position: int, number: int, owner: Owner, phase: str) -> Iterator[None]:
+        call = self.call.branch() if hasattr(self.call, "branch") else None
+        part = Recorder(self.scope.branch(owner), call, self.memo, self.fakes, self.guard)
+        part.phase, part.lock = phase, self.lock
+        self.parts.append((position, number, part))
+        mode = None if self.fakes is None else self.fakes.mode
+        before = None if mode is None else torch._C._unset_dispatch_mode(_FAKE)
+        # A mode counts how often it was entered, which two threads would confuse: it is set without that.
+        if mode is not None: torch._C._set_dispatch_mode(mode)
+        try:
+            with part.scope.following(), part: yield
+        except BaseException as e:
+            self.errors.append(e)
+            raise
+        finally:
+            if mode is not None: torch._C._unset_dispatch_mode(_FAKE)
+            if before is not None: torch._C._set_dispatch_mode(before)
+
+    def gather(self) -> None:
+        "Put what ran in other threads where it was handed over."
+        if not self.parts: return
+        parts, self.parts = sorted(self.parts, key=lambda part: part[:2]), []
+        calls, threads = dict(self.scope.calls), {}
+        mine = self.costs, self.funcs, self.owners, self.phases
+        merged = [], [], [], []
+        ticks, at = [], 0
+        for position, _, part in parts:
+            part.closed = part.scope.thread != 0  # it is still running
+            self.late += part.closed
+            if not part.costs: continue
+            thread = threads.setdefault(part.scope.ran_in, len(threads) + 1)
+            for all_of_it, own in zip(merged, mine, strict=True): all_of_it += own[at:position]
+            ticks += [(i, 0) for i in range(at, position)]
+            at = position
+            def later(owner, top=part.scope.top):  # the calls of a module are numbered through all threads
+                return owner if owner is top else owner._replace(call=owner.call + calls.get(owner.module, 0))
+
+            ran = part.costs, part.funcs, [*map(later, part.owners)], part.phases
+            for all_of_it, own in zip(merged, ran, strict=True): all_of_it += own
+            if part.call is not None: ticks += [(tick, thread) for tick in part.call.ticks]
+            for path, n in part.scope.calls.items(): calls[path] = calls.get(path, 0) + n
+            self.elsewhere += len(part.costs)
+        for all_of_it, own in zip(merged, mine, strict=True): all_of_it += own[at:]
+        self.costs, self.funcs, self.owners, self.phases = merged
+        self.threads = max(self.threads, len(threads))
+        if hasattr(self.call, "merge"): self.call.merge([*ticks, *((i, 0) for i in range(at, len(mine[0])))])
+
+    @property
+    def thread_notes(self) -> list[str]:
+        "What a reader needs to know of work in other threads."
+        self.gather()
+        notes = []
+        if self.elsewhere:
+            some = "another thread" if self.threads == 1 else f"{self.threads} other threads"
+            notes.append(f"{self.elsewhere} operations ran in {some}")
+        if self.late: notes.append("a thread was still running at the end: what it did later is not counted")
+        if self.scope.others:
+            notes.append("modules also ran in threads that had been started before: their work is not counted")
+        return notes
+
     def ops(self) -> list[Op]:
         "What was recorded."
+        self.gather()
         made, ops = {}, []
         collecting = gc.isenabled()
         gc.disable()  # tens of thousands of small objects, none of them in a cycle

@@ -43,7 +43,7 @@ class Scope:
         self.branches: list[Scope] = []   # of threads that are followed
 
     def _start(self, thread: int, top: Owner) -> None:
-        self.thread, self.top = thread, top
+        self.thread, self.ran_in, self.top = thread, thread, top
         self.calls: dict[str, int] = {}
         self.stack: list[Owner] = []
         self.since: list[tuple[int, Owner]] = []  # autograd's sequence number from which on each owner was running
@@ -76,17 +76,17 @@ class Scope:
     def owner(self) -> Owner:
         return self.stack[-1] if self.stack else self.top
 
-    def _here(self) -> "Scope | None":
+    def here(self) -> "Scope | None":
         "The part of the scope that this thread belongs to; autograd's own threads belong to the watched one."
         thread = threading.get_ident()
         if thread == self.thread: return self
-        part = next((b for b in reversed(self.branches) if b.thread == thread and b.until == float("inf")), None)
+        part = next((b for b in reversed(self.branches) if b.thread == thread), None)
         if part is None and torch._C._current_autograd_node() is not None: return self
         if part is None: self.others = True
         return part
 
     def _before(self, module, args):
-        here = self._here()
+        here = self.here()
         if here is None: return
         if module not in self.names:
             self._add(module, ".".join(filter(None, (here.owner.module, type(module).__name__))))
@@ -97,7 +97,7 @@ class Scope:
         here._mark()
 
     def _after(self, module, args, out):
-        here = self._here()
+        here = self.here()
         if here is None or not here.stack: return
         done = here.stack.pop()
         here._mark()
@@ -118,10 +118,11 @@ class Scope:
     @contextmanager
     def following(self) -> Iterator[None]:
         "In the thread of a branch: modules that run there are its own."
-        self.thread, self.until = threading.get_ident(), float("inf")
+        self.thread = self.ran_in = threading.get_ident()
+        self.until = float("inf")
         self._mark()
         try: yield
-        finally: self.until = torch.autograd._get_sequence_nr()
+        finally: self.thread, self.until = 0, torch.autograd._get_sequence_nr()
 
     def __enter__(self):
         self._start(threading.get_ident(), self.top)

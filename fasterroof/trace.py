@@ -24,7 +24,7 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax
+from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax, undispatched
 from .env import preserved
 from .errors import InputError, ModelError, UncountedWarning, one_line
 from .fakes import Fakes, UnknownWritten, stood_in
@@ -34,6 +34,7 @@ from .ops import tensors_in
 from .recorder import NeedsValues, Recorder
 from .scope import Owner, Scope
 from .state import Kept, kept, left_alone, reachable
+from .threads import following
 from .work import Op, Trace
 
 # %% ../nbs/analysis/trace.ipynb #7d3c948f
@@ -148,12 +149,19 @@ def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> 
                 if isinstance(x, torch.Tensor) and x.is_leaf and x.grad is not None: x.grad = None
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
-        # TorchScript would fold constants while it optimizes: fake ones would stay in the graph that it runs ever after.
+        # TorchScript folds constants while it optimizes: fake ones would stay in the graph that it runs ever after.
         stack.enter_context(torch.jit.optimized_execution(False))
         # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
         stack.enter_context(mock.patch.object(torch, "compile", _not_compiled))
         stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails is tried again, or raised
         yield held
+
+
+def _unseen(name: str) -> Op:
+    "An operation that ran where nothing could see it."
+    return Op(name=name, module="", type="", leaf=False, call=0, kind="unknown", flops=None, executed_flops=None,
+              contraction_flops=None, bytes_read=0, bytes_written=0, footprint=0, mode="none", shapes=((), ()),
+              rule=None)
 
 
 def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -> tuple[list[Op], list[str]]:
@@ -168,7 +176,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
         if device is not None: stack.enter_context(stood_in(held.objects, fakes))
         scope = Scope(program)
         recorder = Recorder(scope, fakes=fakes, guard=held.guard)
-        left = left_alone(held.objects)
+        left, hidden = left_alone(held.objects), undispatched(held.objects)
         stack.enter_context(model_errors(program, scope, args, kwargs))
         if fakes:
             if any(t.layout is not torch.strided or t.is_nested for t in tensors_in((args, kwargs))):
@@ -178,6 +186,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
         stack.enter_context(scope)
         stack.enter_context(steps_told(recorder))
         fused = FusedAttention() if target else None
+        threads = stack.enter_context(following(recorder.hand_over, quiet=fakes is not None))
         with recorder, fused or nullcontext(): out = program(*args, **kwargs)
         if backward:
             starts = differentiable(out)
@@ -187,8 +196,9 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             recorder.phase = "backward"  # also of callbacks that run when its last node is done
             with recorder: torch.autograd.backward(starts, seeds)
         if optimizer is not None: _step(made_optimizer(optimizer, program), recorder)
-    ops = recorder.ops()
-    notes = []
+        if fakes and recorder.errors: raise recorder.errors[0]  # a thread's, which nobody may have asked for
+    ops = [*recorder.ops(), *map(_unseen, hidden)]
+    notes = [*recorder.thread_notes, *threads.notes]
     if device is not None and not target and any(op.kind in ("attention", "softmax") for op in ops):
         notes.append(f"on meta, so attention was counted as it runs on {device.type}, an assumption; "
                      "target='cuda' counts CUDA's fused kernels")
