@@ -20,6 +20,7 @@ import queue
 import random
 import subprocess
 import sys
+import threading
 import time
 import types
 import warnings
@@ -40,7 +41,7 @@ SETTINGS = ("dtype", "grad", "deterministic", "threads", "mkldnn", "anomaly", "a
 STORAGES = ("gather", "gather and keep", "free", "fill", "share", "replace", "write parameter", "write buffer",
             "write argument", "half")
 STATES = ("attribute", "class", "global", "nonlocal", "cache", "buffer", "module", "mode", "grad", "requires_grad",
-          "generator", "tensor attribute", "delete")
+          "generator", "tensor attribute", "delete", "thread", "executor")
 MODULES = ("norm", "scripted", "frozen", "optimized", "sharded", "lstm", "encoder")
 WHERE = ("attribute", "global", "closure", "argument")
 
@@ -355,6 +356,12 @@ def body_class():
             elif how == "requires_grad": self.lin.bias.requires_grad_(False)
             elif how == "generator": return y + torch.rand(4, generator=self.generator)
             elif how == "tensor attribute": self.lin.weight.seen = getattr(self.lin.weight, "seen", 0) + 1
+            elif how == "thread":
+                thread = threading.Thread(target=lambda: self.lin.register_forward_hook(lambda m, args, out: out + 1))
+                thread.start()
+                thread.join()
+            elif how == "executor":
+                with ThreadPoolExecutor(1) as pool: y = y + pool.submit(lambda: self.lin(x.detach()).sum()).result()
             elif how == "delete": self.extra = 3 if not hasattr(self, "extra") else 4
             return (y + len(self._buffers) + len(self._modules) + getattr(self.lin.weight, "seen", 0)
                     + self.lin.bias.requires_grad + (self.lin.bias.grad is not None))
