@@ -139,6 +139,9 @@ def preserved(
     "Put settings, random generators and models back afterwards, whatever happens inside."
     with ExitStack() as stack:
         for write, value in _settings(): stack.callback(write, value)
+        # Autocast would hand casts of weights that were made inside, fake or trained on, to the next run.
+        stack.callback(torch.clear_autocast_cache)
+        torch.clear_autocast_cache()
         if models: stack.enter_context(kept(*models))
         yield
 

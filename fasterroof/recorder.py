@@ -10,16 +10,18 @@ import gc
 import sys
 from collections.abc import Callable
 from functools import cache
+from weakref import WeakValueDictionary
 
 import torch
 from torch._C import DispatchKey
 from torch._ops import HigherOrderOperator
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import rules  # noqa: F401  (registers the cost rules)
 from .errors import InputError
 from .nested import has_ragged
+from .fakes import Fakes, recipe_of, repeated, repeats, restrided, values_on
 from .ops import cost, depends_on_values, has_rule, known_costs, op_name, tensors_in, written
 from .scope import Owner, Scope
 from .storages import Guard
@@ -62,7 +64,7 @@ def _flatten(values, into: list, storages: dict) -> None:
         if isinstance(x, torch.Tensor):
             if x.layout is not torch.strided or x.is_nested: raise _Unsigned
             # the last figure: which of the arguments share memory
-            into += (x.dtype, x.is_cuda, x.shape, x.stride(), x.storage_offset(),
+            into += (x.dtype, x.device, x.shape, x.stride(), x.storage_offset(),
                      storages.setdefault(x.untyped_storage()._cdata, len(storages)))
         elif type(x) is int or x is None: into.append(x)
         elif isinstance(x, (list, tuple)):
@@ -97,15 +99,6 @@ def _refuse_unknown_lengths(func, args) -> None:
     if args[1].is_meta:
         raise InputError("The padding mask has no values on meta, so the lengths of the sequences are unknown: build "
                          "the model on a device, or the nn.TransformerEncoder with enable_nested_tensor=False.")
-
-
-def _faked(x: object, fake: FakeTensorMode) -> object:
-    "`x` with the same fake tensor for every real one, so that views and sharing are seen as they are."
-    if isinstance(x, FakeTensor): return x
-    if isinstance(x, torch.Tensor): return fake.from_tensor(x)
-    if isinstance(x, (list, tuple)): return type(x)([_faked(y, fake) for y in x])
-    if isinstance(x, dict): return {k: _faked(y, fake) for k, y in x.items()}
-    return x
 
 # %% ../nbs/analysis/recorder.ipynb #203990d8
 def _called_from(room: str, until: str = "") -> bool:
@@ -188,11 +181,11 @@ class Recorder(TorchDispatchMode):
         scope: Scope,                 # says which module is running
         call: Callable | None = None,  # runs an operator: `call(func, args, kwargs)`; None: plainly
         memo: dict | None = None,     # costs by signature, shared between recordings; None: the process's
-        fake: FakeTensorMode | None = None,  # real tensors met on the way (parameters, constants) become its fake ones
+        fakes: Fakes | None = None,   # stand in for the real tensors met on the way (parameters, constants)
         guard: Guard | None = None,   # told what is about to be written to
     ):
         super().__init__()
-        self.scope, self.call, self.fake = scope, call, fake
+        self.scope, self.call, self.fakes = scope, call, fakes
         self.memo = known_costs() if memo is None else memo
         self.guard = guard
         self.phase = "forward"  # of what runs outside autograd's nodes
@@ -201,6 +194,9 @@ class Recorder(TorchDispatchMode):
         self.shapes_by = None   # the fake mode that is on when the recording starts
         self.sharded = False    # whether a DTensor was met
         self.items: Callable | None = None  # what `item` says of a tensor; None: what the tensor says
+        self.replayed = False   # whether the backward may be another than on real tensors
+        self._views = WeakValueDictionary()  # those with a gradient that were written to, by id
+        self.recipes: dict[tuple, tuple] = {}  # by signature: what fake tensors an operator gave, and its cost
         self.costs: list[Cost] = []
         self.owners: list[Owner] = []
         self.funcs: list[object] = []
@@ -221,28 +217,80 @@ class Recorder(TorchDispatchMode):
         if _is_composite(func):
             with self: out = _decomposed(func, args, kwargs)
             if out is not NotImplemented: return out
-        if self.fake is not None: args, kwargs = _faked(args, self.fake), _faked(kwargs, self.fake)
+        if self.fakes is not None: return self._faked(func, types, args, kwargs)
         _refuse_mixed(func, args)
         _refuse_unknown_lengths(func, args)
         # In-place operators change what the signature is taken from (`resize_`, `set_`):
         # first the arguments, then the run.
         storages: dict = {}
+        return self._run(func, args, kwargs, _signature(func, args, kwargs, storages), storages)
+
+    def _faked(self, func, types, args, kwargs):
+        "Run an operator on fake tensors, or for real where all that it is given is known."
+        kwargs = self.fakes.here(kwargs)
+        if FakeTensor not in types and self.fakes.runs(func, args, kwargs):
+            storages: dict = {}
+            key = _signature(func, args, kwargs, storages)
+            with values_on(): out = self._run(func, args, kwargs, key, storages)
+            self.fakes.gave(func, (args, kwargs), out)
+            return out
+        overwritten = written(func, args, kwargs)
+        self.fakes.writes(overwritten)
+        if torch.is_grad_enabled(): self._watch_views(overwritten, (args, kwargs))
+        given, chosen = (args, kwargs), self.fakes.selected(func, args)
+        args, kwargs = self.fakes.of(args), self.fakes.of(kwargs)
+        _refuse_mixed(func, args)
+        if depends_on_values(func):  # what is known of them counts
+            out = func(*args, **kwargs)
+            with values_on(): self._note(func, *given, out, None, {})
+            return out
+        if chosen is not given[0]:
+            key = _signature(func, args, kwargs, storages := {})
+            out = func(*self.fakes.of(chosen), **kwargs)
+            self._note(func, args, kwargs, out, key, storages)
+            return out
+        storages: dict = {}
         key = _signature(func, args, kwargs, storages)
+        if key is None or FakeTensor not in types or not repeats(func):
+            return self._run(func, args, kwargs, key, storages)
+        at = (torch.get_default_dtype(), *key)
+        known = self.recipes.get(at)
+        if known is None:
+            out = self._run(func, args, kwargs, key, storages)
+            recipe = recipe_of(func, args, out)
+            if recipe is not None: self.recipes[at] = recipe, self.costs[-1]
+            return out
+        self._add(func, args, known[1])
+        return repeated(known[0], self.fakes.mode, args)
+
+    def _watch_views(self, overwritten, given) -> None:
+        # Of a view that is written to and then used, autograd makes the node anew: `as_strided` for real tensors, whose
+        # backward copies, and the view's own for fake ones.
+        if self._views and not self.replayed: self.replayed = any(id(t) in self._views for t in tensors_in(given))
+        for t in tensors_in(overwritten):
+            if t._is_view() and t.requires_grad: self._views[id(t)] = t
+
+    def _run(self, func, args, kwargs, key, storages):
         if depends_on_values(func): key = None
-        elif key is None and self.fake is not None and func.namespace != "c10d": raise NeedsValues(func)
+        elif key is None: self._needs_values(func)
         if self.guard is not None:
-            for t in tensors_in(written(func, args, kwargs)): self.guard.writes(t)
+            for t in tensors_in(written(func, args, kwargs)):
+                if not isinstance(t, FakeTensor): self.guard.writes(t)
         out = self.items(args[0]) if func is _ITEM and self.items is not None else None
         if out is None: out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
+        if self.fakes is not None: out = restrided(func, args, out)
         self._note(func, args, kwargs, out, key, storages)
         return out
+
+    def _needs_values(self, func) -> None:
+        if self.fakes is not None and func.namespace != "c10d": raise NeedsValues(func)
 
     def _note(self, func, args, kwargs, out, key, storages) -> None:
         known = None
         if key is not None:
             try: _flatten((out,), key, storages)
             except _Unsigned:
-                if self.fake is not None and func.namespace != "c10d": raise NeedsValues(func) from None
+                self._needs_values(func)
                 key = None
             else:
                 key = tuple(key)
@@ -250,6 +298,9 @@ class Recorder(TorchDispatchMode):
         if known is None:
             known = cost(func, args, kwargs, out)
             if key is not None: self.memo[key] = known
+        self._add(func, args, known)
+
+    def _add(self, func, args, known: Cost) -> None:
         self.costs.append(known); self.funcs.append(func)
         node = torch._C._current_autograd_node()
         if node is None and self.tended is not None and self.scope.stack:  # a module within a closure that it was given
@@ -273,8 +324,7 @@ class Recorder(TorchDispatchMode):
             for t in (p, p.grad, *optimizer.state.get(p, {}).values()):
                 if not isinstance(t, torch.Tensor): continue
                 self.tended[id(t)] = owner
-                if self.fake is not None and not isinstance(t, FakeTensor):
-                    self.tended[id(self.fake.from_tensor(t))] = owner
+                if self.fakes is not None and not isinstance(t, FakeTensor): self.tended[id(self.fakes.of(t))] = owner
 
     def _tender(self, args) -> Owner:
         # An optimizer works through its parameters one by one, or on all of them at once.
@@ -291,9 +341,9 @@ class Recorder(TorchDispatchMode):
             body = _BODIES.get(func.__name__) or func.py_kernels.get(DispatchKey.CompositeExplicitAutograd)
             if body is not None:
                 with self: return body(*args, **kwargs)
-        if self.fake is not None: args, kwargs = _faked(args, self.fake), _faked(kwargs, self.fake)
-        out = func(*args, **kwargs)
-        self._note(func, args, kwargs, out, None, {})
+        if self.fakes is None: out = func(*args, **kwargs)
+        else: out = func(*self.fakes.of(args), **self.fakes.of(kwargs))
+        with values_on(): self._note(func, args, kwargs, out, None, {})  # a mask that is known tells what is skipped
         return out
 
     def ops(self) -> list[Op]:

@@ -15,26 +15,36 @@ from dataclasses import fields, is_dataclass
 from unittest import mock
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
+)
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax
 from .env import preserved
 from .errors import InputError, ModelError, UncountedWarning, one_line
+from .fakes import Fakes, UnknownWritten, stood_in
 from .fused import FusedAttention
 from .memory import held_bytes
 from .ops import tensors_in
 from .recorder import NeedsValues, Recorder
 from .scope import Owner, Scope
-from .state import Kept, kept, left_alone
+from .state import Kept, kept, left_alone, reachable
 from .work import Op, Trace
 
 # %% ../nbs/analysis/trace.ipynb #7d3c948f
-def _on_meta(program: object, args: object) -> bool:
-    "Whether the program holds tensors, and all that it holds are on meta; of a function, its arguments."
-    held = [*program.parameters(), *program.buffers()] if isinstance(program, torch.nn.Module) else []
-    held = held or list(tensors_in(args))
-    return bool(held) and all(t.is_meta for t in held)
+def _tensors(objects: list, given: object) -> list[torch.Tensor]:
+    "Those among the objects that a program can reach, and those that it is given."
+    return [*(x for x in objects if isinstance(x, torch.Tensor)), *tensors_in(given)]
+
+
+def _in_place_of_meta(tensors: list[torch.Tensor]) -> torch.device | None:
+    "Where tensors on meta are assumed to be: where the others are, else on the CPU. None: there are none on meta."
+    if not any(t.is_meta for t in tensors): return None
+    return next((t.device for t in tensors if not t.is_meta), torch.device("cpu"))
 
 
 @contextmanager
@@ -49,10 +59,9 @@ def _hushed(name: str) -> Iterator[None]:
 def _not_compiled(model=None, **options): return model if model is not None else lambda fn: fn
 
 
-def _fake_mode(program: object, args: object) -> FakeTensorMode:
+def _fake_mode(tensors: list[torch.Tensor]) -> FakeTensorMode:
     "The mode of fake tensors that are here already; otherwise a new one."
-    held = [*program.parameters(), *program.buffers()] if isinstance(program, torch.nn.Module) else []
-    known = next((t.fake_mode for t in (*held, *tensors_in(args)) if isinstance(t, FakeTensor)), None)
+    known = next((t.fake_mode for t in tensors if isinstance(t, FakeTensor)), None)
     return known or FakeTensorMode(allow_non_fake_inputs=True)
 
 
@@ -121,8 +130,6 @@ def steps_told(
 def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> Iterator[Kept]:
     "Afterwards everything that the program can reach, and all settings, are what they were."
     with ExitStack() as stack:
-        stack.callback(torch.clear_autocast_cache)  # it would hand fake weights to the next real run
-        torch.clear_autocast_cache()
         stack.enter_context(preserved())
         copied = tensors_in((args, kwargs)) if real else ()
         held = stack.enter_context(kept(program, args, kwargs, optimizer, copied=copied))
@@ -140,19 +147,23 @@ def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> 
 
 def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -> tuple[list[Op], list[str]]:
     "The operations of one run, and what was assumed."
-    notes, meta = [], _on_meta(program, (args, kwargs))
-    # meta needs no faking, but the shapes of CUDA's own kernels are known to fake tensors only
-    fake = None if real or (meta and not target) else _fake_mode(program, (args, kwargs))
-    scope = Scope(program)
     with _as_it_was(program, args, kwargs, optimizer, real, backward) as held, ExitStack() as stack:
-        recorder = Recorder(scope, fake=fake, guard=held.guard)
+        tensors = _tensors(held.objects, (args, kwargs))
+        device = _in_place_of_meta(tensors)
+        own = program.parameters() if isinstance(program, torch.nn.Module) else tensors
+        if real and not all(t.is_meta for t in own): device = None
+        mode = None if real and device is None else _fake_mode(tensors)
+        fakes = None if mode is None else Fakes(mode, device)
+        if device is not None: stack.enter_context(stood_in(held.objects, fakes))
+        scope = Scope(program)
+        recorder = Recorder(scope, fakes=fakes, guard=held.guard)
         left = left_alone(held.objects)
         stack.enter_context(model_errors(program, scope, args, kwargs))
-        if fake: stack.enter_context(fake)
-        if meta: args, kwargs = _mapped(lambda t: t.to("meta"), (args, kwargs))
-        if fake and any(t.layout is not torch.strided or t.is_nested for t in tensors_in((args, kwargs))):
-            raise NeedsValues("a sparse or nested argument")
-        if fake: args, kwargs = _mapped(fake.from_tensor, (args, kwargs))
+        if fakes:
+            if any(t.layout is not torch.strided or t.is_nested for t in tensors_in((args, kwargs))):
+                raise NeedsValues("a sparse or nested argument")
+            args, kwargs = _mapped(fakes.given, (args, kwargs))
+            stack.enter_context(mode)
         stack.enter_context(scope)
         stack.enter_context(steps_told(recorder))
         fused = FusedAttention() if target else None
@@ -166,8 +177,13 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             with recorder: torch.autograd.backward(starts, seeds)
         if optimizer is not None: _step(made_optimizer(optimizer, program), recorder)
     ops = recorder.ops()
-    if meta and not target and any(op.kind == "softmax" for op in ops):
-        notes.append("on meta, attention was counted as it decomposes there; target='cuda' counts a fused kernel")
+    notes = []
+    if device is not None and not target and any(op.kind in ("attention", "softmax") for op in ops):
+        notes.append(f"on meta, so attention was counted as it runs on {device.type}, an assumption; "
+                     "target='cuda' counts CUDA's fused kernels")
+    if recorder.replayed and backward:
+        notes.append("a view is written to in place: autograd may copy its gradient on real tensors, and does not on "
+                     "fake ones; real=True counts it")
     if fused and any(op.kind == "attention" for op in ops): notes += fused.notes
     if left: notes.append(f"the program holds what cannot be rewound and stays as this run left it: {', '.join(left)}")
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
@@ -177,14 +193,14 @@ _STEPS, _OTHER = 1000.0, 1.0
 
 
 def _step(optimizer: torch.optim.Optimizer, recorder: Recorder) -> None:
-    held = [p for g in optimizer.param_groups for p in g["params"]]
-    valueless = recorder.fake is not None or any(p.is_meta for p in held)
-    mute = Recorder(Scope(lambda: None), fake=recorder.fake, guard=recorder.guard)
-    if valueless: mute.items = lambda t: _OTHER
+    def unknown(t): return _OTHER if isinstance(t, FakeTensor) else None
+
+    mute = Recorder(Scope(lambda: None), fakes=recorder.fakes, guard=recorder.guard)
+    mute.items = unknown
     try:
         with mute: optimizer.step()  # makes the state
         counters = {id(s["step"]) for s in optimizer.state.values() if isinstance(s.get("step"), torch.Tensor)}
-        recorder.items = lambda t: _STEPS if id(t) in counters else _OTHER if valueless else None
+        recorder.items = lambda t: _STEPS if id(t) in counters else unknown(t)
         with recorder: optimizer.step()
     except TypeError as e:
         if "closure" not in str(e): raise
@@ -207,9 +223,21 @@ def warn_uncounted(
 def _without_values(error: ModelError) -> str:
     "Why fake tensors did not do, in a few words."
     cause = error.__cause__
+    if isinstance(cause, UnknownWritten): return str(cause)
     if getattr(cause, "func", None) is not None: return f"it looks at values ({cause.func})"
     first, *_ = str(cause).strip().split("\n")
     return f"fake tensors did not do ({type(cause).__name__}: {one_line(first, 120)})"
+
+
+_READS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, NeedsValues, UnknownWritten)
+
+
+def _clearer(error: ModelError, program: object) -> ModelError:
+    "The same error, unless the program asked for a value that tensors on meta do not have."
+    cause = error.__cause__
+    if not isinstance(cause, _READS_VALUES): return error
+    return ModelError(f"{model_name(program)} asks for values ({getattr(cause, 'func', cause)}), and tensors on meta "
+                      "have none: give it whole numbers that are not on meta, or build it with its weights.")
 
 
 def trace(
@@ -257,8 +285,8 @@ def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target
     try: ops, more = _run(program, args, kwargs, real, backward, optimizer, target)
     except ModelError as e:
         if real: raise
-        held = [*program.parameters(), *program.buffers()] if isinstance(program, torch.nn.Module) else []
-        if any(t.is_meta for t in (*held, *tensors_in((args, kwargs)))): raise
+        if any(t.is_meta for t in _tensors(reachable(program), (args, kwargs))):
+            raise _clearer(e, program) from e.__cause__
         ops, more = _run(program, args, kwargs, True, backward, optimizer, None)  # a mistake is made again, and raised
         more = [f"{_without_values(e)}, so it was run on the real tensors", *more]
         if target: more.append(f"target={target!r} counts on fake tensors only: attention was counted as it ran here")
