@@ -19,7 +19,6 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import rules  # noqa: F401  (registers the cost rules)
-from .errors import InputError
 from .nested import has_ragged
 from .fakes import Fakes, recipe_of, repeated, repeats, restrided, values_on
 from .ops import cost, depends_on_values, has_rule, known_costs, op_name, tensors_in, written
@@ -89,16 +88,9 @@ def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list | None:
     return into
 
 
-_FROM_MASK = {_aten._nested_tensor_from_mask.default, _aten._nested_tensor_from_mask_left_aligned.default}
-
-
-def _refuse_unknown_lengths(func, args) -> None:
-    "Raise where a padding mask without values would say how long the sequences of a nested tensor are."
-    if func not in _FROM_MASK: return
-    if isinstance(args[1], FakeTensor): raise NeedsValues(func)
-    if args[1].is_meta:
-        raise InputError("The padding mask has no values on meta, so the lengths of the sequences are unknown: build "
-                         "the model on a device, or the nn.TransformerEncoder with enable_nested_tensor=False.")
+# there are no fake tensors of the strided nested layout, and whether a mask can be made one is a question of values
+_NESTED = {_aten._nested_tensor_from_mask_left_aligned.default, _aten._nested_tensor_from_mask.default,
+           _aten._nested_from_padded.default, _aten._nested_tensor_from_tensor_list.default}
 
 # %% ../nbs/analysis/recorder.ipynb #203990d8
 def _called_from(room: str, until: str = "") -> bool:
@@ -219,7 +211,6 @@ class Recorder(TorchDispatchMode):
             if out is not NotImplemented: return out
         if self.fakes is not None: return self._faked(func, types, args, kwargs)
         _refuse_mixed(func, args)
-        _refuse_unknown_lengths(func, args)
         # In-place operators change what the signature is taken from (`resize_`, `set_`):
         # first the arguments, then the run.
         storages: dict = {}
@@ -234,6 +225,7 @@ class Recorder(TorchDispatchMode):
             with values_on(): out = self._run(func, args, kwargs, key, storages)
             self.fakes.gave(func, (args, kwargs), out)
             return out
+        if func in _NESTED: raise NeedsValues(func)
         overwritten = written(func, args, kwargs)
         self.fakes.writes(overwritten)
         if torch.is_grad_enabled(): self._watch_views(overwritten, (args, kwargs))
