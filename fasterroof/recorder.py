@@ -88,9 +88,10 @@ def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list | None:
     return into
 
 
-# there are no fake tensors of the strided nested layout, and whether a mask can be made one is a question of values
-_NESTED = {_aten._nested_tensor_from_mask_left_aligned.default, _aten._nested_tensor_from_mask.default,
-           _aten._nested_from_padded.default, _aten._nested_tensor_from_tensor_list.default}
+# there are no fake tensors of the strided nested layout; whether a mask is fit for one is a question of its values
+_ALIGNED = _aten._nested_tensor_from_mask_left_aligned.default
+_NESTED = {_ALIGNED, _aten._nested_tensor_from_mask.default, _aten._nested_from_padded.default,
+           _aten._nested_tensor_from_tensor_list.default}
 
 # %% ../nbs/analysis/recorder.ipynb #203990d8
 def _called_from(room: str, until: str = "") -> bool:
@@ -224,6 +225,10 @@ class Recorder(TorchDispatchMode):
             key = _signature(func, args, kwargs, storages)
             with values_on(): out = self._run(func, args, kwargs, key, storages)
             self.fakes.gave(func, (args, kwargs), out)
+            return out
+        if func is _ALIGNED and not isinstance(args[1], FakeTensor) and not args[1].is_meta:  # the mask alone decides
+            with values_on(): out = func(torch.empty(*args[0].shape[:2], 1), args[1])
+            self._note(func, self.fakes.of(args), kwargs, out, None, {})
             return out
         if func in _NESTED: raise NeedsValues(func)
         overwritten = written(func, args, kwargs)
