@@ -119,7 +119,12 @@ def evaluate(
     eqn: object,  # an equation of a jaxpr
     known: list,  # values of its inputs, None where they are not known
 ) -> list:
-    "Values of an equation's outputs from those of its inputs; None where they cannot be told."
+    "Values of an equation's outputs from those of its inputs; None where unknown, or where roundings may differ."
+    outs = _values(eqn, known)
+    return [None if _inexact(eqn, known, out) else out for out in outs]
+
+
+def _values(eqn, known: list) -> list:
     name, nothing = eqn.primitive.name, [None] * len(eqn.outvars)
     if name in CALLS:
         body = body_of(eqn)
@@ -146,8 +151,8 @@ def _result(name: str, eqn, known: list, dtype) -> object:
     if name in _ARITHMETIC: return _ARITHMETIC[name](*known)
     if name in ("div", "rem") and np.all(np.asarray(known[1]) != 0):
         if name == "rem": return np.fmod(*known)
-        a, b = (np.asarray(k).astype(object) for k in known)  # as whole numbers of any size
-        return abs(a) // abs(b) * np.where((a < 0) == (b < 0), 1, -1)
+        a, b = known
+        return a // b + ((a % b != 0) & ((a < 0) != (b < 0)))  # towards zero, where numpy goes down
     return None
 
 
@@ -210,7 +215,7 @@ def _inexact(eqn, known: list, out: object) -> bool:
 def _run(jaxpr, eqns, known: list, stored: bool = False) -> list:
     "Values of a jaxpr's outputs, by those of its `eqns` that can be evaluated; `stored`: its outputs are in memory."
     body, env, inexact = opened(jaxpr), {}, set()
-    env.update(zip(body.constvars, map(number, getattr(jaxpr, "consts", ())), strict=False))
+    env.update(zip(body.constvars, map(_few, map(number, getattr(jaxpr, "consts", ()))), strict=False))
     env.update(zip(body.invars, known, strict=True))
     def value(atom): return literal(atom).known if hasattr(atom, "val") else env.get(atom)
     for eqn in eqns:
@@ -218,7 +223,7 @@ def _run(jaxpr, eqns, known: list, stored: bool = False) -> list:
         further = eqn.primitive.name in (*_ROUNDED, "div", *CALLS)
         if further and not inexact.isdisjoint(a for a in eqn.invars if not hasattr(a, "val")):
             given = [None] * len(given)
-        outs = evaluate(eqn, given)
+        outs = _values(eqn, given)
         inexact.update(v for v, out in zip(eqn.outvars, outs, strict=True) if _inexact(eqn, given, out))
         env.update(zip(eqn.outvars, outs, strict=True))
     return [value(a) if stored or hasattr(a, "val") or a not in inexact else None for a in body.outvars]
@@ -259,6 +264,10 @@ def _in_units(op: str, start: float, stop: float, step: float, dtype) -> object:
 
 
 _LIMIT = 20_000  # equations that are evaluated before a loop is called unknown
+_FEW = 64        # elements of an array that are followed through a loop
+
+
+def _few(known: object) -> object: return known if np.size(known) <= _FEW else None
 
 
 def loop_trips(
@@ -266,7 +275,7 @@ def loop_trips(
     known: list,  # values of its operands, None where they are not known
 ) -> int | None:
     "How many trips a `while` makes, from the values of its operands; None: not known."
-    p = eqn.params
+    p, known = eqn.params, [*map(_few, known)]
     cond, body, n, m = p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"]
     of_cond, of_body, carry = known[:n], known[n: n + m], known[n + m:]
     inputs, cond_eqns = _needed(cond, [0])

@@ -91,12 +91,10 @@ def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list | None:
     return into
 
 
-_FROM_MASK = {_aten._nested_tensor_from_mask.default, _aten._nested_tensor_from_mask_left_aligned.default}
-
-
-def _refuse_unknown_lengths(func, args) -> None:
-    "Raise where a padding mask without values would say how long the sequences of a nested tensor are."
-    if func in _FROM_MASK and isinstance(args[1], FakeTensor): raise NeedsValues(func)
+# there are no fake tensors of the strided nested layout; whether a mask is fit for one is a question of its values
+_ALIGNED = _aten._nested_tensor_from_mask_left_aligned.default
+_NESTED = {_ALIGNED, _aten._nested_tensor_from_mask.default, _aten._nested_from_padded.default,
+           _aten._nested_tensor_from_tensor_list.default}
 
 # %% ../nbs/analysis/recorder.ipynb #203990d8
 def _called_from(room: str, until: str = "") -> bool:
@@ -240,13 +238,17 @@ class Recorder(TorchDispatchMode):
             with values_on(): out = self._run(func, args, kwargs, key, storages)
             self.fakes.gave(func, (args, kwargs), out)
             return out
+        if func is _ALIGNED and not isinstance(args[1], FakeTensor) and not args[1].is_meta:  # the mask alone decides
+            with values_on(): out = func(torch.empty(*args[0].shape[:2], 1), args[1])
+            self._note(func, self.fakes.of(args), kwargs, out, None, {})
+            return out
+        if func in _NESTED: raise NeedsValues(func)
         overwritten = written(func, args, kwargs)
         self.fakes.writes(overwritten)
         if torch.is_grad_enabled(): self._watch_views(overwritten, (args, kwargs))
         given, chosen = (args, kwargs), self.fakes.selected(func, args)
         args, kwargs = self.fakes.of(args), self.fakes.of(kwargs)
         _refuse_mixed(func, args)
-        _refuse_unknown_lengths(func, args)
         if depends_on_values(func):  # what is known of them counts
             out = func(*args, **kwargs)
             with values_on(): self._note(func, *given, out, None, {})
