@@ -338,7 +338,8 @@ def profiled(
     windows = walk.steps.windows(walk.found) if walk.steps.host else [
         (min(s.start for s in step), max(s.end for s in step)) if step else (0.0, 0.0) for step in spans]
     windows = [windows[i] for i in kept]
-    walls = [end - start for start, end in windows]
+    marks = {(start, end): e.duration for (start, end, _), e in zip(walk.steps.on_host, walk.steps.host, strict=True)}
+    walls = [marks.get((start, end), end - start) for start, end in windows]  # without a difference's last digits
     aside = len(steps) - len(kept)
     took = Counter()
     for s in spans[0]: took[s.device] += s.duration
