@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from .calltree import NOWHERE, Node, call_trees
 from .clock import no_gc
 from .errors import RunFileError, one_line
-from .rebuilt import Formats, Rebuilt, collective_cost, collective_record, is_composite, rebuilt
+from .rebuilt import UNKNOWN, Formats, Rebuilt, collective_cost, collective_record, is_composite, rebuilt
 from .scope import Owner
 from .spans import Span, Stretch, common, covered_time, union, without
 from .tracefile import ON_DEVICE, Event, TraceFile
@@ -220,13 +220,22 @@ class _Walk(_Counted):
         self.kernels(node, [k for k in node.launched if id(k) not in explained])
         return True
 
+    def called(self, node: Node) -> list[Node]:
+        "The operators that a node called; none where it launched something by itself."
+        inner, rest = [], [node]
+        while rest:
+            n = rest.pop()
+            if n.kernels or id(n.event) in self.lost: return []
+            for c in n.children:
+                (inner if c.event.category == "cpu_op" and _QUALIFIED.fullmatch(c.name) else rest).append(c)
+        return inner
+
     def parts(self, node: Node) -> bool:
-        "Whether all that a node did is in operators that it called, each of which can be counted."
-        within = [c for c in node.children if c.event.category == "cpu_op" and _QUALIFIED.fullmatch(c.name)]
-        calls = [self.call(c.event) for c in within]
-        if node.kernels or any(c.kernels or id(c.event) in self.lost for c in node.children if c not in within):
-            return False
-        known = all(call.cost is not None or self.parts(c) for c, call in zip(within, calls, strict=True))
+        "Whether all that a node did is in operators that it called: by their kernels, or since all can be counted."
+        inner = self.called(node)
+        if self.on_device and any(c.launched for c in inner): return True
+        calls = [self.call(c.event) for c in inner]
+        known = all(call.cost is not None or self.parts(c) for c, call in zip(inner, calls, strict=True))
         return known and any(call.cost is None or call.cost.bytes for call in calls)
 
     def operation(self, node: Node) -> bool:
@@ -244,7 +253,8 @@ class _Walk(_Counted):
             if said is not None: cost, name, call = said[0], name if named else said[1], Rebuilt(None, said[0])
             elif comm: return False
         each = e.name.startswith("aten::_foreach_") and any(c.event.inputs for c in node.children)
-        if cost is None and (each or ("recorded" in call.why and e.inputs is not None and self.parts(node))):
+        gone = ("recorded" in call.why and e.inputs is not None) or (call.why == UNKNOWN and self.on_device)
+        if cost is None and (each or (gone and self.parts(node))):
             self.by_parts[e.name, call.why] += 1
             return False
         if cost is not None and self.lost and any(id(n.event) in self.lost for n in node.walk()):

@@ -29,7 +29,7 @@ def headline(
     def share(pct): return MISSING if pct is None else f"{pct:.0f} %"
     lines = {"unstable": "the machine changed meanwhile"} if run.unstable else {}
     several = max((o.overlap_s for o in run.occupancy), default=0.0)
-    overlap = f"; streams overlap for {si(several, 's')}" if several and run.device != "cpu" else ""
+    overlap = f"; overlap {si(several, 's')}" if several and run.device != "cpu" else ""
     if run.pipelined:  # two figures, told apart by name
         lines |= {"latency (each run waited for)": timed(run.whole),
                   "throughput (runs follow each other)": f"a run every {timed(run.pipelined)}"}
@@ -51,8 +51,8 @@ def headline(
     talks = [o for o in run.occupancy if o.communication_s]
     if talks:
         most = max(talks, key=lambda o: o.exposed_communication_s)
-        lines["communication"] = (f"{si(most.communication_s, 's')}, of it {si(most.exposed_communication_s, 's')} "
-                                  "exposed, the rest behind computation")
+        lines["communication"] = (f"{si(most.communication_s, 's')}, {si(most.exposed_communication_s, 's')} exposed, "
+                                  f"{si(most.hidden_communication_s, 's')} hidden")
     return lines
 
 # %% ../nbs/analysis/told.ipynb #6562be01
