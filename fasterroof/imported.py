@@ -100,8 +100,8 @@ def _environment(trace: TraceFile, found: Profiled) -> dict:
     return record
 
 
-_REPEATS = ("The trace marks no steps (`prof.step()`), so it is one run: what it repeats is added up, and calls says how "
-            "often it ran.")
+_REPEATS = ("The trace marks no steps (`prof.step()`), so it is one run: what it repeats is added up, and calls says "
+            "how often it ran.")
 
 
 def _stem(path: object) -> str: return Path(str(path)).name.partition(".")[0] or "trace"
@@ -139,7 +139,8 @@ def run_of(
     gpu = found.device != "cpu"
     return Run(
         model=name or _stem(trace.path),
-        sample=f"{steps} of {len(found.ops)} operation{'s' * (len(found.ops) != 1)}{rank}", device=found.device, points=joined.points, roof=roof,
+        sample=f"{steps} of {len(found.ops)} operation{'s' * (len(found.ops) != 1)}{rank}",
+        device=found.device, points=joined.points, roof=roof,
         watched=Timing(tuple(found.walls)), ops=tuple(found.ops), timeline=joined.timeline,
         time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
         idle_s=float(np.median(found.idle)) if gpu else None,

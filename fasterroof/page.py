@@ -56,7 +56,8 @@ def _fused(points) -> bool: return any(p.fused for p in points)
 def _merged(points) -> bool: return sum(p.share for p in points if p.calls > 1) > 0.5
 
 
-_SOMETIMES = {"phase": _phased, "calls": _merged, "unfused": _fused, "operations in it": _fused}  # columns that only some runs need
+# Columns that only some runs need.
+_SOMETIMES = {"phase": _phased, "calls": _merged, "unfused": _fused, "operations in it": _fused}
 _COLUMNS = (  # heading, cell, sort key
     ("layer", lambda p: elide(one_line(p.name), 44), None),
     ("type", lambda p: elide(one_line(p.type), 24), None),

@@ -17,7 +17,7 @@ from .clock import no_gc
 from .errors import RunFileError, one_line
 from .rebuilt import UNKNOWN, Formats, Rebuilt, collective_cost, collective_record, is_composite, rebuilt
 from .scope import Owner
-from .spans import Span, Stretch, common, covered_time, union, without
+from .spans import Span, Stretch, covered_time, union, without
 from .tracefile import ON_DEVICE, Event, TraceFile
 from .work import CONTRACTIONS, Cost, Op
 
@@ -93,9 +93,10 @@ class _Steps:
             last = max((k.end for k in kernels), default=0.0)
             if step >= 0: ends[step] = max(ends[step], last)
             else: between.append((when[1], last))
+        between.sort(reverse=True)
         before = 0.0
         for start, _, i in self.on_host:
-            before = max([before, *(last for when, last in between if when < start)])
+            while between and between[-1][0] < start: before = max(before, between.pop()[1])
             marks.append((max(start, before), max(ends[i], before)))
             before = marks[-1][1]
         return marks
@@ -322,9 +323,10 @@ def _idle(trace: TraceFile, spans: list[list[Span]], windows: list[Stretch]) -> 
     "Seconds of each step between its first kernel and its last during which no kernel ran, of whichever step."
     busy = union((e.start, e.end) for e in trace.events if e.category in ON_DEVICE)
     idle = []
-    for step, window in zip(spans, windows, strict=True):
-        ran = [(min(s.start for s in step), max(s.end for s in step))] if step else []
-        idle.append(covered_time(without(common([window], ran), busy)))
+    for step, (start, end) in zip(spans, windows, strict=True):
+        if step: start, end = max(start, min(s.start for s in step)), min(end, max(s.end for s in step))
+        near = busy[max(0, bisect_right(busy, (start,)) - 1):bisect_right(busy, (end,))]
+        idle.append(covered_time(without([(start, end)], near)) if step and start < end else 0.0)
     return tuple(idle)
 
 
