@@ -107,8 +107,8 @@ _NOTHING = Cost(kind="unknown", flops=None, executed_flops=None, contraction_flo
                 footprint=0, mode="none", shapes=((), ()), rule=None)
 
 
-# How cuBLAS, cuDNN, CUTLASS and hipBLASLt call kernels that multiply fp32 as TF32. Of s1688, the instruction of
-# 16×8×8 that adds up in fp32, fp32 operands have no other use: https://docs.nvidia.com/cutlass, "Profiler".
+# How libraries call kernels that multiply fp32 as TF32. 1688 is the tensor cores' instruction of 16×8×8, which on
+# Ampere is TF32's (https://github.com/NVIDIA/cutlass/issues/1341); half formats have it too, fp32 operands no other.
 _TF32 = re.compile(r"tf32|xf32|(?<![a-z0-9])s1688gemm", re.IGNORECASE)
 
 

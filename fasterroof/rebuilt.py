@@ -236,6 +236,7 @@ _NUMBERS = {"int": (0, 1, 2, 3), "float": (1.0, 0.5, 0.0), "number": (1, 2, 0.5,
 def _missing(func, inputs: Inputs, values: list) -> dict[int, tuple[list, bool]]:
     "By the position of each argument whose value is missing: values to try, and whether it can have no others."
     shapes = [list(d) for d, kind in zip(inputs.dims, inputs.types, strict=True) if kind in _DTYPES]
+    shapes += [list(d) for dims in inputs.dims for d in dims if isinstance(d, tuple)]  # of lists of tensors
     most, tries = max(map(len, shapes), default=0), {}
     arguments = func._schema.arguments
     weights = {a.name: d for a, d, k in zip(arguments, inputs.dims, inputs.types, strict=True) if k in _DTYPES}
@@ -244,7 +245,7 @@ def _missing(func, inputs: Inputs, values: list) -> dict[int, tuple[list, bool]]
         if not _lost(a.type, inputs, inputs.types[i], values[i]): continue
         only = kind == "bool" or (kind == "int" and a.name in _DIMENSIONS)
         if a.name == "normalized_shape" and "weight" in weights: own, only = [list(weights["weight"])], True
-        elif kind == "int" and only: own = range(-most, most)
+        elif kind == "int" and only: own = range(-most - 1, most + 1)
         elif kind in _NUMBERS: own = _NUMBERS[kind]
         elif kind == "List[bool]": own = [list(x) for n in (2, 3) for x in product((True, False), repeat=n)]
         else:
@@ -271,11 +272,11 @@ def _tried(func, inputs: Inputs, values: list, formats: Formats) -> Cost:
     ran = ((chosen, run(chosen)) for chosen in some)
     chosen, base = next(((c, x) for c, x in ran if isinstance(x, Cost)), (None, None))
     if base is None: raise run(some[0])
-    if tries and base.kind in FREE: return replace(base, shapes=((), ()))
     for i, (own, only) in tries.items():
         others = [x for x in (run(chosen | {i: value}) for value in own if value is not chosen[i])
                   if isinstance(x, Cost)]
-        base = _whatever(base, func._schema.arguments[i], others, only)
+        free = base.kind in FREE and all(x.kind in FREE for x in others)
+        base = replace(base, shapes=((), ())) if free else _whatever(base, func._schema.arguments[i], others, only)
     return base
 
 
