@@ -271,7 +271,9 @@ def _tried(func, inputs: Inputs, values: list, formats: Formats) -> Cost:
     some = [dict(zip(tries, x, strict=True)) for x in islice(product(*(own for own, _ in tries.values())), 300)]
     ran = ((chosen, run(chosen)) for chosen in some)
     chosen, base = next(((c, x) for c, x in ran if isinstance(x, Cost)), (None, None))
-    if base is None: raise run(some[0])
+    if base is None and tries:
+        raise Unrecorded(f"its argument {func._schema.arguments[next(iter(tries))].name!r} was not recorded")
+    if base is None: raise run({})
     for i, (own, only) in tries.items():
         others = [x for x in (run(chosen | {i: value}) for value in own if value is not chosen[i])
                   if isinstance(x, Cost)]
