@@ -5,14 +5,17 @@
 # %% auto #0
 __all__ = ['nested_from_mask', 'mask_left_aligned', 'pad_backward', 'quantise', 'dequantise', 'quantised_elementwise',
            'onednn_elementwise', 'native_dropout', 'native_dropout_backward', 'multinomial', 'embedding', 'index',
-           'masked_index', 'gather', 'take', 'embedding_bag', 'rowwise_embedding', 'quantised_embedding',
-           'scatter_work', 'index_put', 'masked_index_put', 'put', 'masked_scatter', 'masked_scatter_backward',
-           'embedding_backward', 'embedding_bag_backward', 'bag_weights_backward', 'embedding_renorm', 'max_unpool']
+           'masked_index', 'index_select', 'gather', 'take', 'embedding_bag', 'rowwise_embedding',
+           'quantised_embedding', 'scatter_work', 'index_put', 'masked_index_put', 'put', 'masked_scatter',
+           'masked_scatter_backward', 'embedding_backward', 'embedding_bag_backward', 'bag_weights_backward',
+           'embedding_renorm', 'max_unpool']
 
 # %% ../../nbs/analysis/rules/movement.ipynb #5275bd8b
 from math import prod
 
+import numpy as np
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from ..ops import Work, distinct_bytes, register_cost, tensors_in
 
@@ -147,24 +150,43 @@ def native_dropout_backward(grad, *_, out, **__): return 2 * grad.numel()  # tim
 def multinomial(weights, n, *_, out, **__): return 2 * weights.numel() + out.numel()  # a cumulative sum, the draws
 
 # %% ../../nbs/analysis/rules/movement.ipynb #0dd34bbc
-def _lookup(table, indices, out) -> Work:
-    rows = min(out.numel() * out.element_size(), distinct_bytes(table))
+_MOST_READ = 2**20  # indices that are looked at
+
+
+def _repeats(*indices: torch.Tensor) -> float:
+    "How many indices there are for each different one; 1 where their values are not at hand."
+    if len(indices) != 1: return 1
+    [i] = indices
+    at_hand = i.device.type == "cpu" and not isinstance(i, FakeTensor) and 0 < i.numel() <= _MOST_READ
+    if not at_hand or i.dtype in (torch.bool, torch.uint8): return 1
+    try: return i.numel() / np.unique(i.numpy()).size
+    except Exception: return 1  # a wrapper, such as vmap's
+
+
+def _lookup(table, indices, out, *repeating) -> Work:
+    rows = min(round(out.numel() / _repeats(*repeating)) * out.element_size(), distinct_bytes(table))
     return Work(0, read=rows + sum(map(distinct_bytes, indices)))
 
 
-@register_cost("aten::embedding", kind="gather")
-def embedding(table, indices, *_, out, **__): return _lookup(table, [indices], out)
+@register_cost("aten::embedding", kind="gather", by_values=True)
+def embedding(table, indices, *_, out, **__): return _lookup(table, [indices], out, indices)
 
 
-@register_cost("aten::index", "aten::_unsafe_index", kind="gather")
-def index(x, indices, *, out): return _lookup(x, [i for i in indices if i is not None], out)
+@register_cost("aten::index", "aten::_unsafe_index", kind="gather", by_values=True)
+def index(x, indices, *, out):
+    given = [i for i in indices if i is not None]
+    return _lookup(x, given, out, *given)
 
 
 @register_cost("aten::_unsafe_masked_index", kind="gather")
 def masked_index(x, mask, indices, *_, out): return _lookup(x, [mask, *(i for i in indices if i is not None)], out)
 
 
-@register_cost("aten::index_select", "aten::gather", kind="gather")
+@register_cost("aten::index_select", kind="gather", by_values=True)
+def index_select(x, dim, indices, *_, out, **__): return _lookup(x, [indices], out, indices)
+
+
+@register_cost("aten::gather", kind="gather")
 def gather(x, dim, indices, *_, out, **__): return _lookup(x, [indices], out)
 
 
@@ -172,13 +194,14 @@ def gather(x, dim, indices, *_, out, **__): return _lookup(x, [indices], out)
 def take(x, indices, *, out): return _lookup(x, [indices], out)
 
 
-@register_cost("aten::_embedding_bag", "aten::_embedding_bag_forward_only", kind="gather")
+@register_cost("aten::_embedding_bag", "aten::_embedding_bag_forward_only", kind="gather", by_values=True)
 def embedding_bag(table, indices, offsets, scale=False, mode=0, sparse=False, weights=None, *_, out):
     "Rows that the indices name, added up bag by bag; a mean divides, weights multiply, a maximum compares."
     rows = indices.numel() * table.shape[1]
     given = [indices, offsets, *((weights,) if weights is not None else ())]
     flops = rows * (2 if weights is not None else 1) + out[0].numel() * (mode == 1)
-    return Work(flops, read=min(rows * table.element_size(), distinct_bytes(table)) + sum(map(distinct_bytes, given)))
+    read = min(round(rows / _repeats(indices)) * table.element_size(), distinct_bytes(table))
+    return Work(flops, read=read + sum(map(distinct_bytes, given)))
 
 
 @register_cost(*(f"quantized::embedding_bag_{rows}_rowwise_offsets" for rows in ("byte", "4bit", "2bit")),
