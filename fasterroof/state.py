@@ -9,6 +9,7 @@ __all__ = ['tensor_parts', 'reachable', 'left_alone', 'Kept', 'kept']
 import array
 import dis
 import functools
+import gc
 import inspect
 import io
 import random
@@ -202,6 +203,19 @@ def _inside(x: object) -> Iterable:
     return held + _own_classes(type(x))
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    "Tens of thousands of small objects are made, none of them in a cycle: the garbage collector would look for some."
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+@_without_collector()
 def reachable(
     *roots: object,  # modules, functions, arguments
 ) -> list:
@@ -456,11 +470,12 @@ def kept(
     guard = Guard(part for t in found if isinstance(t, torch.Tensor) for part in tensor_parts(t))
     buffers = [b for m in found if isinstance(m, torch.nn.Module) for b in m.buffers(recurse=False)]
     guard.save(part for t in (*buffers, *copied) for part in tensor_parts(t))
-    restorers = [(type(x).__name__, restore) for x in found for restore in _restorers(x) if restore is not None]
-    # Gradients come last: they have to fit the data, theirs and that of their tensors.
-    leaves = [t for t in found if isinstance(t, torch.Tensor) and t.is_leaf]
-    restorers += [("gradient", functools.partial(_restore_grad, t, t.grad)) for t in leaves]
-    versions = [(t, t._version) for t in found if isinstance(t, torch.Tensor) and not t.is_inference()]
+    with _without_collector():
+        restorers = [(type(x).__name__, restore) for x in found for restore in _restorers(x) if restore is not None]
+        # Gradients come last: they have to fit the data, theirs and that of their tensors.
+        leaves = [t for t in found if isinstance(t, torch.Tensor) and t.is_leaf]
+        restorers += [("gradient", functools.partial(_restore_grad, t, t.grad)) for t in leaves]
+        versions = [(t, t._version) for t in found if isinstance(t, torch.Tensor) and not t.is_inference()]
     try:
         yield Kept(found, guard)
     finally:
