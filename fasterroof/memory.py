@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 
 from .ops import tensors_in
-from .state import reachable
+from .state import is_leaf, reachable
 
 # %% ../nbs/analysis/memory.ipynb #80d3c5d5
 class Moment(NamedTuple):
@@ -49,7 +49,7 @@ def held_bytes(
 ) -> int:  # B
     "What the tensors that can be reached hold there, storages that are shared once."
     found = [x for x in reachable(*roots) if isinstance(x, torch.Tensor)]
-    found += [x.grad for x in found if x.is_leaf and x.grad is not None]
+    found += [x.grad for x in found if is_leaf(x) and x.grad is not None]
     strided = [t for t in (*found, *tensors_in(roots)) if t.layout is torch.strided and device in (None, t.device)]
     return sum({t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in strided}.values())
 

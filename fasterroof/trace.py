@@ -33,7 +33,7 @@ from .memory import held_bytes
 from .ops import tensors_in
 from .recorder import NeedsValues, Recorder
 from .scope import Owner, Scope
-from .state import Kept, kept, left_alone, reachable
+from .state import Kept, is_leaf, kept, left_alone, reachable
 from .threads import following
 from .work import Op, Trace
 
@@ -146,7 +146,7 @@ def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> 
         stack.enter_context(held.guard.watching())
         if backward:  # gradients start from nothing, as after `zero_grad`
             for x in held.objects:
-                if isinstance(x, torch.Tensor) and x.is_leaf and x.grad is not None: x.grad = None
+                if isinstance(x, torch.Tensor) and is_leaf(x) and x.grad is not None: x.grad = None
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
         # TorchScript folds constants while it optimizes: fake ones would stay in the graph that it runs ever after.
