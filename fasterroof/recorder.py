@@ -211,9 +211,8 @@ class Recorder(TorchDispatchMode):
             with values_on(): out = self._run(func, args, kwargs, key, storages)
             self.fakes.gave(func, (args, kwargs), out)
             return out
-        overwritten = written(func, args, kwargs)
-        self.fakes.writes(overwritten)
-        if torch.is_grad_enabled(): self._watch_views(overwritten, (args, kwargs))
+        self.fakes.writes(func, args, kwargs)
+        if torch.is_grad_enabled(): self._watch_views(written(func, args, kwargs), (args, kwargs))
         given, chosen = (args, kwargs), self.fakes.selected(func, args)
         args, kwargs = self.fakes.of(args), self.fakes.of(kwargs)
         _refuse_mixed(func, args)
