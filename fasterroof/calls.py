@@ -4,18 +4,19 @@
 
 # %% auto #0
 __all__ = ['call_arguments', 'model_name', 'device_of', 'describe', 'check_call', 'model_errors', 'original', 'is_compiled',
-           'is_scripted', 'program_notes', 'is_jax', 'speaks_jax']
+           'is_scripted', 'undispatched', 'program_notes', 'is_jax', 'speaks_jax']
 
 # %% ../nbs/analysis/calls.ipynb #31319501
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
 from torch.nn.parameter import is_lazy
 
 from .errors import FasterroofError, InputError, ModelError, one_line
+from .nested import packed_shape
 from .ops import tensors_in
 from .scope import Scope
 from .state import reachable
@@ -54,7 +55,9 @@ def describe(
     kwargs: dict,  # keyword arguments
 ) -> str:          # "1×3×224×224 float32, 8 int64"
     "Shapes and formats of the tensors in a call's arguments."
-    def one(t): return f"{'×'.join(map(str, t.shape)) or 'scalar'} {str(t.dtype).rpartition('.')[2]}"
+    def one(t):
+        shape = "×".join(map(str, packed_shape(t))) or "scalar"
+        return f"{'nested ' * t.is_nested}{shape} {str(t.dtype).rpartition('.')[2]}"
     return ", ".join(map(one, tensors_in((args, kwargs)))) or "no tensors"
 
 
@@ -67,8 +70,6 @@ def check_call(
     if not callable(model): raise InputError(f"The model must be callable, which {type(model).__name__} is not.")
     if isinstance(model, torch.nn.Module) and any(map(is_lazy, (*model.parameters(), *model.buffers()))):
         raise InputError(f"{model_name(model)} has lazy modules, whose sizes are not known yet: call it once first.")
-    if any(t.is_nested for t in tensors_in((args, kwargs))):
-        raise InputError("Nested tensors are not counted: their sizes are values. Pass padded tensors.")
     own = isinstance(model, torch.nn.Module) and type(model).__call__ is not torch.nn.Module.__call__
     if own or getattr(model, "_forward_pre_hooks", None): return  # it may be called with other arguments than `forward`
     try: signature = inspect.signature(model.forward if isinstance(model, torch.nn.Module) else model)
@@ -120,6 +121,27 @@ def is_scripted(
     scripted = (torch.jit.ScriptModule, torch.jit.ScriptFunction)
     modules = model.modules() if isinstance(model, torch.nn.Module) else ()
     return any(isinstance(m, scripted) for m in (model, *modules))
+
+
+_PAST_DISPATCHER = ("mkldnn_", "MKLDNN", "oneDNNFusionGroup", "TensorExprGroup", "FusionGroup", "CudaFusionGroup")
+
+
+def undispatched(
+    objects: Iterable,  # from `reachable`
+) -> list[str]:         # "prim.mkldnn_convolution", one for each place in a graph
+    "Return the kernels that TorchScript's interpreter runs past torch's dispatcher, where nothing sees them."
+    scripts = [x for x in objects if isinstance(x, (torch.jit.ScriptModule, torch.jit.ScriptFunction))]
+    inner = {id(part) for x in scripts if isinstance(x, torch.jit.ScriptModule) for part in x.children()}
+    kinds = []
+    for x in scripts:
+        if id(x) in inner or not hasattr(x, "inlined_graph"): continue
+        blocks = [x.inlined_graph]
+        while blocks:
+            for node in blocks.pop().nodes():
+                blocks += node.blocks()
+                kind = node.kind()
+                if kind.removeprefix("prim::").startswith(_PAST_DISPATCHER): kinds.append(kind.replace("::", "."))
+    return kinds
 
 
 def program_notes(

@@ -127,6 +127,12 @@ class ProfiledWatch(Watch):
 
     claims: Claims | None = None  # what names the kernels of compiled graphs
 
+    @property
+    def thread_notes(self) -> list[str]:
+        "What a reader needs to know of work in other threads, in sentences."
+        if not self.threaded: return []
+        return [*super().thread_notes, "The profiler saw one thread: work in others is in the run time, in no point."]
+
     def first(self) -> list[Op]:
         "The operations of one step."
         return self.take(1).ops

@@ -29,7 +29,7 @@ from .profiled import Claim, Profiled, profiled
 from .roof import Roof
 from .run import Run
 from .runfile import run_from_dict
-from .spans import covered_time, idle_time, union, without
+from .spans import covered_time, union, without
 from .tracefile import TraceFile, read_trace
 from .units import si
 from .work import modes_of
@@ -100,6 +100,10 @@ def _environment(trace: TraceFile, found: Profiled) -> dict:
     return record
 
 
+_REPEATS = ("The trace marks no steps (`prof.step()`), so it is one run: what it repeats is added up, and calls says "
+            "how often it ran.")
+
+
 def _stem(path: object) -> str: return Path(str(path)).name.partition(".")[0] or "trace"
 
 
@@ -126,17 +130,22 @@ def run_of(
         raise RunFileError(f"{one_line(trace.path)} holds no time: its steps end where they begin.")
     hidden = _hidden_s(trace) if found.device == "cpu" else 0.0
     roof, note = (peaks, "") if peaks is not None else _roof(trace, found)
-    joined = join(found.ops, found.steps, roof)
-    steps = "the whole trace" if len(found.steps) == 1 else f"{len(found.steps)} steps"
+    # The device is idle for no longer than the steps last beyond its kernels.
+    joined = join(found.ops, found.steps, roof, float(np.median(found.walls)))
+    steps = f"{len(found.steps)} step{'s' * (len(found.steps) > 1)}" if found.marked else "the whole trace"
+    if found.aside: steps = f"{len(found.steps)} of {found.marked} steps"
+    repeats = not found.marked and any(p.calls > 1 for p in joined.points)
     rank = f", rank {trace.rank} of {trace.world_size}" if trace.world_size > 1 else ""
     gpu = found.device != "cpu"
     return Run(
         model=name or _stem(trace.path),
-        sample=f"{steps} of {len(found.ops)} operations{rank}", device=found.device, points=joined.points, roof=roof,
+        sample=f"{steps} of {len(found.ops)} operation{'s' * (len(found.ops) != 1)}{rank}",
+        device=found.device, points=joined.points, roof=roof,
         watched=Timing(tuple(found.walls)), ops=tuple(found.ops), timeline=joined.timeline,
         time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
-        idle_s=float(np.median([idle_time(s) for s in found.steps])) if gpu else None,
-        notes=("From a trace: times are those of a run that was profiled.", *([note] * bool(note)),
+        idle_s=float(np.median(found.idle)) if gpu else None,
+        notes=("From a trace: times are those of a run that was profiled.", *([_REPEATS] * repeats),
+               *([note] * bool(note)),
                *_said(hidden, roof, trace, found.device), *found.notes),
         environment=_environment(trace, found))
 

@@ -19,7 +19,7 @@ from . import jaxkernels  # noqa: F401  (registers its rules)
 from .jaxloops import (
     body_of, CALLS, carried, evaluate, fresh, is_jaxpr, literal, loop_trips, number, opened, Source, Value)
 from .jaxrules import JaxWork, bytes_of, format_of, is_view, jax_rule, size_of
-from .jaxstage import check_arguments, stage
+from .jaxstage import arrays_given, check_arguments, stage
 from .units import mode_name
 from .work import CONTRACTIONS, FREE, RANGED, Op, Trace
 
@@ -111,9 +111,7 @@ class _Walk:
         name = eqn.primitive.name
         if rule is not None and rule.own and rule.kind == "view" and values:
             each = values if len(values) == len(eqn.outvars) else [values[0]] * len(eqn.outvars)
-            same = name not in ("bitcast", "bitcast_convert_type")  # other formats make other numbers of the same bits
-            return [v if same and size_of(o) == 1 else v._replace(known=None)
-                    for v, o in zip(each, eqn.outvars, strict=True)]
+            return [v._replace(known=_through(eqn, v, o)) for v, o in zip(each, eqn.outvars, strict=True)]
         known = evaluate(eqn, [v.known for v in values])
         carries_on = name in ("transpose", "convert_element_type") and values[0].flipped
         flipped = name == "rev" or carries_on
@@ -150,7 +148,8 @@ class _Walk:
         if rule is None: return None
         gradient = ("input" if len(values) > 1 and values[1].flipped else "weight") if phase == "backward" else None
         try:
-            work = rule.fn(eqn, {"gradient": gradient, "axes": place.axes}) if rule.placed else rule.fn(eqn)
+            around = {"gradient": gradient, "axes": place.axes, "known": [v.known for v in values]}
+            work = rule.fn(eqn, around) if rule.placed else rule.fn(eqn)
             if isinstance(work, JaxWork): return work
             if hasattr(work, "flops"): work = {f: getattr(work, f) for f in JaxWork._fields if hasattr(work, f)}
             if isinstance(work, dict): return JaxWork(**work)
@@ -191,11 +190,31 @@ class _Walk:
 
     def _scan(self, eqn, values, place) -> list[Value]:
         p = eqn.params
-        n, body = p["num_consts"], opened(p["jaxpr"])
+        n, m, body = p["num_consts"], p["num_carry"], opened(p["jaxpr"])
         self._whole(values[n:])
-        self.walk(p["jaxpr"], [*values[:n], *map(fresh, body.invars[n:])],
-                  place._replace(times=place.times * int(p["length"])))
+        carry = [v if o is i else fresh(i)
+                 for v, o, i in zip(values[n: n + m], body.outvars[:m], body.invars[n: n + m], strict=True)]
+        given = [*values[:n], *carry, *map(fresh, body.invars[n + m:])]
+        inside = place._replace(times=place.times * int(p["length"]))
+        outs = self.walk(p["jaxpr"], given, inside)
+        self._stack(eqn, body.outvars[m:], outs[m:], [*given, *outs[:m]], inside)
         return [fresh(o) for o in eqn.outvars]
+
+    def _stack(self, eqn, rows, values, others, place) -> None:
+        """Notes the copies among the rows that a scan stacks.
+
+        A row that an operation of the body writes lies where it belongs. One that is also carried on, that came in,
+        or that is a smaller array seen as a larger one has to be copied."""
+        elsewhere = {id(v.source) for v in (*others, *self.constants.values())}
+        read = written = 0
+        for row, v in zip(rows, values, strict=True):
+            n = bytes_of(row)
+            if id(v.source) in elsewhere or v.source.bytes != n:
+                v.source.read(v.source.bytes, True)
+                read, written = read + min(n, v.source.bytes), written + n
+            elsewhere.add(id(v.source))
+        work = JaxWork(0, read=read, written=written)
+        if written: self._record(eqn, [], place, _Given("move", lambda _: work, "rows of a scan"))
 
     def _while(self, eqn, values, place) -> list[Value]:
         p = eqn.params
@@ -299,6 +318,14 @@ class _Given(NamedTuple):
     placed: bool = False
 
 
+def _through(eqn, value: Value, out) -> object:
+    "What is known of a value that is seen another way; other formats make other numbers of the same bits."
+    if value.known is None or eqn.primitive.name in ("bitcast", "bitcast_convert_type"): return None
+    if size_of(out) == 1: return value.known
+    known = np.asarray(value.known)
+    return known if known.shape == tuple(out.aval.shape) else evaluate(eqn, [known])[0]
+
+
 _STRUCTURES = ("scan", "while", "cond", "custom_linear_solve", "shard_map", "xla_pmap", "pallas_call")
 
 
@@ -337,7 +364,9 @@ def trace_jax(
     closed, note = stage(fn, args, kwargs, name)
     walk = _Walk(trips)
     if note: walk.notes[note] = None
-    inputs = [fresh(v) for v in closed.jaxpr.invars]
+    given = map(number, arrays_given(fn, args, kwargs))
+    inputs = [fresh(v)._replace(known=None if x is None else np.asarray(x).astype(v.aval.dtype)[()])
+              for v, x in zip(closed.jaxpr.invars, given, strict=True)]
     outs = walk.walk(closed, inputs, _Place())
     wrong = [n for n in trips if n not in walk.loops] if isinstance(trips, Mapping) else []
     if wrong:

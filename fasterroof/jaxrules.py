@@ -5,13 +5,15 @@
 # %% auto #0
 __all__ = ['TRANSCENDENTAL', 'ARITHMETIC', 'VIEWS', 'JaxWork', 'JaxRule', 'register_jax_cost', 'primitive_rule',
            'unregister_jax_cost', 'jax_rule', 'size_of', 'bytes_of', 'format_of', 'is_floating', 'has_complex',
-           'has_floating', 'complex_factor', 'nothing', 'body_flops', 'integer_pow', 'is_view', 'of_output',
+           'has_floating', 'complex_factor', 'nothing', 'body_flops', 'integer_pow', 'is_view', 'of_output', 'gather',
            'dynamic_update_slice', 'swap', 'addupdate']
 
 # %% ../nbs/analysis/jaxrules.ipynb #c5266b8d
 from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
+
+import numpy as np
 
 from .errors import InputError
 from .rulebook import Rulebook, written_in
@@ -226,17 +228,51 @@ def of_output(
 
 
 primitive_rule(("slice", "device_put"), "move")(of_output)
-primitive_rule(("gather", "dynamic_slice", "get", "masked_load", "ref_get"), "gather")(of_output)
+primitive_rule(("dynamic_slice", "get", "masked_load", "ref_get"), "gather")(of_output)
+
+
+def _windows(eqn, known: object, dims: tuple, sizes: tuple, batching: tuple) -> int | None:
+    "How many different windows of an array its known indices name; None: that cannot be told."
+    if known is None or batching: return None
+    shape, mode = eqn.invars[0].aval.shape, str(eqn.params.get("mode"))
+    last = np.array([shape[d] - sizes[d] for d in dims])
+    starts = np.asarray(known).reshape(-1, len(dims)).astype(np.int64)
+    if "FILL_OR_DROP" in mode:  # what lies outside is not read
+        starts = starts[((starts >= 0) & (starts <= last)).all(1)]
+    return len(np.unique(np.clip(starts, 0, last), axis=0))
+
+
+@primitive_rule(("gather",), "gather", placed=True)
+def gather(eqn, around):
+    "Each row that is looked up is read once where the indices are known, and otherwise as often as it is named."
+    p, work = eqn.params, of_output(eqn)
+    d, sizes = p["dimension_numbers"], p["slice_sizes"]
+    known = around.get("known", (None, None))[1]
+    rows = _windows(eqn, known, d.start_index_map, sizes, getattr(d, "operand_batching_dims", ()))
+    if rows is None: return work
+    each = prod(sizes) * eqn.invars[0].aval.dtype.itemsize
+    return work._replace(first=min(work.first, rows * each))
 
 
 @primitive_rule(("dynamic_update_slice",), "scatter")
 def dynamic_update_slice(eqn): return JaxWork(0, first=0, written=bytes_of(eqn.invars[1]))
 
 
-def _scatter(eqn) -> JaxWork:
+def _scattered(eqn, known: object) -> int:
+    "Bytes that a scatter touches: rows that are named twice once where the indices are known."
+    target, indices, updates = eqn.invars[:3]
+    d, region = eqn.params["dimension_numbers"], min(bytes_of(updates), bytes_of(target))
+    outside = (*d.inserted_window_dims, *getattr(d, "operand_batching_dims", ()))
+    window = iter(updates.aval.shape[i] for i in d.update_window_dims)
+    sizes = tuple(1 if i in outside else next(window) for i in range(len(target.aval.shape)))
+    rows = _windows(eqn, known, d.scatter_dims_to_operand_dims, sizes, getattr(d, "operand_batching_dims", ()))
+    return region if rows is None else min(region, rows * prod(sizes) * target.aval.dtype.itemsize)
+
+
+def _scatter(eqn, around) -> JaxWork:
     "Elements that are only overwritten are not read; those that are added to are."
     target, updates = eqn.invars[0], eqn.invars[2]
-    region = min(bytes_of(updates), bytes_of(target))
+    region = _scattered(eqn, around.get("known", (None, None))[1])
     if eqn.primitive.name == "scatter":
         each = body_flops(eqn.params["update_jaxpr"]) if eqn.params.get("update_jaxpr") is not None else 0
         return JaxWork(each * size_of(updates), first=region if each else 0, written=region, in_place=each > 0)
@@ -245,8 +281,8 @@ def _scatter(eqn) -> JaxWork:
 
 
 primitive_rule(tuple(f"scatter{s}{op}" for op in ("add", "sub", "mul", "min", "max") for s in "-_"),
-               "scatter")(_scatter)
-primitive_rule(("scatter",), "scatter")(_scatter)
+               "scatter", placed=True)(_scatter)
+primitive_rule(("scatter",), "scatter", placed=True)(_scatter)
 
 
 @primitive_rule(("swap", "masked_swap", "ref_set"), "scatter")

@@ -51,7 +51,7 @@ class RooflinePoint:
     lower_bound: bool = False       # judged by a ceiling that is only a lower bound: `floor_s` may be less
     idle_s: float | None = None     # s a run for which the device waited for it; None: not known (CPU)
     contraction_flops: int | None = None  # FLOP of multiply-accumulates among `flops`; None: not known
-    peak_flops: float | None = None  # FLOP/s of the ceiling for contractions in `mode`: what MFU is a share of
+    peak_flops: float | None = None  # FLOP/s of the ceiling for its contractions: what MFU is a share of
     fused: tuple[str, ...] = ()     # what a compiler made one kernel of, as "module: operation"
     unfused_bytes: int | None = None  # B that these would move one by one; None: nothing was fused
 
@@ -99,7 +99,7 @@ class RooflinePoint:
     @property
     def impossible(self) -> bool:
         "Whether it was faster than the upper ends of the roof's intervals allow: something is counted wrong."
-        timed = self.measured and self.time_s is not None and self.limit_s is not None
+        timed = self.measured and self.time_s and self.limit_s is not None  # without any time, none was found
         return bool(timed and not self.lower_bound and self.time_s < self.limit_s)
 
     def as_dict(self) -> dict[str, Any]:
@@ -146,6 +146,16 @@ def op_floor(
     return roof.over_link(floor, over, op.group_size, op.times) if over else floor
 
 
+def _peak(ops: "list[Op]", mode: str, roof: Roof) -> float | None:
+    "FLOP/s that the contractions of these operations could reach together, each in its mode; without any, `mode`'s."
+    by_mode: dict[str, float] = {}
+    for op in ops:
+        if op.contraction_flops: by_mode[op.mode] = by_mode.get(op.mode, 0.0) + op.contraction_flops
+    if len(by_mode) < 2: peak = roof.ceiling(next(iter(by_mode), mode))
+    else: peak = sum(by_mode.values()) / sum(flops / roof.ceiling(m) for m, flops in by_mode.items())
+    return None if math.isnan(peak) else peak
+
+
 def _type(name: str, ops: "list[Op]") -> str:
     if ops[0].leaf: return ops[0].type
     if any(op.fused for op in ops): return "fused kernel"
@@ -181,7 +191,7 @@ def _point(
         lower_bound=not undefined and any(f.lower_bound for f in floors),
         idle_s=sum(idle) if len(idle) else None,
         contraction_flops=None if uncounted else sum(op.contraction_flops or 0 for op in ops),
-        peak_flops=None if math.isnan(peak := roof.ceiling(ops[main].mode)) else peak,
+        peak_flops=_peak(ops, ops[main].mode, roof),
         fused=tuple(dict.fromkeys(f"{x.module}: {x.name}" if x.module else x.name for op in ops for x in op.fused)),
         unfused_bytes=sum(op.unfused_bytes for op in ops) if any(op.fused for op in ops) else None,
         bound="undefined" if undefined else max(weights, key=weights.get),

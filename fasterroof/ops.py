@@ -18,6 +18,7 @@ from torch.utils.flop_counter import flop_registry
 
 from .env import fp32_mode
 from .errors import InputError, UncountedWarning, one_line
+from .nested import by_sequence, has_ragged, is_ragged, packed_shape, sequence_sizes
 from .rulebook import Rulebook, written_in
 from .units import mode_name
 from .work import CONTRACTIONS, FREE, Cost
@@ -30,10 +31,10 @@ def tensors_in(
     if isinstance(x, torch.Tensor): yield x
     elif isinstance(x, (list, tuple)):
         for y in x: yield from tensors_in(y)
-    elif isinstance(x, Mapping):
-        for y in x.values(): yield from tensors_in(y)
+    elif isinstance(x, Mapping):  # a subclass of dict may make something else of `values`
+        for y in dict.values(x) if isinstance(x, dict) else x.values(): yield from tensors_in(y)
     elif is_dataclass(x) and not isinstance(x, type):
-        for f in fields(x): yield from tensors_in(getattr(x, f.name))
+        for f in fields(x): yield from tensors_in(getattr(x, f.name, None))
 
 
 def distinct_bytes(
@@ -45,7 +46,7 @@ def distinct_bytes(
         rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
         indices = (t.crow_indices(), t.col_indices()) if rows else (t.ccol_indices(), t.row_indices())
         return sum(i.numel() * i.element_size() for i in (*indices, t.values()))
-    if t.layout is not torch.strided: return t.numel() * t.element_size()
+    if t.layout is not torch.strided or t.is_nested: return t.numel() * t.element_size()
     n = 1
     for size, stride in zip(t.shape, t.stride(), strict=True): n *= size if stride or not size else 1
     return n * t.element_size()
@@ -63,7 +64,8 @@ class _Storages:
         storage = t.untyped_storage()
         key = storage._cdata
         self.sizes[key] = storage.nbytes()
-        self.views.setdefault(key, {})[t.storage_offset(), t.shape, t.stride()] = distinct_bytes(t)
+        view = tuple(sequence_sizes(t)) if is_ragged(t) else (t.storage_offset(), t.shape, t.stride())
+        self.views.setdefault(key, {})[view] = distinct_bytes(t)
 
     def __contains__(self, t: torch.Tensor) -> bool:
         return (t.untyped_storage()._cdata if t.layout is torch.strided else id(t)) in self.views
@@ -147,6 +149,7 @@ class Work(NamedTuple):
     payload: int = 0             # bytes that a collective sends from this rank's buffer
     group_size: int = 1          # ranks that take part in it
     note: str = ""               # what the count assumes
+    mode: str | None = None      # compute mode; None: that of the first floating-point tensor
 
 
 class _Rule(NamedTuple):
@@ -275,10 +278,15 @@ def has_rule(
     return _rule(func) is not None
 
 # %% ../nbs/analysis/ops.ipynb #4e523184
+_STORED = {"quint8": "uint8", "qint8": "int8", "qint32": "int32", "quint4x2": "uint8", "quint2x4": "uint8"}
+
+
 def _mode(tensors: list[torch.Tensor], kind: str) -> str:
     floating = [t for t in tensors if t.is_floating_point() or t.is_complex()] or tensors
     if not floating: return "none"
     mode = mode_name(floating[0].dtype)
+    mode = _STORED.get(mode, mode)
+    if kind in CONTRACTIONS and mode == "uint8": return "int8"
     return fp32_mode(floating[0].device.type, kind) if mode == "fp32" and kind in CONTRACTIONS else mode
 
 
@@ -292,6 +300,19 @@ def _ruled(rule: _Rule, func, args: tuple, kwargs: dict, out: object) -> Work:
     return work if isinstance(work, Work) else Work(work)
 
 
+def _sequences(rule: _Rule, func, args: tuple, kwargs: dict, out: object, most: int) -> Work:
+    "Work on nested tensors: the sum over their sequences; what several read of one table is `most` bytes at most."
+    parts = [_ruled(rule, func, *call) for call in by_sequence(args, kwargs, out)]
+    if any(p.flops is None for p in parts): return Work(None)
+    def total(field, missing): return sum(missing(p) if getattr(p, field) is None else getattr(p, field) for p in parts)
+    contracts = rule.kind in CONTRACTIONS
+    read = None if any(p.read is None for p in parts) else min(most, total("read", int))
+    return Work(
+        total("flops", int), executed=total("executed", lambda p: p.flops), read=read,
+        contraction=total("contraction", lambda p: p.flops * contracts), transcendentals=total("transcendentals", int),
+        mode=next((p.mode for p in parts), None), note=next((p.note for p in parts), ""))
+
+
 def cost(
     func,          # the operator overload that was called, or a higher-order operator
     args: tuple,   # its positional arguments
@@ -302,10 +323,12 @@ def cost(
     rule = _rule(func)
     moved = traffic(func, args, kwargs, out, rule is None or rule.reads_self)
     inputs, outputs = list(tensors_in((args, kwargs))), list(tensors_in(out))
-    shapes = tuple(tuple(tuple(t.shape) for t in ts) for ts in (inputs, outputs))
+    shapes = tuple(tuple(map(packed_shape, ts)) for ts in (inputs, outputs))
     if not moved.moves and (rule is None or rule.kind != "comm"):  # the schemas of c10d do not tell what they write
         rule, work = _Rule("view", None, True, "view"), Work(0)
-    else: work = Work(None) if rule is None else _ruled(rule, func, args, kwargs, out)
+    elif rule is None: work = Work(None)
+    elif rule.kind == "move" or not has_ragged(inputs, outputs): work = _ruled(rule, func, args, kwargs, out)
+    else: work = _sequences(rule, func, args, kwargs, out, moved.read)
     if work.flops is None: rule = None
     kind = rule.kind if rule else "unknown"
     if kind in FREE: moved = Traffic(0, 0, 0, False)
@@ -316,5 +339,5 @@ def cost(
         kind=kind, flops=work.flops, executed_flops=work.flops if work.executed is None else work.executed,
         contraction_flops=None if rule is None else contraction, transcendentals=work.transcendentals,
         bytes_read=read, bytes_written=moved.written if work.written is None else work.written, footprint=footprint,
-        mode=_mode(inputs + outputs, kind), shapes=shapes, rule=rule.name if rule else None,
+        mode=work.mode or _mode(inputs + outputs, kind), shapes=shapes, rule=rule.name if rule else None,
         payload=work.payload, group_size=work.group_size, note=work.note)

@@ -53,10 +53,15 @@ def _phased(points) -> bool: return len({p.phase for p in points}) > 1
 def _fused(points) -> bool: return any(p.fused for p in points)
 
 
-_SOMETIMES = {"phase": _phased, "unfused": _fused, "operations in it": _fused}  # columns that only some runs need
+def _merged(points) -> bool: return sum(p.share for p in points if p.calls > 1) > 0.5
+
+
+# Columns that only some runs need.
+_SOMETIMES = {"phase": _phased, "calls": _merged, "unfused": _fused, "operations in it": _fused}
 _COLUMNS = (  # heading, cell, sort key
     ("layer", lambda p: elide(one_line(p.name), 44), None),
     ("type", lambda p: elide(one_line(p.type), 24), None),
+    ("calls", lambda p: str(p.calls), lambda p: p.calls),
     ("phase", lambda p: one_line(p.phase), None),
     ("time", lambda p: si(p.time_s, "s"), lambda p: p.time_s),
     ("% time", lambda p: percent(p.share), lambda p: p.share),
@@ -123,6 +128,7 @@ def table(
     "The slowest points of a run, for a terminal."
     hidden = {"FLOP", "bytes", "level", "unfused", "operations in it"}
     if _phased(run.points): hidden |= {"FLOP/B"}  # as wide as the phase
+    if _merged(run.points) and all(p.name == p.type for p in run.points): hidden |= {"type"}  # the same again
     shown = [(heading, cell) for heading, cell, _ in _columns(run.points) if heading not in hidden]
     # The type column names the operation of a point that is no module: its layer need not repeat it.
     rows = [[cell(p).removesuffix(f".{one_line(p.type)}") if heading == "layer" else cell(p) for heading, cell in shown]

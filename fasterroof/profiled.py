@@ -15,9 +15,9 @@ from dataclasses import dataclass, fields, replace
 from .calltree import NOWHERE, Node, call_trees
 from .clock import no_gc
 from .errors import RunFileError, one_line
-from .rebuilt import Formats, Rebuilt, collective_cost, collective_record, is_composite, rebuilt
+from .rebuilt import UNKNOWN, Formats, Rebuilt, collective_cost, collective_record, is_composite, rebuilt
 from .scope import Owner
-from .spans import Span
+from .spans import Span, Stretch, covered_time, union, without
 from .tracefile import ON_DEVICE, Event, TraceFile
 from .work import CONTRACTIONS, Cost, Op
 
@@ -74,7 +74,6 @@ class _Steps:
                           key=lambda e: e.start)
         self.host, device = marks("user_annotation"), marks("gpu_user_annotation")
         self.n = len(self.host) or 1
-        self.walls = [e.duration for e in self.host]
         number = {e.name: i for i, e in enumerate(self.host)}
         self.on_device = [(e.start, e.end, number[e.name]) for e in device if e.name in number]
         self.on_host = [(e.start, e.end, i) for i, e in enumerate(self.host)]
@@ -86,10 +85,31 @@ class _Steps:
         i = bisect_right(marks, start, key=lambda m: m[0]) - 1
         return marks[i][2] if i >= 0 and start < marks[i][1] else -1
 
+    def windows(self, found: list[tuple]) -> list[Stretch]:
+        "When each marked step ran: to the end of its mark or of its last kernel, from where the one before it ended."
+        marks, between = [], []
+        ends = [end for _, end, _ in self.on_host]
+        for step, when, _, _, kernels in found:
+            last = max((k.end for k in kernels), default=0.0)
+            if step >= 0: ends[step] = max(ends[step], last)
+            else: between.append((when[1], last))
+        between.sort(reverse=True)
+        before = 0.0
+        for start, _, i in self.on_host:
+            while between and between[-1][0] < start: before = max(before, between.pop()[1])
+            marks.append((max(start, before), max(ends[i], before)))
+            before = marks[-1][1]
+        return marks
+
 # %% ../nbs/analysis/profiled.ipynb #8848bc08
 _FIELDS = tuple(f.name for f in fields(Cost))
 _NOTHING = Cost(kind="unknown", flops=None, executed_flops=None, contraction_flops=None, bytes_read=0, bytes_written=0,
                 footprint=0, mode="none", shapes=((), ()), rule=None)
+
+
+# How libraries call kernels that multiply fp32 as TF32. 1688 is the tensor cores' instruction of 16×8×8, which on
+# Ampere is TF32's (https://github.com/NVIDIA/cutlass/issues/1341); half formats have it too, fp32 operands no other.
+_TF32 = re.compile(r"tf32|xf32|(?<![a-z0-9])s1688gemm", re.IGNORECASE)
 
 
 class _Counted:
@@ -130,7 +150,7 @@ class _Counted:
         "In TF32, if the name of a kernel says so: torch's settings are not in the trace."
         if cost.kind not in CONTRACTIONS or cost.mode != "fp32" or not kernels: return cost
         self.fp32_products = True
-        if not any("tf32" in k.name.lower() for k in kernels): return cost
+        if not any(_TF32.search(k.name) for k in kernels): return cost
         key = "tf32", id(cost)
         if key not in self.known: self.known[key] = cost, replace(cost, mode="tf32")
         return self.known[key][1]
@@ -145,6 +165,10 @@ class _Counted:
 # %% ../nbs/analysis/profiled.ipynb #af64ec16
 Claim = Callable[[Node], "list[tuple[Op, Node]] | None"]
 _QUALIFIED = re.compile(r"\w+::\w+")
+_LAUNCHES = ("cudaLaunch", "cuLaunch", "cudaMemcpy", "cudaMemset", "hipLaunch", "hipExtLaunch", "hipModuleLaunch",
+             "hipExtModuleLaunch", "hipMemcpy", "hipMemset")
+_GENERATED = "a compiler generated it, and a trace does not hold what it computes"
+_LOST = "a kernel that it launched is not in the trace"
 _NO_WORK = ("prim::", "profiler::", "c10d::barrier", "c10d::monitored_barrier_")  # questions, marks, waiting
 
 
@@ -159,6 +183,9 @@ class _Walk(_Counted):
         self.found: list[tuple[int, tuple, Op, Node | None, list[Event]]] = []  # step, when, …, kernels
         self.loose = 0  # kernels without an operation
         self.on_device = trace.on_device
+        ran = {e.correlation for e in trace.events if e.category in ON_DEVICE}
+        self.lost = {id(e) for e in trace.events if e.category in ("cuda_runtime", "cuda_driver")
+                     and e.name.startswith(_LAUNCHES) and e.correlation not in ran}  # launches without a kernel
         for root in self.roots: self.tree(root)
         for k in alone: self.kernel(k, self.steps.of(k.start, True), (1, k.start), "forward", NOWHERE)
         self.found.sort(key=lambda f: f[:2])
@@ -194,22 +221,45 @@ class _Walk(_Counted):
         self.kernels(node, [k for k in node.launched if id(k) not in explained])
         return True
 
+    def called(self, node: Node) -> list[Node]:
+        "The operators that a node called; none where it launched something by itself."
+        inner, rest = [], [node]
+        while rest:
+            n = rest.pop()
+            if n.kernels or id(n.event) in self.lost: return []
+            for c in n.children:
+                (inner if c.event.category == "cpu_op" and _QUALIFIED.fullmatch(c.name) else rest).append(c)
+        return inner
+
+    def parts(self, node: Node) -> bool:
+        "Whether all that a node did is in operators that it called: by their kernels, or since all can be counted."
+        inner = self.called(node)
+        if self.on_device and any(c.launched for c in inner): return True
+        calls = [self.call(c.event) for c in inner]
+        known = all(call.cost is not None or self.parts(c) for c, call in zip(inner, calls, strict=True))
+        return known and any(call.cost is None or call.cost.bytes for call in calls)
+
     def operation(self, node: Node) -> bool:
         "Places the node as an operation, if it is one."
         e = node.event
         if e.category != "cpu_op" or e.name.startswith(_NO_WORK): return False
         comm, named = e.name == "record_param_comms", bool(_QUALIFIED.fullmatch(e.name))
-        if not (comm or named): return False
-        call = Rebuilt(None, None) if comm else self.call(e)
+        generated = bool(e.more and "kernel_backend" in e.more)
+        if not (comm or named or generated): return False
+        call = Rebuilt(None, None) if comm else Rebuilt(None, None, _GENERATED) if generated else self.call(e)
         if named and is_composite(e.name, call.func): return False
         cost, name, kernels = call.cost, e.name.replace("::", "."), node.launched if self.on_device else ()
         if cost is None and (comm or "c10d" in e.name):
             said = self.collective([*(n.event for n in node.walk()), *kernels]) or self.gathered(e)
             if said is not None: cost, name, call = said[0], name if named else said[1], Rebuilt(None, said[0])
             elif comm: return False
-        if cost is None and e.name.startswith("aten::_foreach_") and any(c.event.inputs for c in node.children):
+        each = e.name.startswith("aten::_foreach_") and any(c.event.inputs for c in node.children)
+        gone = ("recorded" in call.why and e.inputs is not None) or (call.why == UNKNOWN and self.on_device)
+        if cost is None and (each or (gone and self.parts(node))):
             self.by_parts[e.name, call.why] += 1
             return False
+        if cost is not None and self.lost and any(id(n.event) in self.lost for n in node.walk()):
+            cost, call = None, Rebuilt(call.func, None, _LOST)
         if call.why: self.uncounted[e.name, call.why] += 1
         self.places.enter(node)
         op = self.op(self.judged(cost or _NOTHING, kernels), name, node.phase, node.owner)
@@ -226,6 +276,8 @@ class Profiled:
     notes: tuple[str, ...]     # what was left out or could not be told
     device: str = "cpu"        # where most of the time went: "cpu", "cuda:0"
     aside: int = 0             # steps that ran another list of operations
+    marked: int = 0            # steps that the trace marks, those set aside included; 0: it is one as a whole
+    idle: tuple[float, ...] = ()  # s, of each step: no device ran anything, between its first kernel and its last
 
 
 def _spans(found: list[tuple], on_device: bool, threads: dict, rank: int) -> list[Span]:
@@ -240,8 +292,6 @@ def _spans(found: list[tuple], on_device: bool, threads: dict, rank: int) -> lis
 
 
 SHARED = "A trace does not tell whether two arguments of an operation are one tensor: each is counted as its own."
-_LAUNCHES = ("cudaLaunch", "cuLaunch", "cudaMemcpy", "cudaMemset", "hipLaunch", "hipExtLaunch", "hipModuleLaunch",
-             "hipMemcpy", "hipMemset")
 
 
 def _notes(trace: TraceFile, walk: _Walk, between: int, aside: int) -> tuple[str, ...]:
@@ -250,7 +300,7 @@ def _notes(trace: TraceFile, walk: _Walk, between: int, aside: int) -> tuple[str
     if bare: notes.append(f"{bare} operations have no shapes and are not counted: record with record_shapes=True.")
     said = [f"{one_line(name, 60)} ({n}×) is not counted: {why.rstrip('.')}." for (name, why), n
             in walk.uncounted.most_common() if why != "its shapes were not recorded"]
-    said += [f"{one_line(name, 60)} ({n}×) is counted by what it calls, an operation a tensor: {why}."
+    said += [f"{one_line(name, 60)} ({n}×) is counted by the operators that it calls: {why}."
              for (name, why), n in walk.by_parts.most_common()]
     notes += said[:20] + [f"So it is with {len(said) - 20} more operators."] * (len(said) > 20)
     if any(len(op.shapes[0]) > 1 for op in walk.made.values()): notes.append(SHARED)
@@ -260,13 +310,24 @@ def _notes(trace: TraceFile, walk: _Walk, between: int, aside: int) -> tuple[str
     if walk.fp32_products:
         notes.append("A trace does not hold whether fp32 products ran as TF32: only those whose kernels are called so "
                      "are judged by it.")
-    ran = {e.correlation for e in trace.events if e.category in ON_DEVICE}
-    lost = sum(e.correlation not in ran for e in trace.events
-               if e.category in ("cuda_runtime", "cuda_driver") and e.name.startswith(_LAUNCHES))
-    if lost: notes.append(f"{lost} launches have no kernel in the trace.")
+    if walk.lost: notes.append(f"{len(walk.lost)} launches have no kernel in the trace.")
+    if walk.lost and not walk.on_device:
+        notes.append("The program ran on a GPU and the trace holds none of its kernels: times are those of the host, "
+                     "which launched them.")
     if between: notes.append(f"{between} operations ran outside of the {walk.steps.n} marked steps and were left out.")
     if aside: notes.append(f"{aside} of {walk.steps.n} steps ran a different list of operations and were set aside.")
     return tuple(notes)
+
+
+def _idle(trace: TraceFile, spans: list[list[Span]], windows: list[Stretch]) -> tuple[float, ...]:
+    "Seconds of each step between its first kernel and its last during which no kernel ran, of whichever step."
+    busy = union((e.start, e.end) for e in trace.events if e.category in ON_DEVICE)
+    idle = []
+    for step, (start, end) in zip(spans, windows, strict=True):
+        if step: start, end = max(start, min(s.start for s in step)), min(end, max(s.end for s in step))
+        near = busy[max(0, bisect_right(busy, (start,)) - 1):bisect_right(busy, (end,))]
+        idle.append(covered_time(without([(start, end)], near)) if step and start < end else 0.0)
+    return tuple(idle)
 
 
 def profiled(
@@ -286,10 +347,14 @@ def profiled(
     kept = [i for i, x in enumerate(lists) if x == usual]
     threads: dict[tuple, int] = {}
     spans = [_spans(steps[i], walk.on_device, threads, trace.rank) for i in kept]
-    walls = [walk.steps.walls[i] for i in kept] if walk.steps.walls else [
-        max(s.end for s in step) - min(s.start for s in step) if step else 0.0 for step in spans]
+    windows = walk.steps.windows(walk.found) if walk.steps.host else [
+        (min(s.start for s in step), max(s.end for s in step)) if step else (0.0, 0.0) for step in spans]
+    windows = [windows[i] for i in kept]
+    marks = {(start, end): e.duration for (start, end, _), e in zip(walk.steps.on_host, walk.steps.host, strict=True)}
+    walls = [marks.get((start, end), end - start) for start, end in windows]  # without a difference's last digits
     aside = len(steps) - len(kept)
     took = Counter()
     for s in spans[0]: took[s.device] += s.duration
     return Profiled([f[2] for f in steps[kept[0]]], spans, walls, _notes(trace, walk, between, aside),
-                    max(took, key=took.get, default="cpu"), aside)
+                    max(took, key=took.get, default="cpu"), aside, len(walk.steps.host),
+                    _idle(trace, spans, windows) if walk.on_device else ())

@@ -7,16 +7,17 @@ __all__ = ['Program']
 
 # %% ../nbs/analysis/program.ipynb #cc692003
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import torch
 from torch.utils._pytree import tree_map_only
 
 from .calls import is_compiled, original
-from .env import preserved, tensors_restorer
+from .env import preserved
 from .errors import InputError
 from .ops import tensors_in
-from .state import reachable, references_kept
+from .state import kept, reachable
+from .storages import Guard
 from .trace import differentiable, made_optimizer
 
 # %% ../nbs/analysis/program.ipynb #ea8c61b2
@@ -38,6 +39,7 @@ class Program:
         if optimizer is not None and loss is None: raise InputError("An optimizer needs a loss: pass loss= as well.")
         self.model, self.args, self.kwargs, self.loss, self.optimizer = model, args, kwargs or {}, loss, optimizer
         self.as_is = as_is
+        self.guard = Guard(())  # of what `kept` puts back
 
     @property
     def trains(self) -> bool:
@@ -116,20 +118,13 @@ class Program:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        "Afterwards all that it can reach is what it was: weights, gradients, statistics, the optimizer's state."
+        """Put everything that it can reach back afterwards: weights, gradients, statistics, the optimizer's state.
+
+        Training saves every tensor beforehand. A forward pass saves buffers and arguments; of what else it writes to,
+        `guard` tells a recorder."""
+        given = tensors_in((self.args, self.kwargs))
         roots = (self.model, self.args, self.kwargs, self.loss, self.optimizer)
-        with ExitStack() as stack:
-            stack.enter_context(preserved())
-            if self.evaluates:  # a forward pass in eval mode writes to nothing but its arguments and buffers
-                stack.enter_context(preserved(self.model))
-                stack.callback(tensors_restorer(tensors_in((self.args, self.kwargs))))
-            else:
-                held = reachable(*roots)
-                modules = [x for x in held if isinstance(x, torch.nn.Module)]
-                inner = {id(child) for m in modules for child in m.children()}
-                stack.enter_context(preserved(*(m for m in modules if id(m) not in inner)))
-                stack.enter_context(references_kept(held))
-                tensors = [x for x in held if isinstance(x, torch.Tensor)]
-                grads = [x.grad for x in tensors if x.is_leaf and x.grad is not None]
-                stack.callback(tensors_restorer([*tensors, *grads]))
+        with preserved(), kept(*roots, copied=given) as held:
+            if not self.evaluates: held.guard.save()
+            self.guard = held.guard
             yield

@@ -49,10 +49,11 @@ def _split(runs: dict[int, Run]) -> tuple[set[Key], set[Key]]:
 
 
 def _by_key(runs: dict[int, Run]) -> dict[Key, dict[int, RooflinePoint]]:
-    "Each point on each rank that has it, in the order of the rank with most points."
+    "Each point of the rank with most points, in its order, on each rank that has it."
     found: dict[Key, dict[int, RooflinePoint]] = {_key(p): {} for p in runs[_fullest(runs)].points}
     for r, run in runs.items():
-        for p in run.points: found[_key(p)][r] = p
+        for p in run.points:
+            if _key(p) in found: found[_key(p)][r] = p
     return found
 
 # %% ../nbs/analysis/ranks.ipynb #f213dfee
@@ -77,11 +78,11 @@ def _ranked(runs: Sequence[Run]) -> dict[int, Run]:
         if len(several) > 1: raise InputError(f"Ranks of one job share their {what}; these are {', '.join(several)}.")
     ranked = dict(sorted(ranked.items()))
     full = _fullest(ranked)
-    have = {_key(p) for p in ranked[full].points}
+    have, size = {_key(p) for p in ranked[full].points}, ranked[full].environment.get("world_size", 1)
     for r, run in ranked.items():
-        more = [one_line(p.name, 60) for p in run.points if _key(p) not in have]
-        if more: raise InputError(f"Rank {r} has points that rank {full} lacks ({', '.join(more[:5])}): "
-                                  "these are not ranks of one job.")
+        alike = not have.isdisjoint(map(_key, run.points)) or run.environment.get("world_size", 1) == size != 1
+        if not alike: raise InputError(f"Ranks {r} and {full} share no point, and nothing says how many ranks their "
+                                       "job has: these are not ranks of one job.")
     return ranked
 
 
@@ -139,14 +140,17 @@ def _slowest(timings: Sequence[Timing | None]) -> Timing | None:
 
 def _timeline(run: Run, rank: int, shown: Run) -> Iterator[Span]:
     "The spans of a rank from its own first start on, with the places of the operations in the run that is shown."
-    places, begin = {}, min((s.start for s in run.timeline), default=0.0)
+    places, names, begin = {}, {}, min((s.start for s in run.timeline), default=0.0)
     theirs = points_of(shown.ops)
     for key, where in points_of(run.ops).items():
         there = theirs.get(key, ())
-        for n, i in enumerate(where): places[i] = there[min(n, len(there) - 1)] if there else None
+        for n, i in enumerate(where):
+            places[i] = there[min(n, len(there) - 1)] if there else None
+            if not there: names[i] = run.ops[i].name.replace(".", "::", 1)  # as kernels are told apart without one
     for s in run.timeline:
         ops = tuple(dict.fromkeys(places[i] for i in s.ops if places[i] is not None))
-        yield replace(s, ops=ops, rank=rank, start=s.start - begin)
+        name = s.name or next((names[i] for i in s.ops if i in names), "")
+        yield replace(s, ops=ops, name=name, rank=rank, start=s.start - begin)
 
 # %% ../nbs/analysis/ranks.ipynb #0ae661cd
 def _environment(runs: dict[int, Run], shown: int) -> dict[str, Any]:
@@ -195,10 +199,16 @@ def _given(run: Run) -> str:
 def _differences(runs: dict[int, Run], steps: int) -> Iterator[str]:
     "What is not alike on all ranks."
     shown = runs[_fullest(runs)]
+    shared = {_key(p) for p in shown.points}
     for r, run in runs.items():
         have = {_key(p): p for p in run.points}
         lacking = [_key(p) for p in shown.points if _key(p) not in have]
         if lacking: yield f"Missing on rank {r}: {_names(lacking)}."
+        own = [p for p in run.points if _key(p) not in shared]
+        if own:
+            took = float(np.median(np.sum([p.samples[:steps] for p in own], axis=0)))
+            yield (f"Only on rank {r}, and not among the points here: {_names(map(_key, own))}, "
+                   f"{si(took, 's')} a step.")
         pairs = [(p, have[_key(p)]) for p in shown.points if _key(p) in have]
         other = [_key(p) for p, q in pairs if (p.flops, p.bytes_moved) != (q.flops, q.bytes_moved)]
         if other: yield f"Rank {r} does other work in: {_names(other)}."
@@ -223,7 +233,8 @@ def merge_runs(
 ) -> Run:
     """One run of the whole job: computation by the slowest rank, collectives by the one that came last.
 
-    Raises `InputError` for runs that are not of one job: other models, other points, a rank twice, a projection."""
+    Its points are those of the rank that has most; what others do besides is named in its notes.
+    Raises `InputError` for runs that are not of one job: other models, no point shared, a rank twice, a projection."""
     ranked = _ranked(runs)
     rank = _fullest(ranked)
     shown, every, steps = ranked[rank], list(ranked.values()), _steps(ranked)

@@ -7,8 +7,12 @@ __all__ = ['NeedsValues', 'Recorder']
 
 # %% ../nbs/analysis/recorder.ipynb #70dc4602
 import gc
+import itertools
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from weakref import WeakValueDictionary
 
 import torch
@@ -18,11 +22,11 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import rules  # noqa: F401  (registers the cost rules)
-from .errors import InputError
+from .nested import has_ragged
 from .fakes import Fakes, recipe_of, repeated, repeats, restrided, values_on
 from .ops import cost, depends_on_values, has_rule, known_costs, op_name, tensors_in, written
 from .scope import Owner, Scope
-from .state import Guard
+from .storages import Guard
 from .work import Cost, Op
 
 # %% ../nbs/analysis/recorder.ipynb #c14ae1d5
@@ -60,7 +64,7 @@ def _refuse_mixed(func, args) -> None:
 def _flatten(values, into: list, storages: dict) -> None:
     for x in values:
         if isinstance(x, torch.Tensor):
-            if x.layout is not torch.strided: raise _Unsigned
+            if x.layout is not torch.strided or x.is_nested: raise _Unsigned
             # the last figure: which of the arguments share memory
             into += (x.dtype, x.device, x.shape, x.stride(), x.storage_offset(),
                      storages.setdefault(x.untyped_storage()._cdata, len(storages)))
@@ -84,14 +88,13 @@ def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list | None:
             into += kwargs
             _flatten(kwargs.values(), into, storages)
     except _Unsigned: return None
-    except RuntimeError: _refuse_nested((args, kwargs)); raise
     return into
 
 
-def _refuse_nested(values: object) -> None:
-    if any(t.is_nested for t in tensors_in(values)):
-        raise InputError("Nested tensors are not counted: their sizes are values. "
-                         "Pass padded tensors (nn.TransformerEncoder: enable_nested_tensor=False).") from None
+# there are no fake tensors of the strided nested layout; whether a mask is fit for one is a question of its values
+_ALIGNED = _aten._nested_tensor_from_mask_left_aligned.default
+_NESTED = {_ALIGNED, _aten._nested_tensor_from_mask.default, _aten._nested_from_padded.default,
+           _aten._nested_tensor_from_tensor_list.default}
 
 # %% ../nbs/analysis/recorder.ipynb #203990d8
 def _called_from(room: str, until: str = "") -> bool:
@@ -132,6 +135,21 @@ def _is_composite(func) -> bool:
         has = torch._C._dispatch_has_kernel_for_dispatch_key
         known = _COMPOSITE[func] = has(func.name(), "CompositeImplicitAutograd")
     return known
+
+
+@cache
+def _nested_kernel(func) -> str:
+    "How nested tensors of the strided layout run an operator: a kernel of their own, or other parts than usual."
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    if any(has(func.name(), f"NestedTensor{device}") for device in ("CPU", "CUDA")): return "kernel"
+    return "parts" if has(func.name(), "CompositeImplicitAutogradNestedTensor") else ""
+
+
+def _decomposed(func, args, kwargs) -> object:
+    "What an operator gives as a composition of others; NotImplemented where a kernel of its own runs."
+    nested = _nested_kernel(func) if has_ragged(args, kwargs) else ""
+    if nested == "parts": return func._op_dk(DispatchKey.CompositeImplicitAutogradNestedTensor, *args, **kwargs)
+    return NotImplemented if nested == "kernel" else func.decompose(*args, **kwargs)
 
 
 _WRAPS: dict[type, bool] = {torch.Tensor: False, torch.nn.Parameter: False, FakeTensor: False}
@@ -175,6 +193,12 @@ class Recorder(TorchDispatchMode):
         self.replayed = False   # whether the backward may be another than on real tensors
         self._views = WeakValueDictionary()  # those with a gradient that were written to, by id
         self.recipes: dict[tuple, tuple] = {}  # by signature: what fake tensors an operator gave, and its cost
+        self.parts: list[tuple[int, int, Recorder]] = []  # (position, number, what ran there) of other threads
+        self.errors: list[BaseException] = []  # that were raised in them
+        self.handed = itertools.count()
+        self.lock: threading.RLock | None = None  # fake tensors are made by one thread at a time
+        self.elsewhere, self.threads, self.late = 0, 0, 0  # operations in other threads; how many; those still running
+        self.closed = False     # whether the recording is over, though a thread goes on
         self.costs: list[Cost] = []
         self.owners: list[Owner] = []
         self.funcs: list[object] = []
@@ -185,7 +209,10 @@ class Recorder(TorchDispatchMode):
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+        if self.closed: return func(*args, **kwargs or {})
+        with self.lock or nullcontext(): return self._dispatch(func, types, args, kwargs or {})
+
+    def _dispatch(self, func, types, args, kwargs):
         # A DTensor works out its global shape by running the operator on fake tensors: no work.
         if torch._C._get_dispatch_mode(_FAKE) is not self.shapes_by: return func(*args, **kwargs)
         if self.sharded and _called_from("tensor/_sharding_prop.py"): return func(*args, **kwargs)
@@ -193,7 +220,7 @@ class Recorder(TorchDispatchMode):
         if isinstance(func, HigherOrderOperator): return self._higher_order(func, args, kwargs)
         if func.namespace in ("prim", "profiler"): return func(*args, **kwargs)  # questions and marks, no work
         if _is_composite(func):
-            with self: out = func.decompose(*args, **kwargs)
+            with self: out = _decomposed(func, args, kwargs)
             if out is not NotImplemented: return out
         if self.fakes is not None: return self._faked(func, types, args, kwargs)
         _refuse_mixed(func, args)
@@ -211,13 +238,18 @@ class Recorder(TorchDispatchMode):
             with values_on(): out = self._run(func, args, kwargs, key, storages)
             self.fakes.gave(func, (args, kwargs), out)
             return out
+        if func is _ALIGNED and not isinstance(args[1], FakeTensor) and not args[1].is_meta:  # the mask alone decides
+            with values_on(): out = func(torch.empty(*args[0].shape[:2], 1), args[1])
+            self._note(func, self.fakes.of(args), kwargs, out, None, {})
+            return out
+        if func in _NESTED: raise NeedsValues(func)
         self.fakes.writes(func, args, kwargs)
         if torch.is_grad_enabled(): self._watch_views(written(func, args, kwargs), (args, kwargs))
         given, chosen = (args, kwargs), self.fakes.selected(func, args)
         args, kwargs = self.fakes.of(args), self.fakes.of(kwargs)
         _refuse_mixed(func, args)
         if depends_on_values(func):  # what is known of them counts
-            out = func(*args, **kwargs)
+            out = func(*self.fakes.of(chosen), **kwargs)
             with values_on(): self._note(func, *given, out, None, {})
             return out
         if chosen is not given[0]:
@@ -268,7 +300,6 @@ class Recorder(TorchDispatchMode):
             except _Unsigned:
                 self._needs_values(func)
                 key = None
-            except RuntimeError: _refuse_nested(out); raise
             else:
                 key = tuple(key)
                 known = self.memo.get(key)
@@ -310,7 +341,6 @@ class Recorder(TorchDispatchMode):
         return self.tending or self.scope.owner
 
     def _unwrapped(self, types, values):
-        _refuse_nested(values)
         self.sharded = self.sharded or any(t.__name__ == "DTensor" for t in types)
         return NotImplemented
 
@@ -319,13 +349,82 @@ class Recorder(TorchDispatchMode):
             body = _BODIES.get(func.__name__) or func.py_kernels.get(DispatchKey.CompositeExplicitAutograd)
             if body is not None:
                 with self: return body(*args, **kwargs)
-        if self.fakes is None: out = func(*args, **kwargs)
+        if self.fakes is None: out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
         else: out = func(*self.fakes.of(args), **self.fakes.of(kwargs))
         with values_on(): self._note(func, args, kwargs, out, None, {})  # a mask that is known tells what is skipped
         return out
 
+    def hand_over(self) -> Callable[[], AbstractContextManager]:
+        "Called where work is handed to another thread: what enters a recorder there."
+        here = self.scope.here() or self.scope
+        position, number, owner, phase = len(self.costs), next(self.handed), here.owner, self.phase
+        if self.fakes is not None and self.lock is None: self.lock = threading.RLock()
+        return lambda: self._part(position, number, owner, phase)
+
+    @contextmanager
+    def _part(self, position: int, number: int, owner: Owner, phase: str) -> Iterator[None]:
+        call = self.call.branch() if hasattr(self.call, "branch") else None
+        part = Recorder(self.scope.branch(owner), call, self.memo, self.fakes, self.guard)
+        part.phase, part.lock = phase, self.lock
+        self.parts.append((position, number, part))
+        mode = None if self.fakes is None else self.fakes.mode
+        before = None if mode is None else torch._C._unset_dispatch_mode(_FAKE)
+        # A mode counts how often it was entered, which two threads would confuse: it is set without that.
+        if mode is not None: torch._C._set_dispatch_mode(mode)
+        try:
+            with part.scope.following(), part: yield
+        except BaseException as e:
+            self.errors.append(e)
+            raise
+        finally:
+            if mode is not None: torch._C._unset_dispatch_mode(_FAKE)
+            if before is not None: torch._C._set_dispatch_mode(before)
+
+    def gather(self) -> None:
+        "Put what ran in other threads where it was handed over."
+        if not self.parts: return
+        parts, self.parts = sorted(self.parts, key=lambda part: part[:2]), []
+        calls, threads = dict(self.scope.calls), {}
+        mine = self.costs, self.funcs, self.owners, self.phases
+        merged = [], [], [], []
+        ticks, at = [], 0
+        for position, _, part in parts:
+            part.closed = part.scope.thread != 0  # it is still running
+            self.late += part.closed
+            if not part.costs: continue
+            thread = threads.setdefault(part.scope.ran_in, len(threads) + 1)
+            for all_of_it, own in zip(merged, mine, strict=True): all_of_it += own[at:position]
+            ticks += [(i, 0) for i in range(at, position)]
+            at = position
+            def later(owner, top=part.scope.top):  # the calls of a module are numbered through all threads
+                return owner if owner is top else owner._replace(call=owner.call + calls.get(owner.module, 0))
+
+            ran = part.costs, part.funcs, [*map(later, part.owners)], part.phases
+            for all_of_it, own in zip(merged, ran, strict=True): all_of_it += own
+            if part.call is not None: ticks += [(tick, thread) for tick in part.call.ticks]
+            for path, n in part.scope.calls.items(): calls[path] = calls.get(path, 0) + n
+            self.elsewhere += len(part.costs)
+        for all_of_it, own in zip(merged, mine, strict=True): all_of_it += own[at:]
+        self.costs, self.funcs, self.owners, self.phases = merged
+        self.threads = max(self.threads, len(threads))
+        if hasattr(self.call, "merge"): self.call.merge([*ticks, *((i, 0) for i in range(at, len(mine[0])))])
+
+    @property
+    def thread_notes(self) -> list[str]:
+        "What a reader needs to know of work in other threads."
+        self.gather()
+        notes = []
+        if self.elsewhere:
+            some = "another thread" if self.threads == 1 else f"{self.threads} other threads"
+            notes.append(f"{self.elsewhere} operations ran in {some}")
+        if self.late: notes.append("a thread was still running at the end: what it did later is not counted")
+        if self.scope.others:
+            notes.append("modules also ran in threads that had been started before: their work is not counted")
+        return notes
+
     def ops(self) -> list[Op]:
         "What was recorded."
+        self.gather()
         made, ops = {}, []
         collecting = gc.isenabled()
         gc.disable()  # tens of thousands of small objects, none of them in a cycle

@@ -6,9 +6,12 @@
 __all__ = ['Owner', 'Scope']
 
 # %% ../nbs/analysis/scope.ipynb #f49ad31b
+import copy
 import sys
 import threading
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
@@ -34,11 +37,17 @@ class Scope:
         self.top = Owner("", "", False, 0)
         self.parameters: dict[int, Owner] = {}
         if isinstance(model, torch.nn.Module): self._add(model, "")
+        self._start(0, self.top)
+        self.failed: Owner | None = None  # the innermost module that an exception came out of
+        self.others = False               # whether modules ran in threads that nobody follows
+        self.branches: list[Scope] = []   # of threads that are followed
+
+    def _start(self, thread: int, top: Owner) -> None:
+        self.thread, self.ran_in, self.top = thread, thread, top
         self.calls: dict[str, int] = {}
         self.stack: list[Owner] = []
-        self.failed: Owner | None = None  # the innermost module that an exception came out of
-        self.thread, self.others = 0, False       # the thread that is watched; whether modules ran on another one
         self.since: list[tuple[int, Owner]] = []  # autograd's sequence number from which on each owner was running
+        self.until: float = float("inf")          # the sequence number with which it ended
 
     def _add(self, root: torch.nn.Module, prefix: str) -> None:
         for path, module in root.named_modules(prefix=prefix):
@@ -56,39 +65,68 @@ class Scope:
     ) -> Owner:
         "The module that was running when the node was made; of a node that accumulates, the parameter's own."
         if hasattr(node, "variable"): return self.parameters.get(id(node.variable), self.top)
-        i = bisect_right(self.since, node._sequence_nr(), key=lambda mark: mark[0])
-        return self.since[i - 1][1] if i else self.top
+        # Each thread numbers its nodes by itself: where two of them used a number, nobody knows whose the node is.
+        number, owners = node._sequence_nr(), set()
+        for part in (self, *self.branches):
+            i = bisect_right(part.since, number, key=lambda mark: mark[0])
+            if i and number < part.until: owners.add(part.since[i - 1][1])
+        return owners.pop() if len(owners) == 1 else self.top
 
     @property
     def owner(self) -> Owner:
         return self.stack[-1] if self.stack else self.top
 
-    def _elsewhere(self) -> bool:
-        "Whether this is another thread than the one that is watched; autograd's own threads belong to it."
-        other = threading.get_ident() != self.thread and torch._C._current_autograd_node() is None
-        self.others = self.others or other
-        return other
+    def here(self) -> "Scope | None":
+        "The part of the scope that this thread belongs to; autograd's own threads belong to the watched one."
+        thread = threading.get_ident()
+        if thread == self.thread: return self
+        part = next((b for b in reversed(self.branches) if b.thread == thread), None)
+        if part is None and torch._C._current_autograd_node() is not None: return self
+        if part is None: self.others = True
+        return part
 
     def _before(self, module, args):
-        if self._elsewhere(): return
+        here = self.here()
+        if here is None: return
         if module not in self.names:
-            self._add(module, ".".join(filter(None, (self.owner.module, type(module).__name__))))
+            self._add(module, ".".join(filter(None, (here.owner.module, type(module).__name__))))
         entry = self.names[module]
-        call = self.calls.get(entry[0], 0)
-        self.calls[entry[0]] = call + 1
-        self.stack.append(Owner(*entry, call))
-        self._mark()
+        call = here.calls.get(entry[0], 0)
+        here.calls[entry[0]] = call + 1
+        here.stack.append(Owner(*entry, call))
+        here._mark()
 
     def _after(self, module, args, out):
-        if self._elsewhere() or not self.stack: return
-        done = self.stack.pop()
-        self._mark()
+        here = self.here()
+        if here is None or not here.stack: return
+        done = here.stack.pop()
+        here._mark()
         # The hook is also called while an exception leaves `forward`: the first module to be left is the innermost.
         if out is None and self.failed is None and sys.exc_info()[0] is not None: self.failed = done
 
+    def branch(
+        self,
+        top: Owner,  # the module that handed work to the thread
+    ) -> "Scope":
+        "The part of another thread, which it begins and ends with `following`."
+        part = copy.copy(self)
+        part._start(0, top)
+        part.branches, part.until = [], 0
+        self.branches.append(part)
+        return part
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        "In the thread of a branch: modules that run there are its own."
+        self.thread = self.ran_in = threading.get_ident()
+        self.until = float("inf")
+        self._mark()
+        try: yield
+        finally: self.thread, self.until = 0, torch.autograd._get_sequence_nr()
+
     def __enter__(self):
-        self.calls.clear(); self.stack.clear(); self.since.clear(); self.failed = None
-        self.thread, self.others = threading.get_ident(), False
+        self._start(threading.get_ident(), self.top)
+        self.failed, self.others, self.branches = None, False, []
         self._mark()
         self._hooks = (register_module_forward_pre_hook(self._before),
                        register_module_forward_hook(self._after, always_call=True))

@@ -8,11 +8,11 @@ __all__ = ['check_peaks', 'warn', 'Machine', 'check_steps', 'timed_device', 'mea
 # %% ../nbs/analysis/session.ipynb #176e2148
 import warnings
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
-from .calls import describe, model_name
+from .calls import describe, model_name, undispatched
 from .compiled import CompiledWatch, ProfiledWatch
 from .env import environment, resolve_device, track
 from .errors import InputError, UncountedWarning, one_line
@@ -24,6 +24,7 @@ from .program import Program
 from .record import HardwarePeaks, better
 from .roof import Roof
 from .run import Run
+from .state import reachable
 from .steps import Taken, Watch
 from .trace import warn_uncounted
 from .work import Op, Trace, modes_of
@@ -198,4 +199,9 @@ def measure(
         machine.begin()
         taken = watch.take(steps)
         machine.end()
-    return machine.place(taken, name, sample, memory)
+        unseen = undispatched(reachable(program.model))
+    notes = [*taken.notes, *watch.thread_notes]
+    if unseen:
+        notes.append(f"TorchScript ran {', '.join(dict.fromkeys(unseen))} past torch's dispatcher: "
+                     "in the run time, in no point.")
+    return machine.place(replace(taken, notes=tuple(notes)), name, sample, memory)

@@ -38,7 +38,7 @@ def text_table(
     name = max(8, left - kind)
     t = Table(box=None, padding=(0, 1, 0, 0), header_style="bold underline")
     for heading in headings:
-        left = heading in (*headings[:2], "phase", "bound", "verdict")
+        left = heading in (*headings[:2], "phase", "bound", "verdict") and heading != "calls"
         t.add_column(heading, justify="left" if left else "right", no_wrap=True)
     for row in rows:
         cells = [elide(row[0], name), elide(row[1], kind), *row[2:]]

@@ -19,7 +19,9 @@ from .spans import Span
 class Stopwatch:
     "Runs operators and notes when each started and ended: the `call` of a `Recorder`."
 
-    def __init__(self): self.ticks: list[tuple[int, int]] = []
+    def __init__(self):
+        self.ticks: list[tuple[int, int]] = []  # ns, start and end of each operation
+        self.threads: list[int] = []            # the thread of each; empty: all ran in one
 
     def __call__(self, func: Callable, args: tuple, kwargs: dict) -> object:
         start = time.perf_counter_ns()
@@ -27,9 +29,23 @@ class Stopwatch:
         self.ticks.append((start, time.perf_counter_ns()))
         return out
 
+    def branch(self) -> "Stopwatch":
+        "A stopwatch for another thread."
+        return Stopwatch()
+
+    def merge(
+        self,
+        order: Sequence[tuple["int | tuple[int, int]", int]],  # own ticks by position, others', each with its thread
+    ) -> None:
+        "Take the ticks of other threads in."
+        self.ticks = [self.ticks[tick] if isinstance(tick, int) else tick for tick, _ in order]
+        self.threads = [thread for _, thread in order]
+
     def spans(self) -> list[Span]:
         "One span an operation, in order."
-        return [Span((i,), start * 1e-9, (end - start) * 1e-9) for i, (start, end) in enumerate(self.ticks)]
+        threads = self.threads or [0] * len(self.ticks)
+        return [Span((i,), start * 1e-9, (end - start) * 1e-9, stream=thread)
+                for i, ((start, end), thread) in enumerate(zip(self.ticks, threads, strict=True))]
 
 # %% ../nbs/analysis/timeline.ipynb #fab7f0e8
 _PREFIX = "fasterroof:"

@@ -28,6 +28,8 @@ def headline(
     least = "≤ " * run.total.lower_bound
     def share(pct): return MISSING if pct is None else f"{pct:.0f} %"
     lines = {"unstable": "the machine changed meanwhile"} if run.unstable else {}
+    several = max((o.overlap_s for o in run.occupancy), default=0.0)
+    overlap = f"; overlap {si(several, 's')}" if several and run.device != "cpu" else ""
     if run.pipelined:  # two figures, told apart by name
         lines |= {"latency (each run waited for)": timed(run.whole),
                   "throughput (runs follow each other)": f"a run every {timed(run.pipelined)}"}
@@ -36,7 +38,7 @@ def headline(
         "of the roof": least * (run.utilization_pct is not None) + share(run.utilization_pct),
         "MFU": share(run.mfu_pct),
         "work": work,
-        "its points add up to": f"{si(run.time_s, 's')} ({100 * run.covered:.1f} % of it)",
+        "its points add up to": f"{si(run.time_s, 's')} ({100 * run.covered:.1f} % of it{overlap})",
         "difference": si(run.difference_s, "s"),
     }
     phases = run.by_phase()
@@ -49,11 +51,14 @@ def headline(
     talks = [o for o in run.occupancy if o.communication_s]
     if talks:
         most = max(talks, key=lambda o: o.exposed_communication_s)
-        lines["communication"] = (f"{si(most.communication_s, 's')}, of it {si(most.exposed_communication_s, 's')} "
-                                  "exposed, the rest behind computation")
+        lines["communication"] = (f"{si(most.communication_s, 's')}, {si(most.exposed_communication_s, 's')} exposed, "
+                                  f"{si(most.hidden_communication_s, 's')} hidden")
     return lines
 
 # %% ../nbs/analysis/told.ipynb #6562be01
+_MOST = 20  # names in a sentence
+
+
 def remarks(
     run: "Run",  # that is shown
 ) -> tuple[str, ...]:
@@ -63,8 +68,9 @@ def remarks(
         first = (f"Unstable: the machine changed during this run: {', '.join(map(one_line, run.unstable))}. "
                  "Its roof held for a part of it only.",)
     if run.undefined:
-        names = ", ".join(one_line(n, 60) for n in run.undefined)
-        more.append(f"Undefined, without a cost rule or a ceiling: {names}.")
+        names = [one_line(n, 60) for n in dict.fromkeys(run.undefined)]
+        rest = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        more.append(f"Undefined, without a cost rule or a ceiling: {', '.join(names[:_MOST])}{rest}.")
     def names(points): return ", ".join(one_line(p.name, 60) for p in points)
     wrong = [p for p in run.points if p.impossible]
     if wrong and run.probed_again:
@@ -81,7 +87,7 @@ def remarks(
     if beyond: more.append(f"Faster than such a lower bound: {names(beyond)}.")
     if run.work_without_time:
         names = ", ".join(map(one_line, run.work_without_time))
-        more.append(f"Counted, but no time was found for: {names}.")
+        more.append(f"No time was found for: {names}.")
     if any(run.time_without_work):
         most = si(max(run.time_without_work), "s")
         more.append(f"Time that belongs to no counted operation: {most} a step.")

@@ -7,6 +7,7 @@ __all__ = ['differentiable', 'made_optimizer', 'steps_told', 'warn_uncounted', '
 
 # %% ../nbs/analysis/trace.ipynb #f0ad6d6d
 import copy
+import functools
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -23,8 +24,8 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax
-from .env import preserved, tensors_restorer
+from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax, undispatched
+from .env import preserved
 from .errors import InputError, ModelError, UncountedWarning, one_line
 from .fakes import Fakes, UnknownWritten, stood_in
 from .fused import FusedAttention
@@ -32,7 +33,8 @@ from .memory import held_bytes
 from .ops import tensors_in
 from .recorder import NeedsValues, Recorder
 from .scope import Owner, Scope
-from .state import Guard, reachable, references_kept
+from .state import Kept, kept, left_alone, reachable
+from .threads import following
 from .work import Op, Trace
 
 # %% ../nbs/analysis/trace.ipynb #7d3c948f
@@ -89,19 +91,27 @@ def made_optimizer(
 
 # %% ../nbs/analysis/trace.ipynb #96f79fec
 def _mapped(fn: Callable, x: object) -> object:
-    "`x` with `fn` of each tensor in it, containers and dataclasses copied."
+    """`x` with `fn` of each tensor in it, containers and dataclasses copied.
+
+    A container that cannot be copied stays: the recorder takes its tensors as it meets them."""
     if isinstance(x, torch.Tensor): return fn(x)
-    if is_dataclass(x) and not isinstance(x, type):
+    if not any(True for _ in tensors_in(x)): return x
+    try: return _copied(functools.partial(_mapped, fn), x)
+    except Exception: return x
+
+
+def _copied(fn: Callable, x: object) -> object:
+    "A container with `fn` of everything in it."
+    if is_dataclass(x):
         y = copy.copy(x)
-        for f in fields(x): object.__setattr__(y, f.name, _mapped(fn, getattr(x, f.name)))
+        for f in fields(x):
+            if hasattr(x, f.name): object.__setattr__(y, f.name, fn(getattr(x, f.name)))
         return y
-    if isinstance(x, tuple) and hasattr(x, "_fields"): return type(x)(*(_mapped(fn, y) for y in x))
-    if isinstance(x, (list, tuple)): return type(x)(_mapped(fn, y) for y in x)
-    if isinstance(x, Mapping):
-        y = copy.copy(x)
-        for k, v in x.items(): y[k] = _mapped(fn, v)
-        return y
-    return x
+    if isinstance(x, tuple) and hasattr(x, "_fields"): return type(x)(*map(fn, x))
+    if isinstance(x, (list, tuple)): return type(x)(map(fn, x))
+    y = copy.copy(x)
+    for k, v in x.items(): y[k] = fn(v)
+    return y
 
 
 @contextmanager
@@ -127,52 +137,56 @@ def steps_told(
 
 
 @contextmanager
-def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> Iterator[Guard]:
+def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> Iterator[Kept]:
     "Afterwards everything that the program can reach, and all settings, are what they were."
-    held = reachable(program, args, kwargs, optimizer)
-    modules = [x for x in held if isinstance(x, torch.nn.Module)]
-    inner = {id(child) for m in modules for child in m.children()}
     with ExitStack() as stack:
-        stack.callback(torch.clear_autocast_cache)  # it would hand fake weights to the next real run
-        torch.clear_autocast_cache()
-        stack.enter_context(preserved(*(m for m in modules if id(m) not in inner)))
-        stack.enter_context(references_kept(held))
-        if real: stack.callback(tensors_restorer(tensors_in((args, kwargs))))
-        guard = Guard(held)
-        stack.callback(guard.restore)
+        stack.enter_context(preserved())
+        copied = tensors_in((args, kwargs)) if real else ()
+        held = stack.enter_context(kept(program, args, kwargs, optimizer, copied=copied))
+        stack.enter_context(held.guard.watching())
         if backward:  # gradients start from nothing, as after `zero_grad`
-            for x in held:
+            for x in held.objects:
                 if isinstance(x, torch.Tensor) and x.is_leaf and x.grad is not None: x.grad = None
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
+        # TorchScript folds constants while it optimizes: fake ones would stay in the graph that it runs ever after.
+        stack.enter_context(torch.jit.optimized_execution(False))
         # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
         stack.enter_context(mock.patch.object(torch, "compile", _not_compiled))
         stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails is tried again, or raised
-        yield guard
+        yield held
+
+
+def _unseen(name: str) -> Op:
+    "An operation that ran where nothing could see it."
+    return Op(name=name, module="", type="", leaf=False, call=0, kind="unknown", flops=None, executed_flops=None,
+              contraction_flops=None, bytes_read=0, bytes_written=0, footprint=0, mode="none", shapes=((), ()),
+              rule=None)
 
 
 def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -> tuple[list[Op], list[str]]:
     "The operations of one run, and what was assumed."
-    held = reachable(program, args, kwargs, optimizer)
-    tensors = _tensors(held, (args, kwargs))
-    device = _in_place_of_meta(tensors)
-    own = program.parameters() if isinstance(program, torch.nn.Module) else tensors
-    if real and not all(t.is_meta for t in own): device = None
-    mode = None if real and device is None else _fake_mode(tensors)
-    with _as_it_was(program, args, kwargs, optimizer, real, backward) as guard, ExitStack() as stack:
+    with _as_it_was(program, args, kwargs, optimizer, real, backward) as held, ExitStack() as stack:
+        tensors = _tensors(held.objects, (args, kwargs))
+        device = _in_place_of_meta(tensors)
+        own = program.parameters() if isinstance(program, torch.nn.Module) else tensors
+        if real and not all(t.is_meta for t in own): device = None
+        mode = None if real and device is None else _fake_mode(tensors)
         fakes = None if mode is None else Fakes(mode, device)
-        if device is not None: stack.enter_context(stood_in(held, fakes))
+        if device is not None: stack.enter_context(stood_in(held.objects, fakes))
         scope = Scope(program)
-        recorder = Recorder(scope, fakes=fakes, guard=guard)
+        recorder = Recorder(scope, fakes=fakes, guard=held.guard)
+        left, hidden = left_alone(held.objects), undispatched(held.objects)
         stack.enter_context(model_errors(program, scope, args, kwargs))
         if fakes:
-            if any(t.layout is not torch.strided for t in tensors_in((args, kwargs))):
-                raise NeedsValues("a sparse argument")
+            if any(t.layout is not torch.strided or t.is_nested for t in tensors_in((args, kwargs))):
+                raise NeedsValues("a sparse or nested argument")
             args, kwargs = _mapped(fakes.given, (args, kwargs))
             stack.enter_context(mode)
         stack.enter_context(scope)
         stack.enter_context(steps_told(recorder))
         fused = FusedAttention() if target else None
+        threads = stack.enter_context(following(recorder.hand_over, quiet=fakes is not None))
         with recorder, fused or nullcontext(): out = program(*args, **kwargs)
         if backward:
             starts = differentiable(out)
@@ -182,8 +196,9 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             recorder.phase = "backward"  # also of callbacks that run when its last node is done
             with recorder: torch.autograd.backward(starts, seeds)
         if optimizer is not None: _step(made_optimizer(optimizer, program), recorder)
-    ops = recorder.ops()
-    notes = []
+        if fakes and recorder.errors: raise recorder.errors[0]  # a thread's, which nobody may have asked for
+    ops = [*recorder.ops(), *map(_unseen, hidden)]
+    notes = [*recorder.thread_notes, *threads.notes]
     if device is not None and not target and any(op.kind in ("attention", "softmax") for op in ops):
         notes.append(f"on meta, so attention was counted as it runs on {device.type}, an assumption; "
                      "target='cuda' counts CUDA's fused kernels")
@@ -191,6 +206,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
         notes.append("a view is written to in place: autograd may copy its gradient on real tensors, and does not on "
                      "fake ones; real=True counts it")
     if fused and any(op.kind == "attention" for op in ops): notes += fused.notes
+    if left: notes.append(f"the program holds what cannot be rewound and stays as this run left it: {', '.join(left)}")
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
 
 # %% ../nbs/analysis/trace.ipynb #340850dd

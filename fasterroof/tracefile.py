@@ -29,7 +29,7 @@ class Inputs(NamedTuple):
     dims: tuple              # shape of a tensor; of a list of tensors a tuple of shapes; () also where nothing is known
     types: tuple[str, ...]   # "float", "c10::Half", "Scalar", "ScalarList", "TensorList"; "" where nothing is known
     strides: tuple           # like `dims`, in elements
-    concrete: tuple[str, ...]  # numbers and lists of numbers as text: "1", "False", "[2, 2]"; "" for all else
+    concrete: tuple[str, ...]  # numbers and lists of them as text: "1", "[2, 2]"; "" for all else; () if not recorded
 
 
 class Event(NamedTuple):
@@ -97,9 +97,9 @@ def _inputs(args: dict) -> Inputs | None:
         strides, concrete = args.get("Input Strides"), args.get("Concrete Inputs")
         found = Inputs(tuple(map(_shape, dims)), _texts(types),
                        tuple(map(_shape, strides)) if strides is not None else (),
-                       _texts(concrete) if concrete is not None else ("",) * n)
+                       _texts(concrete) if concrete is not None else ())
     except (ValueError, TypeError, RecursionError): return None
-    fits = n <= _MOST_INPUTS and len(found.dims) == len(found.concrete) == n and len(found.strides) in (0, n)
+    fits = n <= _MOST_INPUTS and len(found.dims) == n and {len(found.strides), len(found.concrete)} <= {0, n}
     return found if fits else None
 
 # %% ../nbs/analysis/tracefile.ipynb #e75c8479

@@ -23,7 +23,8 @@ from .scope import Scope
 from .session import Machine, check_peaks, measure, timed_device
 from .spans import Span, idle_time
 from .state import reachable
-from .steps import Taken, most_common
+from .steps import Taken, most_common, sentences
+from .threads import following
 from .timeline import Marker, Stopwatch, kernel_spans, profiler_events
 from .trace import steps_told
 from .work import modes_of
@@ -96,7 +97,9 @@ class _Live:
         if self.device.type == "cuda":
             activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
             self.profile = self._stack.enter_context(torch.profiler.profile(activities=activities))
-        for part in (steps_told(self.recorder), self.scope, self.recorder): self._stack.enter_context(part)
+        for part in (steps_told(self.recorder), self.scope): self._stack.enter_context(part)
+        self.threads = self._stack.enter_context(following(self.recorder.hand_over))
+        self._stack.enter_context(self.recorder)
         self.sync()
         self.start = time.perf_counter()
         return self
@@ -121,8 +124,7 @@ class _Live:
         if any(is_compiled(module) for module in self.scope.names):
             notes.append("A compiled module was met: while it is watched so it runs its original operations. "
                          "profile_step profiles its kernels.")
-        if self.scope.others:
-            notes.append("Modules ran on other threads meanwhile: what they did is not in this run.")
+        notes += sentences([*self.recorder.thread_notes, *self.threads.notes])
         return Taken(ops=ops, steps=steps, watched=Timing(tuple(walls)), notes=(*notes, *more),
                      idle_s=idle_time(steps[0]) if self.profile is not None else None)
 

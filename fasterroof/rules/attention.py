@@ -14,7 +14,7 @@ from math import prod
 
 import torch
 
-from ..ops import Work, register_cost
+from ..ops import Work, distinct_bytes, register_cost, tensors_in
 from .reductions import AFFINE, MEAN, NORMALISE, SOFTMAX, VARIANCE
 
 # %% ../../nbs/analysis/rules/attention.ipynb #4460cb0a
@@ -175,11 +175,12 @@ def flex_attention_backward(q, k, v, o, lse, grad, grad_lse, fw, joint, block_ma
     return work._replace(executed=round(work.executed * share), note=FLEX)
 
 # %% ../../nbs/analysis/rules/attention.ipynb #83e6716e
-_CELLS = {2: (13, 5), 3: (10, 3)}  # torch's number of the mode -> FLOPs and transcendentals a hidden unit and step
+# torch's number of the mode (relu, tanh, LSTM, GRU) -> FLOPs and transcendentals a hidden unit and step
+_CELLS = {0: (2, 0), 1: (2, 1), 2: (13, 5), 3: (10, 3)}
 
 
 def _recurrent(rows: int, matrices, mode: int, units: int, backward: bool = False) -> Work:
-    flops, transcendentals = _CELLS.get(mode, (2, 1))
+    flops, transcendentals = _CELLS[mode]
     contraction = 2 * rows * sum(m.numel() for m in matrices) * (2 if backward else 1)
     return Work(contraction + rows * units * flops * (2 if backward else 1), contraction=contraction,
                 transcendentals=0 if backward else rows * units * transcendentals)
@@ -218,7 +219,32 @@ def quantised_rnn(x, *more, out, **__):
     gates = 4 if len(out) > 2 else 3
     hidden = sum(m.shape[0] for m in matrices) // gates // 2
     return _recurrent(x.numel() // x.shape[-1], matrices, 2 if gates == 4 else 3, hidden)._replace(
-        read=x.numel() * x.element_size() + sum(m.numel() * m.element_size() for m in matrices))
+        read=distinct_bytes(x) + sum(map(_packed_bytes, matrices)), mode=_packed_mode(matrices))
+
+
+def _packed_bytes(m: torch.Tensor) -> int:
+    "Bytes of an unpacked matrix as it is packed: FBGEMM holds what it unpacks to fp32 in fp16."
+    return m.numel() * (m.element_size() if m.is_quantized else 2)
+
+
+def _packed_mode(matrices) -> str:
+    "Weights of int8 are multiplied as such; those of fp16 are widened, and multiplied in fp32."
+    return "int8" if all(m.is_quantized for m in matrices) else "fp32"
+
+
+def _quantised_cell(mode: int, gates: int):
+    def cell(x, hx, w_input, w_hidden, b_input, b_hidden, *_, out):
+        matrices = [w.unpack()[0] if isinstance(w, torch.ScriptObject) else w for w in (w_input, w_hidden)]
+        work = _recurrent(x.shape[0], matrices, mode, matrices[1].shape[0] // gates)
+        if not isinstance(w_input, torch.ScriptObject): return work._replace(mode="int8")
+        given = sum(map(distinct_bytes, tensors_in((x, hx, b_input, b_hidden))))
+        return work._replace(read=given + sum(map(_packed_bytes, matrices)), mode=_packed_mode(matrices))
+    return cell
+
+
+for _cell, _mode_number, _gates in (("rnn_relu", 0, 1), ("rnn_tanh", 1, 1), ("lstm", 2, 4), ("gru", 3, 3)):
+    register_cost(f"quantized::quantized_{_cell}_cell_dynamic", f"aten::quantized_{_cell}_cell",
+                  kind="recurrent")(_quantised_cell(_mode_number, _gates))
 
 
 @register_cost("aten::_thnn_fused_lstm_cell", kind="elementwise")

@@ -47,6 +47,9 @@ def _per_element(name: str, args: tuple, kwargs: dict) -> tuple[int, int]:
     "FLOPs and transcendentals an element of the elementwise operator `name`."
     if name == "gelu" and kwargs.get("approximate") == "tanh": return 9, 1
     if name in ("add", "sub") and kwargs.get("alpha", 1) != 1: return 2, 0
+    if name in ("addcmul", "addcdiv"):  # a factor of 1 is no multiplication, as with alpha
+        factor = kwargs.get("value", args[3] if len(args) > 3 else 1)
+        return (2 if isinstance(factor, (int, float)) and factor == 1 else 3), 0
     if name == "pow" and len(args) > 1 and isinstance(args[1], (int, float)) and float(args[1]).is_integer():
         return max(1, abs(int(args[1])).bit_length() + abs(int(args[1])).bit_count() - 2), 0  # by repeated squaring
     return _ELEMENTWISE.get(name, (1, 0))
@@ -55,9 +58,19 @@ def _per_element(name: str, args: tuple, kwargs: dict) -> tuple[int, int]:
 def _complexity(name: str) -> int: return 6 if name in ("mul", "div", "addcmul", "addcdiv", "lerp") else 2
 
 
+def _on_quantised(name: str, args: tuple, kwargs: dict, inputs: list, outputs: list) -> Work:
+    "Brought to fp32, 2 FLOP an element, worked on, and brought back, 4; bounds are compared as they are stored."
+    if name == "hardtanh": return Work(0)
+    flops, transcendentals = _per_element(name, args, kwargs)
+    n = sum(t.numel() for t in outputs)
+    ends = 2 * sum(t.numel() for t in inputs if t.is_quantized) + 4 * n
+    return Work(flops * n + ends, transcendentals=transcendentals * n, mode="fp32")
+
+
 def _elementwise(name: str):
     def elementwise(*args, out, **kwargs):
         inputs, outputs = list(tensors_in((args, kwargs))), list(tensors_in(out))
+        if any(t.is_quantized for t in inputs): return _on_quantised(name, args, kwargs, inputs, outputs)
         if not any(t.is_floating_point() or t.is_complex() for t in (*inputs, *outputs)): return 0
         n = max(t.numel() for t in outputs)  # a second output is kept for the backward, or comes with the first
         flops, transcendentals = _per_element(name, args, kwargs)
@@ -109,13 +122,17 @@ register_cost("aten::_foreach_copy", "aten::_foreach_zero", kind="move", reads_s
 register_cost("aten::_foreach_clone", kind="move")(lambda *_, out, **__: 0)
 
 # %% ../../nbs/analysis/rules/elementwise.ipynb #0eb4ac04
-def _fused(flops: int, transcendentals: int):
+def _fused(flops: int, transcendentals: int, decay: int = 2):
     def fused(params, *args, out, **kwargs):
         n = sum(t.numel() for t in params)
-        more = 2 * bool(kwargs.get("weight_decay")) + bool(kwargs.get("amsgrad"))  # amsgrad: a maximum
-        return _updated(params, args, kwargs)._replace(
-            flops=(flops + more) * n, transcendentals=transcendentals * n)
+        each = flops + decay * bool(kwargs.get("weight_decay")) + bool(kwargs.get("amsgrad")) + _prepared(kwargs)
+        return _updated(params, args, kwargs)._replace(flops=each * n, transcendentals=transcendentals * n)
     return fused
+
+
+def _prepared(kwargs: dict) -> int:
+    "FLOP an element before the update: the gradient's sign, and its scale undone."
+    return bool(kwargs.get("maximize")) + (kwargs.get("grad_scale") is not None)
 
 
 def _updated(params, args, kwargs) -> Work:
@@ -126,15 +143,17 @@ def _updated(params, args, kwargs) -> Work:
     return Work(0, read=read, written=read - (0 if unscaled else held(args[0])), footprint=read)
 
 
-register_cost("aten::_fused_adam", "aten::_fused_adamw", kind="elementwise")(_fused(13, 1))
-register_cost("aten::_fused_adagrad", kind="elementwise")(_fused(7, 1))  # v + g·g; p − s·g / (√v + ε)
+register_cost("aten::_fused_adam", kind="elementwise")(_fused(13, 1))
+register_cost("aten::_fused_adamw", kind="elementwise")(_fused(13, 1, decay=1))
+register_cost("aten::_fused_adagrad", kind="elementwise")(_fused(7, 1))
 
 
 @register_cost("aten::_fused_sgd", kind="elementwise")
-def fused_sgd(params, *args, out, momentum=0.0, weight_decay=0.0, **kwargs):
-    "The step 2; momentum $b \\leftarrow \\mu b + (1-d) g$ 3; weight decay 2."
-    flops = (2 + 3 * bool(momentum) + 2 * bool(weight_decay)) * sum(t.numel() for t in params)
-    return _updated(params, args, kwargs)._replace(flops=flops)
+def fused_sgd(params, *args, out, momentum=0.0, weight_decay=0.0, dampening=0.0, nesterov=False,
+              is_first_step=False, **kwargs):
+    buffer = (3 if dampening else 2) if momentum and not is_first_step else 0
+    each = 2 + buffer + 2 * bool(nesterov) + 2 * bool(weight_decay) + _prepared(kwargs)
+    return _updated(params, args, kwargs)._replace(flops=each * sum(t.numel() for t in params))
 
 
 @register_cost("aten::_amp_foreach_non_finite_check_and_unscale", kind="elementwise")

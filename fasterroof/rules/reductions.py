@@ -46,7 +46,8 @@ register_cost("aten::native_batch_norm", "aten::_native_batch_norm_legit", "aten
 
 
 @register_cost("aten::_native_batch_norm_legit_no_training", "aten::_batch_norm_no_update",
-               "aten::quantized_batch_norm", "quantized::batch_norm2d", "quantized::batch_norm2d_relu", kind="norm")
+               "aten::quantized_batch_norm", *(f"quantized::batch_norm{d}{relu}" for d in ("", "1d", "2d", "3d")
+                                               for relu in ("", "_relu")), kind="norm")
 def batch_norm_no_training(x, *_, out, **__):
     channels = x.shape[1]
     return Work(2 * x.numel() + 2 * channels, transcendentals=channels)  # scale and shift of each channel come first
