@@ -17,7 +17,7 @@ def requirements(name):
     return cfg.get(name, "").split()
 
 
-EXTRAS = ("probes", "jax", "vision", "nvml", "contract", "bench", "pyg", "docs", "ray", "comparisons")
+EXTRAS = ("probes", "jax", "vision", "nvml", "contract", "bench", "pyg", "models", "docs", "ray", "comparisons")
 NOT_DEV = "ray", "comparisons"  # what developers install only where they need it
 extras = {name: requirements(f"{name}_requirements") for name in EXTRAS}
 extras["dev"] = sum((extras[name] for name in EXTRAS if name not in NOT_DEV), requirements("dev_requirements"))

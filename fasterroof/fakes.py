@@ -158,16 +158,19 @@ class Fakes:
 
     def writes(
         self,
-        tensors: Iterable,  # what an operator on unknown values is about to write to
+        func: object,   # an operator, about to run on unknown values
+        args: tuple,    # its positional arguments
+        kwargs: dict,   # its keyword arguments
     ) -> None:
-        "Forget the values of those that were known; raise `UnknownWritten` where they are the caller's."
-        for t in tensors_in(list(tensors)):
+        "Forget the values of what it writes to; raise `UnknownWritten` where they are the caller's."
+        for t in tensors_in(written(func, args, kwargs)):
             if isinstance(t, FakeTensor) or not self.knows(t): continue
             storage = t.untyped_storage()
-            if storage._cdata not in self.made or not storage.resizable(): raise UnknownWritten(t)
+            own = storage._cdata in self.made and storage.resizable()
+            if not own and func.namespace != "c10d": raise UnknownWritten(t)  # whose schemas name no writes: any may be
             self.mode.from_tensor(t)
             self.lost[storage._cdata] = storage
-            storage.resize_(0)  # so that `tolist` and `numpy`, which no mode sees, fail and give no old values
+            if own: storage.resize_(0)  # `tolist` and `numpy`, which no mode sees, fail and give no old values
 
 
 class UnknownWritten(Exception):
@@ -184,6 +187,7 @@ _OF_INPUTS = {_aten.softplus_backward.default: (0, 1), _aten.hardtanh_backward.d
               _aten.hardswish_backward.default: (0, 1), _aten.hardsigmoid_backward.default: (0, 1),
               _aten.native_dropout_backward.default: (0, 1), _aten.elu_backward.default: (0, 5),
               _aten._log_softmax_backward_data.default: ()}
+_LAYER_NORM = _aten.native_layer_norm_backward.default
 
 
 def restrided(
@@ -192,10 +196,15 @@ def restrided(
     out: object,   # what its fake kernel returned
 ) -> object:
     "The same, with the strides that its real kernel gives."
+    if func is _LAYER_NORM and type(out[0]) is FakeTensor: return type(out)((_dense(out[0]), *out[1:]))
     if func not in _OF_INPUTS or type(out) is not FakeTensor: return out
     inputs = [args[i] for i in _OF_INPUTS[func]]
-    stride = compute_elementwise_output_strides(*inputs) if inputs else torch.empty(out.shape, device="meta").stride()
-    return out if tuple(stride) == out.stride() else out.new_empty_strided(out.shape, stride)
+    if not inputs: return _dense(out)
+    stride = tuple(compute_elementwise_output_strides(*inputs))
+    return out if stride == out.stride() else out.new_empty_strided(out.shape, stride)
+
+
+def _dense(t: FakeTensor) -> FakeTensor: return t if t.is_contiguous() else t.new_empty(t.shape)
 
 # %% ../nbs/analysis/fakes.ipynb #04ab4cec
 class _Output(NamedTuple):

@@ -243,14 +243,13 @@ class Recorder(TorchDispatchMode):
             self._note(func, self.fakes.of(args), kwargs, out, None, {})
             return out
         if func in _NESTED: raise NeedsValues(func)
-        overwritten = written(func, args, kwargs)
-        self.fakes.writes(overwritten)
-        if torch.is_grad_enabled(): self._watch_views(overwritten, (args, kwargs))
+        self.fakes.writes(func, args, kwargs)
+        if torch.is_grad_enabled(): self._watch_views(written(func, args, kwargs), (args, kwargs))
         given, chosen = (args, kwargs), self.fakes.selected(func, args)
         args, kwargs = self.fakes.of(args), self.fakes.of(kwargs)
         _refuse_mixed(func, args)
         if depends_on_values(func):  # what is known of them counts
-            out = func(*args, **kwargs)
+            out = func(*self.fakes.of(chosen), **kwargs)
             with values_on(): self._note(func, *given, out, None, {})
             return out
         if chosen is not given[0]:
