@@ -186,6 +186,7 @@ _OF_INPUTS = {_aten.softplus_backward.default: (0, 1), _aten.hardtanh_backward.d
               _aten.hardswish_backward.default: (0, 1), _aten.hardsigmoid_backward.default: (0, 1),
               _aten.native_dropout_backward.default: (0, 1), _aten.elu_backward.default: (0, 5),
               _aten._log_softmax_backward_data.default: ()}
+_VIEW = _aten.view.default
 _LAYER_NORM = _aten.native_layer_norm_backward.default
 
 
@@ -195,12 +196,19 @@ def restrided(
     out: object,   # what its fake kernel returned
 ) -> object:
     "The same, with the strides that its real kernel gives."
+    if func is _VIEW and type(out) is FakeTensor and 1 in out.shape: return _viewed(args[0], out)
     if func is _LAYER_NORM and type(out[0]) is FakeTensor: return type(out)((_dense(out[0]), *out[1:]))
     if func not in _OF_INPUTS or type(out) is not FakeTensor: return out
     inputs = [args[i] for i in _OF_INPUTS[func]]
     if not inputs: return _dense(out)
     stride = tuple(compute_elementwise_output_strides(*inputs))
     return out if stride == out.stride() else out.new_empty_strided(out.shape, stride)
+
+
+def _viewed(x: FakeTensor, out: FakeTensor) -> FakeTensor:
+    "The view with the strides that torch gives axes of one element, which decide what counts as channels-last."
+    with values_on(): stride = torch.empty_strided(x.shape, x.stride(), device="meta").view(out.shape).stride()
+    return out if stride == out.stride() else x.as_strided(out.shape, stride, out.storage_offset())
 
 
 def _dense(t: FakeTensor) -> FakeTensor: return t if t.is_contiguous() else t.new_empty(t.shape)
