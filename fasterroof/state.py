@@ -187,7 +187,8 @@ def _of_tensor(t: torch.Tensor) -> Iterator:
         yield from (getattr(t, name) for name in t.__tensor_flatten__()[0])
     if is_leaf(t) and t.grad is not None:
         yield t.grad
-    yield from _attributes(t).values()
+    if not isinstance(t, FakeTensor):  # whose attributes are torch's, such as the value of a constant
+        yield from _attributes(t).values()
     yield from (getattr(t, "_backward_hooks", None) or {}).values()
 
 
