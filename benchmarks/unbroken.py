@@ -52,32 +52,24 @@ class Planned(Exception):
     "Raised by a program where its description says so."
 
 
-def actions():
-    "A strategy: one thing that a forward does."
-    from hypothesis import strategies as st
-
-    one = st.sampled_from
-    return st.one_of(
-        st.tuples(st.just("container"), one(CONTAINERS), one(CHANGES), one(WHERE)),
-        st.tuples(st.just("container"), one(CONTAINERS), one(CHANGES), one(WHERE)),
-        st.tuples(st.just("hook"), one(HOOKS)),
-        st.tuples(st.just("setting"), one(SETTINGS)),
-        st.tuples(st.just("storage"), one(STORAGES)),
-        st.tuples(st.just("state"), one(STATES)),
-        st.tuples(st.just("module"), one(MODULES)),
-    ).map(list)
+OTHERS = [[kind, how] for kind, ways in (("hook", HOOKS), ("setting", SETTINGS), ("storage", STORAGES),
+                                          ("state", STATES), ("module", MODULES)) for how in ways]
 
 
 def descriptions():
     "A strategy: programs and what is done with them."
     from hypothesis import strategies as st
 
+    one = st.sampled_from
+    held = st.tuples(st.just("container"), one(CONTAINERS), one(CHANGES), one(WHERE)).map(list)
+    some_held = st.lists(held, min_size=4, max_size=8, unique_by=lambda action: action[1])
+    others = st.lists(one(OTHERS), min_size=4, max_size=8, unique_by=tuple)
     return st.fixed_dictionaries({
         "seed": st.integers(0, 99),
         "function": st.booleans(),
-        "actions": st.lists(actions(), min_size=6, max_size=14),
-        "fails_at": st.integers(0, 13),
-        "checks": st.lists(st.sampled_from(CHECKS), min_size=4, max_size=5, unique=True),
+        "actions": st.tuples(some_held, others).flatmap(lambda parts: st.permutations(parts[0] + parts[1])),
+        "fails_at": st.integers(0, 15),
+        "checks": st.lists(one(CHECKS), min_size=4, max_size=5, unique=True),
     })
 
 
