@@ -285,6 +285,7 @@ def body_class():
             if where == "argument" and caches is None: where = "attribute"
             store = {"attribute": self.held, "global": GLOBALS, "closure": closed, "argument": caches}[where]
             c = (store if store is not None else self.held).setdefault(i, container(kind))
+            y = fold(y, c)  # what earlier calls left there
             change(c, how, x.detach() * 2, i)
             return fold(y, c)
 
