@@ -294,7 +294,7 @@ def loop_trips(
     trips, budget, hidden = 0, _LIMIT, [v if i in need else None for i, v in enumerate(carry)]
     while budget > 0:
         going = _run(cond, cond_eqns, [*of_cond, *hidden])[0]
-        if going is None: return None
+        if going is None or np.size(going) != 1: return None  # one of a batch goes on for longer than another
         if not going: return trips
         moved = _run(body, body_eqns, [*of_body, *hidden], stored=True)
         hidden = [moved[i] if i in need else None for i in range(len(hidden))]

@@ -93,8 +93,11 @@ def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list | None:
 
 # there are no fake tensors of the strided nested layout; whether a mask is fit for one is a question of its values
 _ALIGNED = _aten._nested_tensor_from_mask_left_aligned.default
-_NESTED = {_ALIGNED, _aten._nested_tensor_from_mask.default, _aten._nested_from_padded.default,
-           _aten._nested_tensor_from_tensor_list.default}
+# … nor quantized ones
+_NOT_FAKE = {_ALIGNED, _aten._nested_tensor_from_mask.default, _aten._nested_from_padded.default,
+           _aten._nested_tensor_from_tensor_list.default,
+             _aten.quantize_per_tensor.default, _aten.quantize_per_tensor.tensor_qparams,
+             _aten.quantize_per_tensor_dynamic.default, _aten.quantize_per_channel.default}
 
 # %% ../nbs/analysis/recorder.ipynb #203990d8
 def _called_from(room: str, until: str = "") -> bool:
@@ -242,7 +245,7 @@ class Recorder(TorchDispatchMode):
             with values_on(): out = func(torch.empty(*args[0].shape[:2], 1), args[1])
             self._note(func, self.fakes.of(args), kwargs, out, None, {})
             return out
-        if func in _NESTED: raise NeedsValues(func)
+        if func in _NOT_FAKE: raise NeedsValues(func)
         self.fakes.writes(func, args, kwargs)
         if torch.is_grad_enabled(): self._watch_views(written(func, args, kwargs), (args, kwargs))
         given, chosen = (args, kwargs), self.fakes.selected(func, args)

@@ -27,7 +27,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax, undispatched
 from .env import preserved
 from .errors import InputError, ModelError, UncountedWarning, one_line
-from .fakes import Fakes, UnknownWritten, stood_in
+from .fakes import MOST_KNOWN, Fakes, UnknownRead, UnknownWritten, ViewWritten, stood_in
 from .fused import FusedAttention
 from .memory import held_bytes
 from .ops import tensors_in
@@ -141,7 +141,9 @@ def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> 
     "Afterwards everything that the program can reach, and all settings, are what they were."
     with ExitStack() as stack:
         stack.enter_context(preserved())
-        copied = tensors_in((args, kwargs)) if real else ()
+        # Small integers are given as they are, so that a write past torch, such as through NumPy, reaches them.
+        copied = [t for t in tensors_in((args, kwargs))
+                  if real or (not t.is_floating_point() and t.numel() <= MOST_KNOWN)]
         held = stack.enter_context(kept(program, args, kwargs, optimizer, copied=copied))
         stack.enter_context(held.guard.watching())
         if backward:  # gradients start from nothing, as after `zero_grad`
@@ -182,6 +184,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             if any(t.layout is not torch.strided or t.is_nested for t in tensors_in((args, kwargs))):
                 raise NeedsValues("a sparse or nested argument")
             args, kwargs = _mapped(fakes.given, (args, kwargs))
+            stack.enter_context(fakes.reads_watched())
             stack.enter_context(mode)
         stack.enter_context(scope)
         stack.enter_context(steps_told(recorder))
@@ -195,6 +198,8 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
             seeds = [torch.ones_like(t) for t in starts]
             recorder.phase = "backward"  # also of callbacks that run when its last node is done
             with recorder: torch.autograd.backward(starts, seeds)
+            only_fake = device is not None or target or any(isinstance(t, FakeTensor) for t in tensors)
+            if fakes and recorder.replayed and not only_fake: raise ViewWritten
         if optimizer is not None: _step(made_optimizer(optimizer, program), recorder)
         if fakes and recorder.errors: raise recorder.errors[0]  # a thread's, which nobody may have asked for
     ops = [*recorder.ops(), *map(_unseen, hidden)]
@@ -202,9 +207,9 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
     if device is not None and not target and any(op.kind in ("attention", "softmax") for op in ops):
         notes.append(f"on meta, so attention was counted as it runs on {device.type}, an assumption; "
                      "target='cuda' counts CUDA's fused kernels")
-    if recorder.replayed and backward:
-        notes.append("a view is written to in place: autograd may copy its gradient on real tensors, and does not on "
-                     "fake ones; real=True counts it")
+    if fakes and recorder.replayed and backward:
+        notes.append("it writes to a view in place: on real tensors autograd may copy its gradient, on fake ones it "
+                     "does not")
     if fused and any(op.kind == "attention" for op in ops): notes += fused.notes
     if left: notes.append(f"the program holds what cannot be rewound and stays as this run left it: {', '.join(left)}")
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
@@ -244,13 +249,13 @@ def warn_uncounted(
 def _without_values(error: ModelError) -> str:
     "Why fake tensors did not do, in a few words."
     cause = error.__cause__
-    if isinstance(cause, UnknownWritten): return str(cause)
+    if isinstance(cause, (UnknownWritten, ViewWritten)): return str(cause)
     if getattr(cause, "func", None) is not None: return f"it looks at values ({cause.func})"
     first, *_ = str(cause).strip().split("\n")
     return f"fake tensors did not do ({type(cause).__name__}: {one_line(first, 120)})"
 
 
-_READS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, NeedsValues, UnknownWritten)
+_READS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, NeedsValues, UnknownRead, UnknownWritten)
 
 
 def _clearer(error: ModelError, program: object) -> ModelError:
