@@ -156,7 +156,7 @@ def change(c, how: str, value, number: int) -> None:
     "Change a container by its own methods, whatever it is."
     key = f"k{number}"
     if isinstance(c, queue.Queue):
-        c.get() if how == "remove" and not c.empty() else c.put(value)
+        c.put(value)
     elif isinstance(c, collections.abc.MutableMapping):
         inner = c.get("a")
         if isinstance(inner, list) and inner and how in ("add", "clear"): inner[0]["b"][1].append(value)

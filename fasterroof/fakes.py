@@ -8,12 +8,11 @@ __all__ = ['MOST_KNOWN', 'values_on', 'Fakes', 'UnknownRead', 'UnknownWritten', 
 
 # %% ../nbs/analysis/fakes.ipynb #55a5e549
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import FunctionType
 from typing import NamedTuple
-from unittest import mock
 
 import torch
 from torch._prims_common import compute_elementwise_output_strides
@@ -27,6 +26,7 @@ from torch._subclasses.fake_tensor import (
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from .ops import only_views, tensors_in, written
+from .patching import Patched
 
 # %% ../nbs/analysis/fakes.ipynb #730d4d36
 MOST_KNOWN = 2**20  # elements: 8 MiB of int64
@@ -38,7 +38,6 @@ _aten = torch.ops.aten
 _LIFT = _aten.lift_fresh.default  # ends `torch.tensor`
 _SELECTS = frozenset((_aten.index.Tensor, _aten._unsafe_index.Tensor, _aten.index_put.default,
                       _aten.index_put_.default, _aten._index_put_impl_.default))
-_READS = ("numpy", "tolist", "__dlpack__")  # go to memory directly; `item` and `bool` ask an operator
 _BY_VALUES = frozenset((torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape))
 
 
@@ -187,17 +186,27 @@ class Fakes:
     @contextmanager
     def reads_watched(self) -> Iterator[None]:
         "While entered, reading memory that lost its values raises `UnknownRead`: no mode sees `numpy` and `tolist`."
-        def watched(name):
-            read = getattr(torch.Tensor, name)
+        with _READS:
+            _reading.append(self)
+            try: yield
+            finally: _reading.remove(self)
 
-            @functools.wraps(read)
-            def checked(t, *args, **kwargs):
-                if self.lost and type(t) in _PLAIN and t.layout is torch.strided:
-                    if t.untyped_storage()._cdata in self.lost: raise UnknownRead(f"Tensor.{name}")
-                return read(t, *args, **kwargs)
-            return checked
 
-        with mock.patch.multiple(torch.Tensor, **{name: watched(name) for name in _READS}): yield
+_reading: list[Fakes] = []
+
+
+def _checked(read: Callable) -> Callable:
+    @functools.wraps(read)
+    def checked(t, *args, **kwargs):
+        if any(fakes.lost for fakes in _reading) and type(t) in _PLAIN and t.layout is torch.strided:
+            storage = t.untyped_storage()._cdata
+            if any(storage in fakes.lost for fakes in _reading): raise UnknownRead(f"Tensor.{read.__name__}")
+        return read(t, *args, **kwargs)
+    return checked
+
+
+# These go to memory directly; `item` and `bool` ask an operator.
+_READS = Patched(torch.Tensor, numpy=_checked, tolist=_checked, __dlpack__=_checked)
 
 
 class UnknownRead(Exception):

@@ -6,6 +6,7 @@
 __all__ = ['Program']
 
 # %% ../nbs/analysis/program.ipynb #cc692003
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -127,4 +128,7 @@ class Program:
         with preserved(), kept(*roots, copied=given) as held:
             if not self.evaluates: held.guard.save()
             self.guard = held.guard
+            versions = [(x, x._version) for x in held.objects if isinstance(x, torch.Tensor) and not x.is_inference()]
             yield
+            lost = [tuple(x.shape) for x, n in versions if x._version != n and not held.guard.has_saved(x)]
+            if lost: warnings.warn(f"Not put back: what it wrote to tensors of shapes {lost[:3]}.", stacklevel=3)

@@ -211,7 +211,7 @@ def _differences(runs: dict[int, Run], steps: int) -> Iterator[str]:
                    f"{si(took, 's')} a step.")
         pairs = [(p, have[_key(p)]) for p in shown.points if _key(p) in have]
         other = [_key(p) for p, q in pairs if (p.flops, p.bytes_moved) != (q.flops, q.bytes_moved)]
-        if other: yield f"Rank {r} does other work in: {_names(other)}."
+        if other: yield f"Rank {r} does other work in (shown, where it is the slowest): {_names(other)}."
         if _given(run) != _given(shown): yield f"Rank {r} was given {one_line(_given(run))}."
         if run.unstable: yield f"The machine of rank {r} changed meanwhile."
     if any(run.roof != shown.roof for run in runs.values()):

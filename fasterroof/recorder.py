@@ -200,7 +200,7 @@ class Recorder(TorchDispatchMode):
         self.errors: list[BaseException] = []  # that were raised in them
         self.handed = itertools.count()
         self.lock: threading.RLock | None = None  # fake tensors are made by one thread at a time
-        self.elsewhere, self.threads, self.late = 0, 0, 0  # operations in other threads; how many; those still running
+        self.elsewhere, self.late = 0, 0  # operations in other threads; threads that were still running at the end
         self.closed = False     # whether the recording is over, though a thread goes on
         self.costs: list[Cost] = []
         self.owners: list[Owner] = []
@@ -393,8 +393,9 @@ class Recorder(TorchDispatchMode):
         ticks, at = [], 0
         for position, _, part in parts:
             part.closed = part.scope.thread != 0  # it is still running
+            n = min(map(len, (part.costs, part.funcs, part.owners, part.phases)))
+            if not n: continue
             self.late += part.closed
-            if not part.costs: continue
             thread = threads.setdefault(part.scope.ran_in, len(threads) + 1)
             for all_of_it, own in zip(merged, mine, strict=True): all_of_it += own[at:position]
             ticks += [(i, 0) for i in range(at, position)]
@@ -402,14 +403,13 @@ class Recorder(TorchDispatchMode):
             def later(owner, top=part.scope.top):  # the calls of a module are numbered through all threads
                 return owner if owner is top else owner._replace(call=owner.call + calls.get(owner.module, 0))
 
-            ran = part.costs, part.funcs, [*map(later, part.owners)], part.phases
+            ran = part.costs[:n], part.funcs[:n], [*map(later, part.owners[:n])], part.phases[:n]
             for all_of_it, own in zip(merged, ran, strict=True): all_of_it += own
-            if part.call is not None: ticks += [(tick, thread) for tick in part.call.ticks]
+            if part.call is not None: ticks += [(tick, thread) for tick in part.call.ticks[:n]]
             for path, n in part.scope.calls.items(): calls[path] = calls.get(path, 0) + n
-            self.elsewhere += len(part.costs)
+            self.elsewhere += n
         for all_of_it, own in zip(merged, mine, strict=True): all_of_it += own[at:]
         self.costs, self.funcs, self.owners, self.phases = merged
-        self.threads = max(self.threads, len(threads))
         if hasattr(self.call, "merge"): self.call.merge([*ticks, *((i, 0) for i in range(at, len(mine[0])))])
 
     @property
@@ -417,9 +417,9 @@ class Recorder(TorchDispatchMode):
         "What a reader needs to know of work in other threads."
         self.gather()
         notes = []
-        if self.elsewhere:
-            some = "another thread" if self.threads == 1 else f"{self.threads} other threads"
-            notes.append(f"{self.elsewhere} operations ran in {some}")
+        if self.elsewhere: notes.append(f"{self.elsewhere} operations ran in other threads")
+        if self.scope.ambiguous:
+            notes.append("threads number their autograd nodes alike: the module of some backward operations is unknown")
         if self.late: notes.append("a thread was still running at the end: what it did later is not counted")
         if self.scope.others:
             notes.append("modules also ran in threads that had been started before: their work is not counted")

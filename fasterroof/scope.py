@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
@@ -24,6 +25,14 @@ class Owner(NamedTuple):
     type: str    # class of the module; "" for a plain function
     leaf: bool   # whether it has no submodules: then it is shown as one point
     call: int    # which call of this module it was in this run, from 0
+
+
+_WATCHED: dict[int, int] = {}  # threads that any scope watches, and how many do
+
+
+def _leave(thread: int) -> None:
+    _WATCHED[thread] -= 1
+    if not _WATCHED[thread]: del _WATCHED[thread]
 
 
 class Scope:
@@ -41,6 +50,8 @@ class Scope:
         self.failed: Owner | None = None  # the innermost module that an exception came out of
         self.others = False               # whether modules ran in threads that nobody follows
         self.branches: list[Scope] = []   # of threads that are followed
+        self.ambiguous = False            # whether a node was met whose module is unknown
+        self._spans: tuple | None = None  # of the branches: themselves, first and last numbers
 
     def _start(self, thread: int, top: Owner) -> None:
         self.thread, self.ran_in, self.top = thread, thread, top
@@ -67,10 +78,20 @@ class Scope:
         if hasattr(node, "variable"): return self.parameters.get(id(node.variable), self.top)
         # Each thread numbers its nodes by itself: where two of them used a number, nobody knows whose the node is.
         number, owners = node._sequence_nr(), set()
-        for part in (self, *self.branches):
+        for part in (self, *self._branches_at(number)):
             i = bisect_right(part.since, number, key=lambda mark: mark[0])
             if i and number < part.until: owners.add(part.since[i - 1][1])
+        self.ambiguous = self.ambiguous or len(owners) > 1
         return owners.pop() if len(owners) == 1 else self.top
+
+    def _branches_at(self, number: int) -> "list[Scope]":
+        "The parts of other threads that used a number of autograd's."
+        if not self.branches: return []
+        begun = [b for b in self.branches if b.since]
+        if self._spans is None or len(self._spans[0]) != len(begun) or not np.isfinite(self._spans[2]).all():
+            self._spans = begun, *(np.array(x) for x in zip(*((b.since[0][0], b.until) for b in begun), strict=True))
+        begun, first, until = self._spans
+        return [begun[i] for i in np.flatnonzero((first <= number) & (number < until))]
 
     @property
     def owner(self) -> Owner:
@@ -82,7 +103,7 @@ class Scope:
         if thread == self.thread: return self
         part = next((b for b in reversed(self.branches) if b.thread == thread), None)
         if part is None and torch._C._current_autograd_node() is not None: return self
-        if part is None: self.others = True
+        if part is None and thread not in _WATCHED: self.others = True
         return part
 
     def _before(self, module, args):
@@ -121,17 +142,22 @@ class Scope:
         self.thread = self.ran_in = threading.get_ident()
         self.until = float("inf")
         self._mark()
+        _WATCHED[self.thread] = _WATCHED.get(self.thread, 0) + 1
         try: yield
-        finally: self.thread, self.until = 0, torch.autograd._get_sequence_nr()
+        finally:
+            _leave(self.ran_in)
+            self.thread, self.until = 0, torch.autograd._get_sequence_nr()
 
     def __enter__(self):
         self._start(threading.get_ident(), self.top)
-        self.failed, self.others, self.branches = None, False, []
+        self.failed, self.others, self.branches, self.ambiguous, self._spans = None, False, [], False, None
+        _WATCHED[self.thread] = _WATCHED.get(self.thread, 0) + 1
         self._mark()
         self._hooks = (register_module_forward_pre_hook(self._before),
                        register_module_forward_hook(self._after, always_call=True))
         return self
 
     def __exit__(self, *exc):
+        _leave(self.thread)
         for hook in self._hooks: hook.remove()
         if exc[0] is None: self.failed = None

@@ -12,6 +12,7 @@ import functools
 import gc
 import inspect
 import io
+import queue
 import random
 import sys
 import sysconfig
@@ -27,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from .nested import is_ragged, sequence_sizes
@@ -41,11 +43,8 @@ _HOOKS = tuple(name for name in torch.nn.Module().__dict__ if "_hooks" in name)
 _DATA = frozenset(
     ("_queue", "_weakrefset", "argparse", "array", "collections", "functools", "queue", "types", "weakref"))
 _TORCH_DATA = ("torch.nn", "torch.optim", "torch.ao", "torch.fx", "torch.distributed.fsdp",
-               "torch.distributed._composable_state", "torch.distributed.tensor")
+               "torch.distributed._composable_state", "torch.distributed.tensor", "torch.utils.weak")
 _MACHINERY = (io.IOBase, threading.Thread, Executor)
-_ITERATORS = tuple(map(type, (iter([]), iter({}), iter(set()), iter(()), iter(range(0)), zip(), map(len, ()),
-                              enumerate(()), reversed([]), filter(None, ()), (x for x in ()))))
-
 
 @functools.cache
 def _library(module: str) -> bool:
@@ -175,7 +174,7 @@ def tensor_parts(
 def is_leaf(
     t: torch.Tensor,  # any tensor
 ) -> bool:
-    "Whether no operation made it, as autograd sees it. Views whose base was written to refuse to tell: they are none."
+    "Whether autograd sees it as a leaf. torch raises for some views whose base was written to: they are none."
     try:
         return t.is_leaf
     except RuntimeError:
@@ -204,6 +203,8 @@ def _inside(x: object) -> Iterable:
         return x.func, x.args, x.keywords, *_attributes(x).values()
     if isinstance(x, type):
         return _of_class(x)
+    if type(x) is queue.Queue:
+        return list(x.queue)
     held = list(_items(x))
     if isinstance(x, torch.jit.ScriptModule):
         held += [*x.children(), *_script_attributes(x).values()]
@@ -216,7 +217,7 @@ def _inside(x: object) -> Iterable:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    "Tens of thousands of small objects are made, none of them in a cycle: the garbage collector would look for some."
+    "Tens of thousands of small objects are made, and none of them is in a cycle that a collection could free."
     was = gc.isenabled()
     gc.disable()
     try:
@@ -248,8 +249,8 @@ def left_alone(
     objects: Iterable,  # from `reachable`
 ) -> list[str]:         # names of their types, each once
     "Objects that a run advances and nothing can rewind: generators, iterators, open files."
-    kinds = (io.IOBase, *_ITERATORS)
-    return sorted({type(x).__name__ for x in objects if isinstance(x, kinds)})
+    def advances(x): return hasattr(type(x), "__next__") and type(x).__module__ in ("builtins", "itertools")
+    return sorted({type(x).__name__ for x in objects if isinstance(x, io.IOBase) or advances(x)})
 
 # %% ../nbs/analysis/state.ipynb #1b44773a
 _MOST_COPIED = 2**28  # bytes of an array that is copied, since nothing shows when it is written to
@@ -392,12 +393,26 @@ def _class_restorer(cls: type) -> Callable[[], None]:
 
 
 def _cache_restorer(x: object) -> Callable[[], None]:
-    "Nothing can take entries out of a `functools.cache` one by one: if it has grown, it starts anew."
-    size = x.cache_info().currsize
+    "Nothing can take entries out of a `functools.cache` one by one: it is emptied if it has stored any."
+    misses = x.cache_info().misses
 
     def restore():
-        if x.cache_info().currsize != size:
+        if x.cache_info().misses != misses:
             x.cache_clear()
+    return restore
+
+
+def _queue_restorer(x: queue.Queue) -> Callable[[], None]:
+    "A queue loses what was put in, unless something was taken out as well: another thread may have that."
+    items, unfinished = list(x.queue), x.unfinished_tasks
+
+    def restore():
+        with x.mutex:
+            now = list(x.queue)
+            if _same(now[:len(items)], items) and x.unfinished_tasks - unfinished == len(now) - len(items):
+                for _ in now[len(items):]:
+                    x.queue.pop()
+                x.unfinished_tasks = unfinished
     return restore
 
 
@@ -406,7 +421,8 @@ def _tensor_restorer(t: torch.Tensor) -> Callable[[], None]:
     hooks = getattr(t, "_backward_hooks", None)
     was_hooked = None if hooks is None else OrderedDict(hooks)
     wants_grad = t.requires_grad if is_leaf(t) else None
-    plain = not isinstance(t, FakeTensor) and not is_traceable_wrapper_subclass(t) and t.layout is torch.strided
+    plain = t.layout is torch.strided and not (
+        isinstance(t, FakeTensor) or is_traceable_wrapper_subclass(t) or is_lazy(t))
     alias, layout = (t.detach(), _layout(t)) if plain else (None, None)
 
     def restore():
@@ -414,6 +430,8 @@ def _tensor_restorer(t: torch.Tensor) -> Callable[[], None]:
         if plain and _layout(t) != layout:
             t.grad = None  # a gradient of another format would refuse the data
             t.data = alias
+        if wants_grad is not None and not is_leaf(t):  # it was written to while gradients were on
+            t.detach_()
         if wants_grad is not None and t.requires_grad != wants_grad:
             t.requires_grad_(wants_grad)
         now = getattr(t, "_backward_hooks", None)
@@ -423,7 +441,7 @@ def _tensor_restorer(t: torch.Tensor) -> Callable[[], None]:
 
 
 def _restore_grad(t: torch.Tensor, grad: torch.Tensor | None) -> None:
-    if t.grad is not grad:
+    if is_leaf(t) and t.grad is not grad:
         t.grad = grad
 
 
@@ -454,6 +472,8 @@ def _restorers(x: object) -> Iterator[Callable[[], None] | None]:
         yield _array_restorer(x)
     elif isinstance(x, functools._lru_cache_wrapper):
         yield _cache_restorer(x)
+    elif type(x) is queue.Queue:
+        yield _queue_restorer(x)
     elif _holds_data(type(x)):
         yield _attributes_restorer(x)
     if isinstance(x, dict):
@@ -486,12 +506,10 @@ def kept(
         # Gradients come last: they have to fit the data, theirs and that of their tensors.
         leaves = [t for t in found if isinstance(t, torch.Tensor) and is_leaf(t)]
         restorers += [("gradient", functools.partial(_restore_grad, t, t.grad)) for t in leaves]
-        versions = [(t, t._version) for t in found if isinstance(t, torch.Tensor) and not t.is_inference()]
     try:
         yield Kept(found, guard)
     finally:
-        failures = [f"the contents of a tensor {tuple(t.shape)}" for t, n in versions
-                    if t._version != n and not guard.has_saved(t)]
+        failures = []
         for name, restore in [("storage", guard.restore), *restorers]:
             try:
                 restore()

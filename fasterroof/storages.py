@@ -6,23 +6,45 @@
 __all__ = ['Guard', 'rewinder']
 
 # %% ../nbs/analysis/storages.ipynb #4c4e63c2
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from unittest import mock
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.parameter import is_lazy
+
+from .patching import Patched
 
 # %% ../nbs/analysis/storages.ipynb #d3b06236
-_MUTATORS = ("resize_", "copy_", "fill_", "__setitem__")
+_watching: list["Guard"] = []  # told before a storage changes
 
 
 def _holds_values(t: torch.Tensor) -> bool:
-    return t.layout is torch.strided and not t.is_meta and not isinstance(t, FakeTensor)
+    return t.layout is torch.strided and not t.is_meta and not isinstance(t, FakeTensor) and not is_lazy(t)
 
 
 def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
     return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+
+
+def _extent(t: torch.Tensor) -> tuple[int, int]:
+    "Where the bytes of a tensor begin and end in its storage."
+    begin = t.storage_offset() * t.element_size()
+    last = sum((size - 1) * stride for size, stride in zip(t.shape, t.stride(), strict=True))
+    return begin, begin + (last + 1) * t.element_size() if t.numel() else begin
+
+
+def _watched(change: Callable) -> Callable:
+    def changed(storage, *args, **kwargs):
+        for guard in tuple(_watching):
+            guard._changes(storage)
+        return change(storage, *args, **kwargs)
+    return changed
+
+
+_storages_watched = Patched(torch.UntypedStorage, resize_=_watched, copy_=_watched, fill_=_watched,
+                            __setitem__=_watched)
 
 
 class Guard:
@@ -36,11 +58,16 @@ class Guard:
         self.storages = {s._cdata: s for s in storages}
         self.sizes = {key: s.nbytes() for key, s in self.storages.items()}  # B
         self.saved: dict[int, torch.UntypedStorage] = {}
+        self.parts: list[tuple[int, int, torch.Tensor]] = []  # storage, first byte, and the bytes from there
+        self._lock = threading.Lock()
 
     def _changes(self, storage: torch.UntypedStorage) -> None:
         key = storage._cdata
-        if key in self.storages and key not in self.saved:
-            self.saved[key] = self.storages[key].clone()
+        if key not in self.storages or key in self.saved:
+            return
+        with self._lock:  # a copy that another thread makes now holds what this one is about to write
+            if key not in self.saved:
+                self.saved[key] = self.storages[key].clone()
 
     def writes(
         self,
@@ -54,34 +81,37 @@ class Guard:
         self,
         tensors: Iterable[torch.Tensor] | None = None,  # None: everything that is guarded
     ) -> None:
-        "Save storages now, for writes that cannot be seen coming."
+        "Save storages now, for writes that cannot be seen coming; of a slice of a larger one only its own bytes."
         if tensors is None:
             for storage in self.storages.values():
                 self._changes(storage)
-        else:
-            for t in tensors:
-                self.writes(t)
+            return
+        for t in filter(_holds_values, tensors):
+            storage, (begin, end) = t.untyped_storage(), _extent(t)
+            if 2 * (end - begin) >= storage.nbytes():
+                self._changes(storage)
+            elif storage._cdata in self.storages:
+                self.parts.append((storage._cdata, begin, _bytes(storage)[begin:end].clone()))
 
     def has_saved(
         self,
         t: torch.Tensor,  # any tensor
     ) -> bool:
         "Whether the values of `t` will come back: its storage is saved, or it has none."
-        return not _holds_values(t) or t.untyped_storage()._cdata in self.saved
+        if not _holds_values(t):
+            return True
+        key = t.untyped_storage()._cdata
+        return key in self.saved or any(key == part[0] for part in self.parts)
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         "While entered, a storage that is resized, filled or copied to directly is saved before."
-        def watched(name):
-            change = getattr(torch.UntypedStorage, name)
-
-            def changed(storage, *args, **kwargs):
-                self._changes(storage)
-                return change(storage, *args, **kwargs)
-            return changed
-
-        with mock.patch.multiple(torch.UntypedStorage, **{name: watched(name) for name in _MUTATORS}):
-            yield
+        with _storages_watched:
+            _watching.append(self)
+            try:
+                yield
+            finally:
+                _watching.remove(self)
 
     def restore(self) -> None:
         "Put sizes and saved bytes back. May be called again."
@@ -94,6 +124,10 @@ class Guard:
                 # Memory that did not change may be mapped read-only. Bytes, since NaN differs from itself.
                 if content.nbytes() and not torch.equal(_bytes(storage), _bytes(content)):
                     storage.copy_(content)
+            for key, begin, content in self.parts:
+                now = _bytes(self.storages[key])[begin:begin + content.numel()]
+                if not torch.equal(now, content):
+                    now.copy_(content)
 
 # %% ../nbs/analysis/storages.ipynb #82262f4b
 def rewinder(
@@ -102,7 +136,7 @@ def rewinder(
     "Return a function that restores these tensors where torch has counted a write to them."
     held = [t for t in tensors if _holds_values(t)]
     guard = Guard(held)
-    guard.save()
+    guard.save(held)
     counted = [t for t in held if not t.is_inference()]
     versions = [t._version for t in counted]
 

@@ -10,90 +10,123 @@ import multiprocessing.pool
 import threading
 from collections.abc import Callable, Iterator
 from concurrent import futures
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from multiprocessing.process import BaseProcess
-from unittest import mock
+
+from .patching import Patched
 
 # %% ../nbs/analysis/threads.ipynb #11285601
-_POOLS = ("concurrent.futures.thread", "multiprocessing.pool")  # the work of their threads is wrapped piece by piece
-_POOL_METHODS = ("apply_async", "_map_async", "imap", "imap_unordered")
+_POOLS = ("concurrent.futures.thread", "multiprocessing.pool")  # their threads' work is handed over piece by piece
+_current = threading.local()  # `.followed`: what the present thread's work belongs to
 
 
 class Followed:
-    "What was handed over while `following` was entered."
+    "What is handed over while `following` is entered."
 
-    def __init__(self):
+    def __init__(self, hand_over: Callable, quiet: bool):
+        self.hand_over, self.quiet = hand_over, quiet
         self.processes = 0  # started, or given work
+        self.over = False
 
     @property
     def notes(self) -> list[str]:
         "What could not be followed."
         return ["the program gave work to other processes, which is not counted"] if self.processes else []
 
-
-@contextmanager
-def following(
-    hand_over: Callable[[], Callable[[], AbstractContextManager]],  # called where work is handed over; what it
-    # returns is called in the other thread, and gives what the work runs inside
-    quiet: bool = False,  # True: a thread that raises prints no traceback
-) -> Iterator[Followed]:
-    "While entered, work that is handed to threads runs inside a context manager."
-    followed, over = Followed(), threading.Event()
-
-    def carried(fn: Callable) -> Callable:
-        if over.is_set():
-            return fn
-        begin = hand_over()
+    def wrapped(
+        self,
+        fn: Callable,  # what another thread is about to be given
+    ) -> Callable:
+        "The same function, recorded where it runs."
+        begin = self.hand_over()
 
         @wraps(fn, updated=())
         def run(*args, **kwargs):
-            if over.is_set():
+            if self.over:
                 return fn(*args, **kwargs)
-            with begin():
-                return fn(*args, **kwargs)
+            before = getattr(_current, "followed", None)
+            _current.followed = self
+            try:
+                with begin():
+                    return fn(*args, **kwargs)
+            finally:
+                _current.followed = before
         return run
 
+
+def _followed() -> Followed | None:
+    followed = getattr(_current, "followed", None)
+    return None if followed is None or followed.over else followed
+
+
+def _start(start_plainly: Callable) -> Callable:
     def start(thread):
-        if getattr(getattr(thread, "_target", None), "__module__", None) not in _POOLS:
-            run = carried(thread.run)
+        followed = _followed()
+        if followed and getattr(getattr(thread, "_target", None), "__module__", None) not in _POOLS:
+            run = followed.wrapped(thread.run)
 
             def run_once():
                 del thread.run
                 try:
                     run()
                 except Exception:
-                    if not quiet:
+                    if followed.over or not followed.quiet:
                         raise
             thread.run = run_once
         return start_plainly(thread)
+    return start
 
+
+def _submit(submit_plainly: Callable) -> Callable:
     def submit(pool, fn, /, *args, **kwargs):
-        return submit_plainly(pool, carried(fn), *args, **kwargs)
+        followed = _followed()
+        return submit_plainly(pool, followed.wrapped(fn) if followed else fn, *args, **kwargs)
+    return submit
 
-    def pooled(method):
-        def call(pool, func, *args, **kwargs):
-            if isinstance(pool, multiprocessing.pool.ThreadPool):
-                func = carried(func)
-            else:
-                followed.processes += 1
-            return method(pool, func, *args, **kwargs)
-        return call
 
-    def counted(method):
-        def call(*args, **kwargs):
+def _pooled(method: Callable) -> Callable:
+    def call(pool, func, *args, **kwargs):
+        followed = _followed()
+        if followed and isinstance(pool, multiprocessing.pool.ThreadPool):
+            func = followed.wrapped(func)
+        elif followed:
             followed.processes += 1
-            return method(*args, **kwargs)
-        return call
+        return method(pool, func, *args, **kwargs)
+    return call
 
-    start_plainly, submit_plainly = threading.Thread.start, futures.ThreadPoolExecutor.submit
-    pool = multiprocessing.pool.Pool
+
+def _counted(method: Callable) -> Callable:
+    def call(*args, **kwargs):
+        followed = _followed()
+        if followed:
+            followed.processes += 1
+        return method(*args, **kwargs)
+    return call
+
+
+_PATCHES = (
+    Patched(threading.Thread, start=_start),
+    Patched(futures.ThreadPoolExecutor, submit=_submit),
+    Patched(multiprocessing.pool.Pool, apply_async=_pooled, _map_async=_pooled, imap=_pooled, imap_unordered=_pooled),
+    Patched(BaseProcess, start=_counted),
+    Patched(futures.ProcessPoolExecutor, submit=_counted),
+)
+
+
+@contextmanager
+def following(
+    hand_over: Callable,  # called where work is handed over; returns a function that the other thread calls for a
+    # context manager, in which it does the work
+    quiet: bool = False,  # True: a thread that raises prints no traceback
+) -> Iterator[Followed]:
+    "While entered, work that this thread hands to others runs inside a context manager."
+    followed, before = Followed(hand_over, quiet), getattr(_current, "followed", None)
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(threading.Thread, "start", start))
-        stack.enter_context(mock.patch.object(futures.ThreadPoolExecutor, "submit", submit))
-        for name in _POOL_METHODS:
-            stack.enter_context(mock.patch.object(pool, name, pooled(getattr(pool, name))))
-        for cls, name in ((BaseProcess, "start"), (futures.ProcessPoolExecutor, "submit")):
-            stack.enter_context(mock.patch.object(cls, name, counted(getattr(cls, name))))
-        stack.callback(over.set)
-        yield followed
+        for patch in _PATCHES:
+            stack.enter_context(patch)
+        _current.followed = followed
+        try:
+            yield followed
+        finally:
+            _current.followed, followed.over = before, True

@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
-from unittest import mock
 
 import torch
 from torch._subclasses.fake_tensor import (
@@ -22,6 +21,7 @@ from torch._subclasses.fake_tensor import (
     FakeTensor,
     FakeTensorMode,
 )
+from torch.nn.parameter import is_lazy
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from .calls import check_call, model_errors, model_name, original, program_notes, speaks_jax, undispatched
@@ -31,6 +31,7 @@ from .fakes import MOST_KNOWN, Fakes, UnknownRead, UnknownWritten, ViewWritten, 
 from .fused import FusedAttention
 from .memory import held_bytes
 from .ops import tensors_in
+from .patching import Patched
 from .recorder import NeedsValues, Recorder
 from .scope import Owner, Scope
 from .state import Kept, is_leaf, kept, left_alone, reachable
@@ -59,6 +60,9 @@ def _hushed(name: str) -> Iterator[None]:
 
 
 def _not_compiled(model=None, **options): return model if model is not None else lambda fn: fn
+
+
+_NOT_COMPILING = Patched(torch, compile=lambda compile: _not_compiled)
 
 
 def _fake_mode(tensors: list[torch.Tensor]) -> FakeTensorMode:
@@ -154,7 +158,7 @@ def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> 
         # TorchScript folds constants while it optimizes: fake ones would stay in the graph that it runs ever after.
         stack.enter_context(torch.jit.optimized_execution(False))
         # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
-        stack.enter_context(mock.patch.object(torch, "compile", _not_compiled))
+        stack.enter_context(_NOT_COMPILING)
         stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails is tried again, or raised
         yield held
 
@@ -170,6 +174,8 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
     "The operations of one run, and what was assumed."
     with _as_it_was(program, args, kwargs, optimizer, real, backward) as held, ExitStack() as stack:
         tensors = _tensors(held.objects, (args, kwargs))
+        if any(map(is_lazy, tensors)):
+            raise InputError(f"{model_name(program)} has lazy modules, whose sizes are not known yet: call it first.")
         device = _in_place_of_meta(tensors)
         own = program.parameters() if isinstance(program, torch.nn.Module) else tensors
         if real and not all(t.is_meta for t in own): device = None
