@@ -236,9 +236,11 @@ def body_class():
         if kind == "encoder":
             return nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 1)
         if kind == "sharded":
-            from torch.distributed.fsdp import fully_shard
+            from torch.distributed import fsdp
 
             inner = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+            if not hasattr(fsdp, "fully_shard"): return inner  # before torch 2.6
+            fully_shard = fsdp.fully_shard
             for part in inner: fully_shard(part)
             return fully_shard(inner)
         if kind == "scripted": return torch.jit.script(Scriptable())

@@ -119,10 +119,11 @@ def _switches() -> Iterator[tuple[Callable, Callable]]:
     yield b.mha.get_fastpath_enabled, b.mha.set_fastpath_enabled
     yield torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled
     yield torch._C._get_cudnn_enabled, torch._C._set_cudnn_enabled
-    for holder, name in ((b.quantized, "engine"), (b.opt_einsum, "enabled"),
+    for holder, name in ((b.quantized, "engine"), (getattr(b, "opt_einsum", None), "enabled"),
                          (b.cuda.matmul, "allow_fp16_reduced_precision_reduction"),
                          (b.cuda.matmul, "allow_bf16_reduced_precision_reduction")):
-        yield functools.partial(getattr, holder, name), functools.partial(setattr, holder, name)
+        if holder is not None:  # torch imports some of its backends late
+            yield functools.partial(getattr, holder, name), functools.partial(setattr, holder, name)
 
 
 def _setter(holder: object, name: str) -> Callable[[object], None]:
