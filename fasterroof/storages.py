@@ -87,7 +87,8 @@ class Guard:
                 self._changes(storage)
             return
         for t in filter(_holds_values, tensors):
-            storage, (begin, end) = t.untyped_storage(), _extent(t)
+            storage = t.untyped_storage()
+            begin, end = (0, storage.nbytes()) if t.is_nested else _extent(t)  # a nested tensor has no shape
             if 2 * (end - begin) >= storage.nbytes():
                 self._changes(storage)
             elif storage._cdata in self.storages:
