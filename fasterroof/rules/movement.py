@@ -149,7 +149,7 @@ def native_dropout_backward(grad, *_, out, **__): return 2 * grad.numel()  # tim
 def multinomial(weights, n, *_, out, **__): return 2 * weights.numel() + out.numel()  # a cumulative sum, the draws
 
 # %% ../../nbs/analysis/rules/movement.ipynb #0dd34bbc
-_MOST_READ = 2**20  # indices that are looked at
+_MOST_READ = 2**20  # indices whose values are read
 UNREAD = "embeddings: which rows repeat is unknown, so each index reads its row"
 
 
