@@ -146,7 +146,7 @@ def _timeline(run: Run, rank: int, shown: Run) -> Iterator[Span]:
         there = theirs.get(key, ())
         for n, i in enumerate(where):
             places[i] = there[min(n, len(there) - 1)] if there else None
-            if not there: names[i] = run.ops[i].name.replace(".", "::", 1)  # as kernels are told apart without one
+            if not there: names[i] = run.ops[i].name.replace(".", "::", 1)  # a kernel without an operation is named so
     for s in run.timeline:
         ops = tuple(dict.fromkeys(places[i] for i in s.ops if places[i] is not None))
         name = s.name or next((names[i] for i in s.ops if i in names), "")

@@ -96,7 +96,7 @@ def _filled_slots(x: object) -> dict[str, object]:
             continue  # not set
     return filled
 
-
+# %% ../nbs/analysis/state.ipynb #06eff5d7
 def _names(code: CodeType) -> Iterator[str]:
     "Global names in a function's code, and in the functions and comprehensions within it."
     yield from code.co_names
@@ -144,7 +144,7 @@ def _script_attributes(module: torch.jit.ScriptModule) -> dict[str, object]:
     names = torch._C.ConcreteModuleType.from_jit_type(module._c._type()).get_attributes()
     return {name: module._c.getattr(name) for name in names}
 
-
+# %% ../nbs/analysis/state.ipynb #058b2ec4
 def _items(x: object) -> Iterable:
     "What a container holds, read with the methods of its built-in base class."
     if isinstance(x, dict):
@@ -190,7 +190,7 @@ def _of_tensor(t: torch.Tensor) -> Iterator:
         yield from _attributes(t).values()
     yield from (getattr(t, "_backward_hooks", None) or {}).values()
 
-
+# %% ../nbs/analysis/state.ipynb #b2f2ad29
 def _inside(x: object) -> Iterable:
     "What an object holds, as far as a program might change it."
     if isinstance(x, torch.Tensor):
@@ -306,7 +306,7 @@ def _array_restorer(x: np.ndarray | bytearray | array.array) -> Callable[[], Non
             x[:] = content
     return refill
 
-
+# %% ../nbs/analysis/state.ipynb #725341b6
 def _attributes_restorer(x: object) -> Callable[[], None] | None:
     held, filled, members = _attributes(x), _filled_slots(x), _slots(type(x))
     restore_held = _dict_restorer(held) if isinstance(x, torch.nn.Module) or hasattr(x, "__dict__") else None
@@ -339,7 +339,7 @@ def _module_restorer(x: torch.nn.Module) -> Callable[[], None]:
             x._c.setattr(name, value)
     return restore
 
-
+# %% ../nbs/analysis/state.ipynb #8edd8985
 @functools.cache
 def _assigned(code: CodeType) -> frozenset[str]:
     "Globals that a function's code, or that of a function within it, assigns."
@@ -391,7 +391,7 @@ def _class_restorer(cls: type) -> Callable[[], None]:
                 type.__setattr__(cls, name, value)
     return restore
 
-
+# %% ../nbs/analysis/state.ipynb #2a6b7654
 def _cache_restorer(x: object) -> Callable[[], None]:
     "Nothing can take entries out of a `functools.cache` one by one: it is emptied if it has stored any."
     misses = x.cache_info().misses
@@ -415,7 +415,7 @@ def _queue_restorer(x: queue.Queue) -> Callable[[], None]:
                 x.unfinished_tasks = unfinished
     return restore
 
-
+# %% ../nbs/analysis/state.ipynb #7e8b1710
 def _tensor_restorer(t: torch.Tensor) -> Callable[[], None]:
     restore_attributes = _dict_restorer(_attributes(t))
     hooks = getattr(t, "_backward_hooks", None)
@@ -449,7 +449,7 @@ def _layout(t: torch.Tensor) -> tuple:
     sizes = sequence_sizes(t) if is_ragged(t) else (t.shape, t.stride())  # a nested tensor has no shape to ask for
     return t.dtype, sizes, t.storage_offset(), t.untyped_storage()._cdata
 
-
+# %% ../nbs/analysis/state.ipynb #c127dee9
 def _restorers(x: object) -> Iterator[Callable[[], None] | None]:
     if isinstance(x, torch.Tensor):
         yield _tensor_restorer(x)

@@ -217,7 +217,7 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
         notes.append("it writes to a view in place: on real tensors autograd may copy its gradient, on fake ones it "
                      "does not")
     if fused and any(op.kind == "attention" for op in ops): notes += fused.notes
-    if left: notes.append(f"the program holds what cannot be rewound and stays as this run left it: {', '.join(left)}")
+    if left: notes.append(f"not restored after the run, since it cannot be rewound: {', '.join(left)}")
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
 
 # %% ../nbs/analysis/trace.ipynb #340850dd

@@ -83,7 +83,7 @@ def nested_from_mask(padded, mask, *_, out, **__):
 
 
 @register_cost("aten::_nested_tensor_from_mask_left_aligned", kind="move")
-def mask_left_aligned(padded, mask, *_, out): return Work(0, read=distinct_bytes(mask))  # only the mask is looked at
+def mask_left_aligned(padded, mask, *_, out): return Work(0, read=distinct_bytes(mask))  # it reads only the mask
 
 
 @register_cost(*_aten("reflection_pad1d_backward reflection_pad2d_backward reflection_pad3d_backward "
