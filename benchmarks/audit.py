@@ -18,13 +18,13 @@ import torch.nn.functional as F
 from rich.console import Console
 from rich.table import Table
 
-from fasterroof import RooflineAnalyzer, Roof, clear_peaks_cache, environment, time_call, trace
-from fasterroof.guard import Guard, widened
-from fasterroof.join import estimate
-from fasterroof.peaks import peaks_for
-from fasterroof.record import better
-from fasterroof.targets import load_target
-from fasterroof.units import si
+from fasterroof import Roof, RooflineAnalyzer, clear_peaks_cache, environment, time_call, trace
+from fasterroof.machine.drift import DriftGuard, widened
+from fasterroof.roofline.join import estimate
+from fasterroof.machine.peaks import peaks_for
+from fasterroof.machine.peaks import better
+from fasterroof.cli.load_model import load_target
+from fasterroof.core.units import si
 
 MODELS = ["alexnet", "vgg11", "resnet18", "resnext50_32x4d", "densenet121", "googlenet", "inception_v3",
           "squeezenet1_1", "mobilenet_v3_small", "shufflenet_v2_x1_0", "mnasnet0_5", "efficientnet_b0",
@@ -140,7 +140,7 @@ if args.only != "models":
     device, modes = torch.device("cpu"), ["fp32", "bf16"]
     roof = peaks_for(modes, device, cache=False)
     timed = []
-    with Guard(device, roof=roof) as guard:
+    with DriftGuard(device, roof=roof) as guard:
         looks = [guard.look()]
         for i, (name, fn) in enumerate(operations()):
             ops = trace(fn).ops

@@ -117,14 +117,14 @@ def stored(store: Path, planned: int | None) -> list[dict]:
 
 def run(folder: Path, executor, seeds: int, on_change=lambda suite: None):
     "A run of the case, kept in a store of its own; the suite and the rows."
-    from fasterroof.bench.briefing import Options
+    from fasterroof.bench.run.plan import Options
     from fasterroof.bench.case import named_cases
-    from fasterroof.bench.plan import plan
-    from fasterroof.bench.suite import Suite
+    from fasterroof.bench.run.plan import plan_attempts
+    from fasterroof.bench.run.suite import Suite
 
     (folder / "cluster.py").write_text(CASE.replace("SEEDS", str(seeds)))
     store = Path(tempfile.mkdtemp(prefix="store-", dir=folder))
-    made = Suite(plan(named_cases([f"{folder}/cluster.py"]), ["numpy-cpu"]), store,
+    made = Suite(plan_attempts(named_cases([f"{folder}/cluster.py"]), ["numpy-cpu"]), store,
                  Options(samples=CALLS, roof=False, timeout_s=60), on_change, executor)
     made.run()
     made.keep(True)
@@ -181,7 +181,7 @@ def checked(how: str, suite, rows: list[dict], seen: dict) -> collections.Counte
 
 def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
     "One run on two nodes."
-    from fasterroof.bench.onray import on_ray
+    from fasterroof.bench.run.ray_cluster import on_ray
 
     folder = nodes.folder
     here = [nodes.add(f"locks-{i}" if how == "locks apart" else "locks") for i in range(2)]
@@ -206,7 +206,7 @@ def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections
 
 def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
     "The process that holds the plan and the store is ended: its workers end, and what was finished is there."
-    from fasterroof.bench.store import Store
+    from fasterroof.bench.store.store import Store
 
     folder, here = nodes.folder, [nodes.add("locks") for _ in range(2)]
     before, began = {*folder.glob("store-*")}, time.monotonic()
@@ -272,7 +272,7 @@ if __name__ == "__main__":
     p.add_argument("--drive", nargs=2, metavar=("ADDRESS", "FOLDER"), help=argparse.SUPPRESS)
     args = p.parse_args()
     if args.drive:
-        from fasterroof.bench.onray import on_ray
+        from fasterroof.bench.run.ray_cluster import on_ray
 
         with on_ray(args.drive[0]) as executor: run(Path(args.drive[1]), executor, args.seeds)
         sys.exit()

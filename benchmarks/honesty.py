@@ -17,13 +17,13 @@ from rich.console import Console
 from rich.table import Table
 
 from fasterroof import environment
-from fasterroof.ceilings import best_of
-from fasterroof.cpuprobes import CPUProbe, compute_readings, measure_clock
-from fasterroof.kernels import arithmetic
-from fasterroof.prober import Prober
-from fasterroof.probes import cache_sizes, memory_size
-from fasterroof.streams import mixes
-from fasterroof.units import si
+from fasterroof.machine.probes.readings import best_of
+from fasterroof.machine.probes.cpu import CPUProbe, compute_readings, measure_clock
+from fasterroof.machine.probes.cpu_kernels import arithmetic
+from fasterroof.machine.probes.cpu_process import Prober
+from fasterroof.machine.probes.torch_kernels import cache_sizes, memory_size
+from fasterroof.machine.probes.cpu_kernels import mixes
+from fasterroof.core.units import si
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--probes", type=int, default=200)

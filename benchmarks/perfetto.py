@@ -24,14 +24,14 @@ import torch
 from playwright.sync_api import sync_playwright
 from torch import nn
 
-from fasterroof.clock import Timing
-from fasterroof.join import join
-from fasterroof.perfetto import write_perfetto
-from fasterroof.roof import Roof
-from fasterroof.roofline import RooflineAnalyzer
-from fasterroof.run import Run
-from fasterroof.spans import Span
-from fasterroof.work import Op
+from fasterroof.timing.clock import Timing
+from fasterroof.roofline.join import join_run
+from fasterroof.report.perfetto import write_perfetto
+from fasterroof.machine.roof import Roof
+from fasterroof.roofline.analyzer import RooflineAnalyzer
+from fasterroof.roofline.run import Run
+from fasterroof.timing.spans import Span
+from fasterroof.work.op import Op
 
 ODD = 'nul\0 quote " back\\slash \n tab\t esc\x1b[31m </script> 𝒩 层 %s {0}'
 OPEN = """async data => {
@@ -82,7 +82,7 @@ def ranks() -> Run:
     spans = [Span((k,) if k is not None else (), 5.0 + t * 1e-6, d * 1e-6, f"gemm {ODD}", "cuda:0", stream, rank)
              for rank in (0, 1)
              for k, t, d, stream in ((0, 0, 2, 7), (1, 2.125, 3, 7), (2, 4, 4, 9), (2, 6, 5.001, 9), (None, 12, 0, 7))]
-    joined, roof = join(ops, [spans], Roof(1e9, 1e9)), Roof(1e9, 1e9)
+    joined, roof = join_run(ops, [spans], Roof(1e9, 1e9)), Roof(1e9, 1e9)
     return Run(model=ODD, sample="4×25 float32", device="cuda:0", points=joined.points, roof=roof,
                watched=Timing((1e-5,)), ops=tuple(ops), timeline=joined.timeline)
 

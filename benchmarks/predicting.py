@@ -80,7 +80,7 @@ print(json.dumps(found))
 """
 BUILD = """
 import contextlib
-import torch, torchvision.models, fasterroof.targets as targets
+import torch, torchvision.models, fasterroof.cli.load_model as targets
 context = targets.weightless(buffers=True) if sys.argv[2] == "without" else contextlib.nullcontext()
 before = most()
 start = time.perf_counter()

@@ -71,16 +71,16 @@ def make(root: Path, runs: int, per: int, identities: int) -> int:
 
 
 def latest(root: str) -> int:
-    from fasterroof.bench.store import Store
+    from fasterroof.bench.store.store import Store
 
     return len(Store(root).latest())
 
 
 def plain(root: str) -> int:
     "One loop, one process: read, keep the newest."
-    from fasterroof.bench.newest import moment
+    from fasterroof.bench.store.query import moment
     from fasterroof.bench.row import identity
-    from fasterroof.bench.store import Store
+    from fasterroof.bench.store.store import Store
 
     best = {}
     for row in Store(root).rows():

@@ -441,8 +441,8 @@ def with_fasterroof(made, check: str, fails_at: int) -> None:
     import torch
 
     import fasterroof
-    from fasterroof.errors import FasterroofError
-    from fasterroof.roof import Roof
+    from fasterroof.core.errors import FasterroofError
+    from fasterroof.machine.roof import Roof
 
     fn, args, body = made
     roof = Roof(1e12, 1e11)
@@ -451,7 +451,7 @@ def with_fasterroof(made, check: str, fails_at: int) -> None:
     def loss(out): return out.float().square().sum()
     with contextlib.suppress(FasterroofError):
         if name in ("trace", "real", "backward"):
-            fasterroof.trace(fn, *args, real=name == "real", backward=name == "backward")
+            fasterroof.work.tracer(fn, *args, real=name == "real", backward=name == "backward")
         elif name in ("profile", "train"):
             train = {"loss": loss, "optimizer": torch.optim.AdamW(body.parameters())} if name == "train" else {}
             fasterroof.RooflineAnalyzer(fn, args, roof, **train).profile(warmup=1, steps=1)
@@ -497,7 +497,7 @@ def work() -> None:
     import torch
     import torch.distributed as dist
 
-    from fasterroof import session
+    from fasterroof.roofline import session
 
     class NoLook(contextlib.nullcontext):  # probing the machine takes seconds, and is none of the program's business
         used_s = 0.0
@@ -520,21 +520,21 @@ def work() -> None:
 # --- fixes taken back -------------------------------------------------------------------------------------------------
 
 def _undo_ordered():
-    from fasterroof import state
+    from fasterroof.core import objects
 
     def restorer(x):
         was = dict(x)
 
         def restore():
-            if not state._same([*map(id, x)], [*map(id, was)]) or any(x[k] is not v for k, v in was.items()):
+            if not objects._same([*map(id, x)], [*map(id, was)]) or any(x[k] is not v for k, v in was.items()):
                 dict.clear(x)
                 dict.update(x, was)
         return restore
-    state._dict_restorer = restorer
+    objects._dict_restorer = restorer
 
 
 def _undo_subclasses():
-    from fasterroof import state
+    from fasterroof.core import objects
 
     def restorer(x):
         items = list(x)
@@ -544,17 +544,17 @@ def _undo_subclasses():
                 x.clear()
                 x.extend(items)
         return restore
-    state._sequence_restorer = restorer
+    objects._sequence_restorer = restorer
 
 
 def _undo_hooks():
-    from fasterroof import state
+    from fasterroof.core import objects
 
-    state._module_restorer = lambda x: state._attributes_restorer(x)
+    objects._module_restorer = lambda x: objects._attributes_restorer(x)
 
 
 def _undo_sizes():
-    from fasterroof.storages import Guard
+    from fasterroof.core.storages import Guard
 
     def restore(self):
         for key, content in self.saved.items():
@@ -565,7 +565,7 @@ def _undo_sizes():
 
 
 def _undo_direct():
-    from fasterroof.storages import Guard
+    from fasterroof.core.storages import Guard
 
     Guard.watching = lambda self: contextlib.nullcontext()
     Guard.save = lambda self, tensors=None: None
@@ -574,16 +574,16 @@ def _undo_direct():
 def _undo_default_dtype():
     import torch
 
-    from fasterroof import env
+    from fasterroof.core import settings
 
-    switches = env._switches
-    env._switches = lambda: (pair for pair in switches() if pair[0] is not torch.get_default_dtype)
+    switches = settings._switches
+    settings._switches = lambda: (pair for pair in switches() if pair[0] is not torch.get_default_dtype)
 
 
 def _undo_frozen():
-    from fasterroof import state
+    from fasterroof.core import objects
 
-    made = state._module_restorer
+    made = objects._module_restorer
 
     def restorer(x):
         flag, restore = x.training, made(x)
@@ -592,35 +592,35 @@ def _undo_frozen():
             restore()
             x.training = flag
         return put
-    state._module_restorer = restorer
+    objects._module_restorer = restorer
 
 
 def _undo_script():
-    from fasterroof import state
+    from fasterroof.core import objects
 
-    state._script_attributes = lambda module: {}
+    objects._script_attributes = lambda module: {}
 
 
 def _undo_slots():
-    from fasterroof import state
+    from fasterroof.core import objects
 
-    state._filled_slots = lambda x: {}
+    objects._filled_slots = lambda x: {}
 
 
 def _undo_functions():
-    from fasterroof import state
+    from fasterroof.core import objects
 
-    state._function_restorer = lambda fn: None
+    objects._function_restorer = lambda fn: None
 
 
 def _undo_classes():
-    from fasterroof import state
+    from fasterroof.core import objects
 
-    state._class_restorer = lambda cls: None
+    objects._class_restorer = lambda cls: None
 
 
 def _undo_profile():
-    from fasterroof.program import Program
+    from fasterroof.work.program import Program
 
     @contextlib.contextmanager
     def kept(self): yield

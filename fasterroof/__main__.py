@@ -2,7 +2,7 @@
 
 import sys
 
-from fasterroof.cli import main
+from fasterroof.cli.app import main
 
 if __name__ == "__main__":
     sys.exit(main())

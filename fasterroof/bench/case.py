@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SHIPPED', 'Baseline', 'Built', 'Tolerance', 'Case', 'load_case', 'cases_from', 'find_cases', 'named_cases']
 
-# %% ../../nbs/analysis/bench/case.ipynb #9f29cf02
+# %% ../../nbs/analysis/bench/case.ipynb #0099819d
 import importlib
 import importlib.util
 import itertools
@@ -20,9 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .metrics import metric
-from .providers import provider
-from ..errors import CaseError, FasterroofError, one_line
+from .registry import metric, provider
+from ..core.errors import CaseError, FasterroofError, one_line
 
 # %% ../../nbs/analysis/bench/case.ipynb #ac818a31
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Numpy', 'Torch', 'Jax', 'framework', 'settings_kept']
 
-# %% ../../nbs/analysis/bench/frameworks.ipynb #b8619c70
+# %% ../../nbs/analysis/bench/frameworks.ipynb #de5979fb
 import contextlib
 import importlib
 import sys
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from .providers import Provider, provider
-from ..clock import synchronizer
+from .registry import Provider, provider
+from ..timing.clock import synchronizer
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #5fd1a5c7
 def _parts(out: object) -> Sequence: return out if isinstance(out, (tuple, list)) else [out]
@@ -91,7 +91,7 @@ class Torch(Numpy):
     def settings(self) -> None:
         import torch
 
-        from fasterroof.env import pin_fp32
+        from fasterroof.core.settings import pin_fp32
 
         pin_fp32("fp32")
         torch.set_grad_enabled(False)
@@ -147,7 +147,7 @@ class Torch(Numpy):
         fn: Callable,     # an implementation
         inputs: Mapping,  # placed
     ) -> object:
-        from fasterroof.trace import trace
+        from fasterroof.work.tracer import trace
 
         def call(*arrays): return fn(**dict(zip(inputs, arrays, strict=True)))
         return trace(call, *inputs.values(), framework="torch")
@@ -201,7 +201,7 @@ class Jax(Numpy):
         fn: Callable,     # an implementation
         inputs: Mapping,  # placed
     ) -> object:
-        from fasterroof.jaxpr import trace_jax
+        from fasterroof.work.jax.jaxpr import trace_jax
 
         def call(*arrays): return fn(**dict(zip(inputs, arrays, strict=True)))
         return trace_jax(call, tuple(inputs.values()), {}, name="case")
@@ -238,7 +238,7 @@ def settings_kept(
     were = {name: getattr(jax.config, name) for name in names} if jax else {}
     with contextlib.ExitStack() as stack:
         if "torch" in sys.modules:
-            from fasterroof.env import preserved
+            from fasterroof.core.settings import preserved
 
             stack.enter_context(preserved())
         for name, value in were.items(): stack.callback(jax.config.update, name, value)

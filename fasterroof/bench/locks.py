@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['POLL_S', 'lock_folder', 'holder', 'device_lock']
 
-# %% ../../nbs/analysis/bench/locks.ipynb #b3d90726
+# %% ../../nbs/analysis/bench/locks.ipynb #712f6cca
 import datetime
 import fcntl
 import json
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from ..errors import DeviceError, InputError, one_line
+from ..core.errors import DeviceError, InputError, one_line
 
 # %% ../../nbs/analysis/bench/locks.ipynb #c5b719b0
 def lock_folder(

@@ -4,16 +4,16 @@
 
 # %% auto #0
 __all__ = ['VERSION', 'STATUSES', 'IDENTITY', 'schema', 'need_schema', 'check_row', 'dumped', 'device_of', 'identity', 'point_of',
-           'read_row', 'seconds', 'samples_of', 'read_lines', 'read_rows']
+           'read_row', 'seconds', 'samples_of', 'read_lines', 'read_rows', 'with_ratios']
 
-# %% ../../nbs/analysis/bench/row.ipynb #191c990e
+# %% ../../nbs/analysis/bench/row.ipynb #d20cdff4
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from ..errors import RowError, one_line
+from ..core.errors import RowError, one_line
 
 # %% ../../nbs/analysis/bench/row.ipynb #fc48b4a8
 VERSION = 1
@@ -178,3 +178,38 @@ def read_rows(
     try:
         with open(path, encoding="utf-8", errors="replace") as f: return list(read_lines(f, str(path), skipped))
     except OSError as e: raise RowError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
+
+# %% ../../nbs/analysis/bench/row.ipynb #ce764838
+def _compared(row: Mapping) -> bool:
+    "Whether a row has a time that may stand in a ratio: of a result that is right."
+    right = row["status"] == "ok" and (row.get("fidelity") or {}).get("status") == "pass"
+    return right and (seconds(row, "min") or 0) > 0
+
+
+def _place(row: Mapping) -> tuple:
+    "What two rows of a ratio have in common."
+    return row["run_id"], row["case"], json.dumps(row["param_point"], sort_keys=True), row["platform"]
+
+
+def _measured_on(row: Mapping) -> tuple:
+    "Device, and the node of a cluster: two processors of one model are two."
+    where = (row.get("provenance") or {}).get("scheduler")
+    return device_of(row), where.get("node") if isinstance(where, Mapping) else None
+
+
+def with_ratios(
+    rows: Iterable[Mapping],        # of one run or of several
+    references: Mapping[str, str],  # case -> the baseline that it is compared with
+) -> list[dict]:                    # new rows, in the same order
+    "The rows with their ratios set: None where the row or its reference has no time of a right result."
+    rows = list(rows)
+    found = {_place(r): r for r in rows if _compared(r) and r["baseline"] == references.get(r["case"])}
+    return [{**row, "ratio": _ratio(row, found.get(_place(row)))} for row in rows]
+
+
+def _ratio(row: Mapping, reference: Mapping | None) -> dict | None:
+    if reference is None or not _compared(row): return None
+    value = seconds(row, "min") / seconds(reference, "min")
+    if not 0 < value < float("inf"): return None  # one of the two is no time that a clock can tell
+    ratio = {"vs": reference["baseline"], "metric": "min", "value": value}
+    return ratio | ({} if _measured_on(row) == _measured_on(reference) else {"other_device": True})

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['CASE', 'build']
 
-# %% ../../../nbs/analysis/bench/cases/attention.ipynb #20e28615
+# %% ../../../nbs/analysis/bench/cases/attention.ipynb #551f5583
 import numpy as np
 
 from ..case import Baseline, Built, Case, Tolerance

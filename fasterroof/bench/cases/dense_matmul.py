@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['CASE', 'build']
 
-# %% ../../../nbs/analysis/bench/cases/dense_matmul.ipynb #3e0b89af
+# %% ../../../nbs/analysis/bench/cases/dense_matmul.ipynb #03200e1d
 import numpy as np
 
 from ..case import Baseline, Built, Case, Tolerance

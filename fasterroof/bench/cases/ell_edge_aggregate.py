@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['CASE', 'build']
 
-# %% ../../../nbs/analysis/bench/cases/ell_edge_aggregate.ipynb #2207b54e
+# %% ../../../nbs/analysis/bench/cases/ell_edge_aggregate.ipynb #50ffea32
 import numpy as np
 
 from ..case import Baseline, Built, Case, Tolerance

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['CASE', 'build']
 
-# %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #3a3dad96
+# %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #c2bbb44c
 from functools import partial
 
 import numpy as np

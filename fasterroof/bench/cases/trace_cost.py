@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['CASE', 'build']
 
-# %% ../../../nbs/analysis/bench/cases/trace_cost.ipynb #ecefcecd
+# %% ../../../nbs/analysis/bench/cases/trace_cost.ipynb #f87c2df7
 import numpy as np
 
 from ..case import Baseline, Built, Case, Tolerance
@@ -35,7 +35,7 @@ def build(
 
     def traced(device):
         import torch
-        from fasterroof.trace import trace
+        from fasterroof.work.tracer import trace
         network = _network(p, device)
 
         def count(x):
