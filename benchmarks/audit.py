@@ -18,7 +18,8 @@ import torch.nn.functional as F
 from rich.console import Console
 from rich.table import Table
 
-from fasterroof import Roof, RooflineAnalyzer, clear_peaks_cache, environment, time_call, trace
+from fasterroof import Roof, RooflineAnalyzer, clear_peaks_cache, time_call, trace
+from fasterroof.machine import environment
 from fasterroof.machine.drift import DriftGuard, widened
 from fasterroof.roofline.join import estimate
 from fasterroof.machine.peaks import peaks_for

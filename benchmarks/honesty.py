@@ -16,7 +16,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from fasterroof import environment
+from fasterroof.machine import environment
 from fasterroof.machine.probes.readings import best_of
 from fasterroof.machine.probes.cpu import CPUProbe, compute_readings, measure_clock
 from fasterroof.machine.probes.cpu_kernels import arithmetic

@@ -13,7 +13,8 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from fasterroof import RooflineAnalyzer, clear_peaks_cache, environment
+from fasterroof import RooflineAnalyzer, clear_peaks_cache
+from fasterroof.machine import environment
 from fasterroof.cli.load_model import load_target
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

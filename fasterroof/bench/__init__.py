@@ -1,0 +1,6 @@
+"""Implementations against each other, over time: cases, runs, stores, judges, views."""
+
+import lazy_loader as _lazy
+
+# The names are in __init__.pyi, where type checkers read them, too.
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+"""The command `fasterroof`: arguments in, text out. Nothing imports it."""

@@ -1,0 +1,6 @@
+"""Helpers that know no roofline: errors, units, files, statistics, settings, and what objects hold."""
+
+import lazy_loader as _lazy
+
+# The names are in __init__.pyi, where type checkers read them, too.
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,6 @@
+"""What can this machine do at most? Roofs that are measured, detected, or read from datasheets."""
+
+import lazy_loader as _lazy
+
+# The names are in __init__.pyi, where type checkers read them, too.
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

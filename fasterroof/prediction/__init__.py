@@ -1,0 +1,6 @@
+"""The same question without running: work from shapes or a model's sizes, under a roof."""
+
+import lazy_loader as _lazy
+
+# The names are in __init__.pyi, where type checkers read them, too.
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+"""The cases that ship: each is a module with a `CASE`."""

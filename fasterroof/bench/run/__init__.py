@@ -1,0 +1,1 @@
+"""From a case to rows: plan, processes, measurement, devices, machines."""

@@ -1,0 +1,1 @@
+"""Rows on disk: written as they come, queried, merged."""

@@ -1,0 +1,1 @@
+"""What rows and verdicts look like: reports, matrices, bundles."""

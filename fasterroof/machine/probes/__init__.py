@@ -1,0 +1,1 @@
+"""What runs on a device to find its ceilings."""

@@ -1,0 +1,1 @@
+"""The same question for JAX: a jaxpr's equations as operations."""

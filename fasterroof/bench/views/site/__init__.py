@@ -1,0 +1,1 @@
+"""One page with every row of a store."""

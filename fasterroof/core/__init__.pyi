@@ -1,0 +1,12 @@
+from .errors import (
+    CaseError as CaseError,
+    ContractError as ContractError,
+    DeviceError as DeviceError,
+    FasterroofError as FasterroofError,
+    InputError as InputError,
+    ModelError as ModelError,
+    RowError as RowError,
+    RunFileError as RunFileError,
+    UncountedWarning as UncountedWarning,
+)
+from .settings import preserved as preserved
