@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.errors import InputError
-from ..cost import Rulebook, written_in
+from ..rulebook import Rulebook, written_in
 
 # %% ../../../nbs/analysis/work/jax/rules.ipynb #2d127f07
 class JaxWork(NamedTuple):
