@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ..registry import interpreter
-from . import worker
 from .devices import Slot, worker_environment
+from .worker import ENVIRONMENT, command
 from .plan import Options, slots_for
 from ...core.errors import one_line
 from ...core.files import write_whole
@@ -217,7 +217,7 @@ class Briefed:
         file, spec = self.folder / f"{self.name}.spec", self.spec(slot)
         python, variable = self.python(spec)
         write_whole(file, json.dumps(spec | {"parent": os.getpid(), "executable_variable": variable}))
-        return worker.command(python, file, fd), os.environ | worker_environment(slot) | worker.ENVIRONMENT
+        return command(python, file, fd), os.environ | worker_environment(slot) | ENVIRONMENT
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #efd4bb28
 class Running(Protocol):

@@ -19,13 +19,12 @@ from ..frameworks import settings_kept
 from ..locks import device_lock
 from ..registry import interpreter
 from ..row import check_row, need_schema, with_ratios
-from . import worker
 from .devices import Slot
 from .measure import attempt, blank
 from .plan import Attempt, Briefing, Options, now
 from .provenance import worker_provenance
 from .schedule import Briefed, Ended, Executor, Job, Local
-from .worker import UNREADABLE
+from .worker import NO_DISK, UNREADABLE, measured_roof
 from ..store.store import Store
 from ...core.errors import FasterroofError, RowError, RunFileError, one_line
 from ...core.files import read_json, write_whole
@@ -155,7 +154,7 @@ class Suite:
         "Keep what it made, or write down that it made nothing; raises `RunFileError` where the disk is full."
         name = ended.job.name
         self.kills_before, self.kills = self.kills, killed_for_memory()
-        if ended.code == worker.NO_DISK and ended.stage.startswith("unwritable: "):
+        if ended.code == NO_DISK and ended.stage.startswith("unwritable: "):
             raise RunFileError(ended.stage.removeprefix("unwritable: "))
         if name in self.by_name:
             return self._written(self.by_name[name], ended)
@@ -190,7 +189,7 @@ class Suite:
         slots = {s.kind: s for s in reversed(self.brief.slots)}
         for slot in self.brief.roof_slots():
             with device_lock(slot.locks):
-                try: self.brief.with_roof(slot, json.loads(worker.roof(self.brief.roof_spec(slot))))
+                try: self.brief.with_roof(slot, json.loads(measured_roof(self.brief.roof_spec(slot))))
                 except FasterroofError as e: self.brief.with_roof(slot, None, str(e))
         for a in self.attempts:
             if not self.brief.can_run(a): continue

@@ -126,7 +126,8 @@ d = sys.argv.pop(1)
 s = u.spec_from_file_location("fasterroof", d + "/__init__.py", submodule_search_locations=[d])
 m = sys.modules["fasterroof"] = u.module_from_spec(s)
 s.loader.exec_module(m)
-from fasterroof.bench.worker import main
+if u.find_spec("fasterroof.bench.run"): from fasterroof.bench.run.worker import main
+else: from fasterroof.bench.worker import main  # (a revision whose modules lay flat)
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -15,12 +15,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from ..row import device_of, identity, read_lines, seconds
 from ...core.errors import InputError, RowError, one_line
 from ...machine.host import cpus_allowed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #d4153dda
 def row_files(

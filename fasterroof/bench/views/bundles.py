@@ -11,7 +11,6 @@ import datetime
 import hashlib
 import json
 import math
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,10 +29,6 @@ from ...core.stats import apart
 from ...core.units import MISSING, si
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
-
-    from rich.console import Console
-
     from fasterroof.bench.case import Case
 
 # %% ../../../nbs/analysis/bench/views/bundles.ipynb #bc42c335
@@ -305,7 +300,7 @@ def bundle_of(
     made = {"when": now, "fasterroof": fasterroof.__version__, "rows": len(rows),
             "runs": len({r["run_id"] for r in rows}), "files": files,
             "passed_over": [one_line(x, 300) for x in skipped or ()]}
-    return finite({"schema": "fasterroof.bench.views.bundles/1", "case": case, "made": made, "ratios": ratios(rows),
+    return finite({"schema": "fasterroof.bench.bundle/1", "case": case, "made": made, "ratios": ratios(rows),
                    "fidelity": fidelity_evidence(rows), "limits": limits(rows), "trend": trend(rows),
                    "open_questions": questions(rows, declared)})
 

@@ -19,8 +19,6 @@ from ...core.units import MISSING, si
 from ...report.plot import GREY, text
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
-
     from plotly.graph_objects import Figure, Scatter
     from rich.console import Console
 

@@ -7,23 +7,16 @@ __all__ = ['FIELDS', 'operations', 'filled', 'read_map', 'MatrixChange', 'Fed', 
 
 # %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #daeced65
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..row import device_of, seconds
 from ..store.query import each_row, moment, row_files
 from ...core.errors import InputError, one_line
 from ...core.files import read_json
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
-
-    from rich.console import Console
 
 # %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #e5458046
 FIELDS = tuple(f"perf_{side}_{what}" for side in ("cpu", "gpu") for what in ("baseline", "ratio"))

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ...bench.judge.gate import GATE
+from ...bench.registry import metric
 from ...core.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -87,9 +87,10 @@ def add_gate_arguments(
                             "where an attempt is slower or no longer ok")
     group.add_argument("--gate-current", nargs="+", metavar="PATH",
                        help="the rows that are compared, the newest of each identity (default: the store)")
+    factors = metric("steady_time").gate
     for stat, text in (("min", "the fastest sample"), ("p95", "the 95th percentile")):
         group.add_argument(f"--gate-{stat}", type=_factor, metavar="FACTOR",
-                           help=f"{text} may be so many times the stored one (default: {GATE[stat]:g})")
+                           help=f"{text} may be so many times the stored one (default: {factors[stat]:g})")
     group.add_argument("--gate-out", metavar="JSON", help="write what was found as JSON")
 
 # %% ../../../nbs/analysis/cli/bench/options.ipynb #806bec88

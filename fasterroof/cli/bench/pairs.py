@@ -102,7 +102,7 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
     "Rows, what has to be said of them, and whether it was interrupted."
     from fasterroof.bench.case import named_cases
     from fasterroof.bench.judge.pairs import PairOptions, Pairs, pairings
-    from fasterroof.cli.bench.attempts import progress
+    from fasterroof.cli.bench.progress_line import progress
     from fasterroof.bench.registry import accelerator
     from fasterroof.bench.judge.sides import two_sides
     from fasterroof.bench.store.store import Store
