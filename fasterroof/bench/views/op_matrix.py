@@ -140,7 +140,8 @@ def _took(row: Mapping) -> float | str:
     return seconds(row, "min") or "ok, in no time"
 
 
-def _gathered(paths: Iterable[str | Path], skipped: list[str] | None) -> tuple[dict[tuple, _MatrixPlace], dict[str, set]]:
+def _gathered(
+        paths: Iterable[str | Path], skipped: list[str] | None) -> tuple[dict[tuple, _MatrixPlace], dict[str, set]]:
     "All that rows say of times, and the baselines that ratios of each case are taken against."
     found: dict[tuple, _MatrixPlace] = {}
     versus: dict[str, set] = {}
@@ -280,7 +281,8 @@ def feed(
                         "it is set, and the matrix does not tell when: --overwrite sets it anyway"
                 else:
                     source = f"{pair.run_id}, {pair.platform}, {pair.device}, {names[0]}, {pair.point}"
-                    changes += [MatrixChange(name, f, now[f], new[f], source) for f in new if now[f] != new[f] or f not in op]
+                    changes += [MatrixChange(name, f, now[f], new[f], source)
+                                for f in new if now[f] != new[f] or f not in op]
                     continue
             left.append((name, f"{side}: {why}"))
     values: dict[str, dict] = {}
