@@ -13,8 +13,6 @@ from functools import lru_cache
 from html import escape
 from typing import Any, TYPE_CHECKING
 
-import numpy as np
-
 from .contract import RooflineContract, Solved, load_roofline_contract, unbalanced
 from .dimensions import apart
 from ..core.errors import ContractError, InputError, one_line
@@ -22,6 +20,7 @@ from ..core.units import positive, si, whole
 from ..prediction.quantity import Q_, unit_named
 
 if TYPE_CHECKING:
+    import numpy as np
     from fasterroof.machine.roof import Roof
 
 # %% ../../nbs/analysis/contract/ceiling.ipynb #db11841c

@@ -16,9 +16,7 @@ from functools import cached_property
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from .dimensions import apart, declared, unit_of
 from .domain import Domains, domains
@@ -26,6 +24,9 @@ from .formula import Equation, as_text, as_texts, evaluated, no_code
 from .yaml_data import file_bytes, plain_yaml
 from ..core.errors import ContractError, one_line
 from ..prediction.quantity import unit_named
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # %% ../../nbs/analysis/contract/contract.ipynb #dfc5bda7
 @dataclass(frozen=True)

@@ -12,13 +12,12 @@ from html import escape
 from numbers import Integral, Real
 from typing import Any, TYPE_CHECKING
 
-import pandas as pd
-
 from ..core.errors import InputError, one_line
 from ..core.units import MISSING, rate_unit, si
 from .roof import Roof
 
 if TYPE_CHECKING:
+    import pandas as pd
     from fasterroof.machine.chips import Chip
 
 # %% ../../nbs/analysis/machine/specs.ipynb #2caec13c

@@ -9,14 +9,15 @@ __all__ = ['pairs_seen', 'LayerOp', 'PhaseEstimate', 'LayerEstimate', 'Layer', '
 import re
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
 from ..core.units import si, whole
 from ..machine.specs import HardwareSpecs
 from .model import heads_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #f86fe46e
 def pairs_seen(

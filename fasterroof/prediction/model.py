@@ -17,8 +17,6 @@ from html import escape
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-import pandas as pd
-
 from ..core.errors import InputError, RunFileError, one_line
 from ..core.files import from_plain, read_versioned
 from ..core.units import si, whole
@@ -26,6 +24,7 @@ from ..machine.chips import Source, check_sources
 from .quantity import Portable, Q_, Quantity, amount, ours
 
 if TYPE_CHECKING:
+    import pandas as pd
     from fasterroof.work.op import Trace
 
 # %% ../../nbs/analysis/prediction/model.ipynb #9c00c326

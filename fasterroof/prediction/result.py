@@ -12,14 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from html import escape
 from types import MappingProxyType
-from typing import Any, ClassVar
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.errors import InputError, one_line
 from ..core.units import si
 from .quantity import Portable, Q_, Quantity, amount
 from .system import SystemArchetype
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # %% ../../nbs/analysis/prediction/result.ipynb #a76ad4d2
 def bottleneck_of(

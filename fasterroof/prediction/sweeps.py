@@ -16,13 +16,12 @@ from numbers import Real
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-
 from ..core.errors import InputError, one_line
 from ..core.units import MISSING, si
 from ..report.plot import COLORS, GREY, text
 
 if TYPE_CHECKING:
+    import pandas as pd
     from plotly.graph_objects import Figure
 
 # %% ../../nbs/analysis/prediction/sweeps.ipynb #6fcef4e5

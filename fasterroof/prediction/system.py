@@ -10,9 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, one_line
 from ..core.units import rate_unit, si, whole
@@ -21,6 +19,9 @@ from ..machine.datasheet import chip_roof, roof_modes
 from ..machine.roof import Ceiling, Roof
 from ..machine.specs import HardwareSpecs
 from .quantity import BYTES_PER_PRECISION, Portable, Q_, Quantity, amount, precision_name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # %% ../../nbs/analysis/prediction/system.ipynb #db129a6f
 @dataclass(frozen=True, repr=False)

@@ -9,22 +9,24 @@ __all__ = ['RooflineAnalyzer']
 from collections.abc import Callable
 from typing import Any, TYPE_CHECKING
 
-import pandas as pd
 import torch
 
 from ..core.errors import InputError
 from ..core.settings import preserved
 from ..machine.chips import Chip, chip
 from ..machine.datasheet import chip_roof
+from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
-from .join import RooflinePoint, estimate, slowest
+from .join import RooflinePoint, estimate, slowest, warn_unplaced
 from .run import Run
-from .session import check_peaks, measure_run, warn
+from .session import Workload, measure_run
+from .torch_workload import TorchWorkload
 from ..work.op import judged_in
 from ..work.program import Program, call_arguments, check_call, device_of, model_name, original, speaks_jax
 from ..work.tracer import trace
 
 if TYPE_CHECKING:
+    import pandas as pd
     from plotly.graph_objects import Figure
 
 # %% ../../nbs/analysis/roofline/analyzer.ipynb #8ddabe6d
@@ -65,22 +67,21 @@ class RooflineAnalyzer:
         Raises `ModelError` if the model raises, `DeviceError` for a device that is absent,
         `InputError` for other arguments.
         The model, the sample and all settings are afterwards as they were."""
-        if speaks_jax(self.model, (self.args, self.kwargs)):
-            self._run = self._profile_jax(device, warmup, steps)
-            return self.results
-        program = Program(self.model, self.args, self.kwargs, self.loss, self.optimizer)
-        where = device_of(self.model, (self.args, self.kwargs)) if device is None else device
-        self._run = measure_run(program, where, peaks=self.peaks, warmup=warmup, steps=steps, name=self.name)
+        self._run = measure_run(self._workload(device), peaks=self.peaks, warmup=warmup, steps=steps)
         return self.results
 
-    def _profile_jax(self, device: object, warmup: int, steps: int) -> Run:
-        from fasterroof.roofline.jax_session import profile_jax
+    def _workload(self, device: str | torch.device | None) -> Workload:
+        "What a session measures: a torch program on its device, or a JAX function where its arrays are."
+        called = self.args, self.kwargs
+        if not speaks_jax(self.model, called):
+            program = Program(self.model, self.args, self.kwargs, self.loss, self.optimizer)
+            return TorchWorkload(program, device_of(self.model, called) if device is None else device, self.name)
+        from fasterroof.roofline.jax_workload import JaxWorkload
 
         if device is not None or self.loss is not None:
             raise InputError("A JAX function runs where its arrays are and is its own training step: "
                              "profile jax.grad(f) or your update, without device, loss and optimizer.")
-        return profile_jax(self.model, self.args, self.kwargs, peaks=self.peaks, name=self.name, warmup=warmup,
-                           steps=steps)
+        return JaxWorkload(self.model, self.args, self.kwargs, self.name, self.peaks)
 
     def estimate(
         self,
@@ -101,7 +102,7 @@ class RooflineAnalyzer:
         with preserved(self.model), torch.no_grad():
             if isinstance(self.model, torch.nn.Module): self.model.eval()
             ops = judged_in(trace(self.model, *self.args, **how, **self.kwargs).ops, mode)
-        warn([op for op in ops if op.counted], roof, self.name)
+        warn_unplaced([op for op in ops if op.counted], roof, self.name)
         return list(estimate(ops, roof))
 
     @property

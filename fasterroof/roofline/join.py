@@ -4,17 +4,18 @@
 
 # %% auto #0
 __all__ = ['RooflinePoint', 'Join', 'op_floor', 'points_of', 'join_run', 'estimate', 'Total', 'totals', 'module_prefix',
-           'slowest']
+           'warn_unplaced', 'slowest']
 
 # %% ../../nbs/analysis/roofline/join.ipynb #23319c67
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from ..core.errors import InputError, one_line
+from ..core.errors import InputError, UncountedWarning, one_line
 from ..core.stats import median_interval
 from ..core.units import MISSING, si
 from ..machine.roof import Floor, Roof
@@ -360,6 +361,23 @@ def module_prefix(
 ) -> str:
     "The module at that depth which holds a point: `layer1.0` of `layer1.0.conv1` at depth 2."
     return ".".join(name.split(".")[:depth])
+
+# %% ../../nbs/analysis/roofline/join.ipynb #56ba7178
+def warn_unplaced(
+    ops: "list[Op]",  # of a program
+    roof: Roof,     # that they are judged by
+    name: str,      # of the program
+) -> None:
+    "One warning for operations without a rule, one for modes without a ceiling."
+    from fasterroof.work.op import Trace
+    from fasterroof.work.tracer import warn_uncounted
+
+    warn_uncounted(Trace(ops, name).uncounted, name)
+    parts = [part for op in ops for part in (op.fused or (op,))]
+    unknown = sorted({op.mode for op in parts if op.flops and not roof.ceiling(op.mode) > 0})
+    if unknown:
+        warnings.warn(f"{name}: the roof has no ceiling for {', '.join(unknown)}; "
+                      "points in that mode are undefined.", UncountedWarning, stacklevel=3)
 
 # %% ../../nbs/analysis/roofline/join.ipynb #35f19c76
 def slowest(

@@ -13,8 +13,6 @@ import os
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TYPE_CHECKING
 
-import pandas as pd
-
 from ..core.errors import InputError, RunFileError, one_line
 from ..core.files import from_plain, read_json, versioned, write_whole
 from ..core.units import MISSING, computed_as, si
@@ -28,6 +26,7 @@ from ..timing.spans import Occupancy, Span, communicates, occupancy
 from ..work.op import Op, judged_in
 
 if TYPE_CHECKING:
+    import pandas as pd
     from collections.abc import Sequence
 
     from plotly.graph_objects import Figure
@@ -184,7 +183,6 @@ class Run:
 
         With `mode`, arithmetic goes by that mode's ceilings, and bytes stay what they are.
         Raises `InputError` without the operations (runs saved by version 1), or where the roof lacks a ceiling."""
-
         return project(self, roof, mode)
 
     @property
@@ -217,11 +215,9 @@ class Run:
         title: str | None = None,  # None: the model's name
     ) -> "Figure":
         "The roofline figure."
-        from fasterroof.report.plot import figure
+        from fasterroof.report.plot import run_figure
 
-        title = title or f"{self.model} under {self.roof.name}"
-        unstable = " (unstable: the machine changed meanwhile)" if self.unstable else ""
-        return figure(self.points, self.roof, title + unstable)
+        return run_figure(self, title)
 
     @classmethod
     def from_trace(
@@ -253,7 +249,6 @@ class Run:
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON."
-
         return run_to_dict(self)
 
     def to_json(self) -> str:
@@ -273,7 +268,6 @@ class Run:
         path: str | os.PathLike[str],  # a file that `save` wrote
     ) -> "Run":
         "Read a run; raises `RunFileError` if the file is none, or of a newer version."
-
         return read_run(path, cls)
 
     def to_html(
@@ -281,42 +275,14 @@ class Run:
         path: str | os.PathLike[str],  # a file; replaced if it exists
     ) -> None:
         "Write a page that stands alone: headline, plot, table, and what it was measured with."
-        from fasterroof.report import html
-        from fasterroof.machine.peaks import roof_to_dict
+        from fasterroof.report.html import run_page
 
-        about = self.environment.get("cpu", {}).get("name"), self.environment.get("time")
-        subtitle = ", ".join(str(part) for part in (f"{self.sample} on {self.device}".strip(), *about) if part)
-        details = {"roof": roof_to_dict(self.roof), "environment": self.environment,
-                   "plain": self.plain and self.plain.as_dict(), "watched": self.watched and self.watched.as_dict()}
-        tables = [html.points_table(self.points), *html.definitions(self)]
-        phases, modules = self.by_phase(), self._modules()
-        if 1 < len(modules) < len(self.points):
-            tables.insert(0, html.totals_table(modules, "module", self.time_s))
-        if len(phases) > 1: tables.insert(0, html.totals_table(phases, "phase", self.time_s))
-        if any(o.device != "cpu" or o.communication_s for o in self.occupancy):
-            tables.insert(0, html.occupancy_table(self.occupancy))
-        write_whole(path, html.page(
-            self.model, subtitle, list(self.headline.items()), self.remarks, [self.plot()], tables, details))
-
-    def _modules(self) -> dict[str, Total]:
-        "The modules at the depth from which on none holds nearly all of the time."
-        modules = self.by_module()
-        for depth in range(2, 8):
-            deeper = self.by_module(depth)
-            if max((t.time_s for t in modules.values()), default=0.0) < 0.9 * self.time_s or len(deeper) > 40: break
-            modules = deeper
-        return modules
+        write_whole(path, run_page(self))
 
     def _repr_html_(self) -> str:
-        from fastcore.xml import Div, P, Strong, to_xml
+        from fasterroof.report.html import run_html
 
-        from fasterroof.report import html
-
-        figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
-        where = f" {one_line(self.sample)} on {one_line(self.device)}. "
-        head = P(Strong(one_line(self.model)), where, figures, ".")
-        said = [P(one_line(n, 2000)) for n in (*self.remarks, *html.definitions(self))]
-        return to_xml(Div(head, *said, html.points_table(self.points, 10)))
+        return run_html(self)
 
     def __repr__(self) -> str:
         if "points" not in self.__dict__: return "Run(still being watched)"
@@ -325,9 +291,6 @@ class Run:
         return f"Run({one_line(self.model)}{given} on {one_line(self.device)}: {figures})"
 
 
-
-# %% ../../nbs/analysis/roofline/run.ipynb #4951dfe0
-pass
 
 # %% ../../nbs/analysis/roofline/run.ipynb #f3325488
 def run_headline(

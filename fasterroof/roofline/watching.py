@@ -14,9 +14,11 @@ import torch
 
 from ..core.errors import InputError
 from ..core.objects import reachable
+from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
 from .run import Run
-from .session import Machine, check_peaks, measure_run, timed_device
+from .session import Machine, Workload, measure_run, place
+from .torch_workload import TorchWorkload, timed_device
 from ..timing.clock import Timing, no_gc, synchronizer
 from ..timing.spans import Span, idle_time
 from ..timing.steps import Taken, most_common, sentences
@@ -50,12 +52,13 @@ def profile_step(
     Raises `ModelError` if it raises, `InputError` for arguments that do not fit."""
     check_call(original(fn), args, kwargs)
     if speaks_jax(fn, (args, kwargs)):
-        from fasterroof.roofline.jax_session import profile_jax
+        from fasterroof.roofline.jax_workload import JaxWorkload
 
-        return profile_jax(fn, args, kwargs, peaks=peaks, name=name, warmup=warmup, steps=steps)
-    program = Program(fn, args, kwargs, as_is=True)
-    where = _device_in(reachable(fn, args, kwargs)) if device is None else device
-    return measure_run(program, where, peaks=peaks, warmup=warmup, steps=steps, name=name or model_name(original(fn)))
+        workload: Workload = JaxWorkload(fn, args, kwargs, name, peaks)
+    else:
+        where = _device_in(reachable(fn, args, kwargs)) if device is None else device
+        workload = TorchWorkload(Program(fn, args, kwargs, as_is=True), where, name or model_name(original(fn)))
+    return measure_run(workload, peaks=peaks, warmup=warmup, steps=steps)
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #f9de2376
 def _iterations(ops: list, spans: list[Span], start: float, end: float) -> tuple[list, list, list[float], list[str]]:
@@ -150,10 +153,8 @@ def watch(
     check_peaks(peaks, where)
     run = Run.__new__(Run)
     with Machine(where, peaks) as machine:
-        machine.begin()
-        with _Live(model, where) as live: yield run
-        machine.end()
+        with machine.looking(), _Live(model, where) as live: yield run
         taken = live.taken()
         machine.find_roof(modes_of(taken.ops))
-    made = machine.place(taken, name or (model_name(model) if model is not None else "watched block"), "")
+    made = place(machine, taken, name or (model_name(model) if model is not None else "watched block"), "")
     run.__init__(**{f: getattr(made, f) for f in Run.__dataclass_fields__})

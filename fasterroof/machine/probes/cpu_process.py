@@ -221,7 +221,7 @@ class Prober:
 
     def _start(self) -> None:
         # This very package is loaded, wherever it lies; and no file in the working directory gets in.
-        package = Path(errors.__file__).parent
+        package = Path(errors.__file__).parents[1]
         code = (f"import importlib.util as u, sys; s = u.spec_from_file_location('fasterroof', "
                 f"{str(package / '__init__.py')!r}, submodule_search_locations=[{str(package)!r}]); "
                 "m = sys.modules['fasterroof'] = u.module_from_spec(s); s.loader.exec_module(m); "
