@@ -6,7 +6,6 @@
 __all__ = ['PROMISE', 'when', 'revision', 'label', 'history_figure', 'history_page', 'print_history']
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #0069eb00
-import json
 import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
