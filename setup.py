@@ -41,7 +41,7 @@ setup(
     ],
     packages=find_packages(include=["fasterroof", "fasterroof.*"]),
     package_data={"fasterroof": ["py.typed", "machine/*.json", "machine/chipdata/*.json", "prediction/*.json",
-                                 "contract/contracts/*.yaml", "bench/*.json", "bench/views/site/*.css",
+                                 "contract/contracts/*.yaml", "bench/*.json", "bench/*.txt", "bench/views/site/*.css",
                                  "bench/views/site/*.js"]},
     python_requires=f">={cfg['min_python']}",
     install_requires=requirements("requirements"),

@@ -7,10 +7,10 @@ __all__ = ['Numpy', 'Torch', 'Jax', 'framework', 'settings_kept']
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #de5979fb
 import contextlib
-import importlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pkgutil import resolve_name
 
 import numpy as np
 
@@ -218,7 +218,7 @@ def framework(
     "The framework of a provider, imported and set; raises `ImportError` where a module or the device is missing."
     needed: Provider = provider(of)
     for module in needed.modules:
-        try: importlib.import_module(module)
+        try: resolve_name(module)
         except ModuleNotFoundError as e:
             variable = f"FASTERROOF_PYTHON_{needed.framework.upper()}"
             raise ModuleNotFoundError(f"{e}: pip install {needed.install}, or name a Python that has it in {variable}",
@@ -232,7 +232,7 @@ def settings_kept(
 ) -> Iterator[None]:
     "Afterwards torch's and JAX's settings are as they were, as far as these are loaded."
     for name in frameworks:
-        with contextlib.suppress(ImportError): importlib.import_module(name)
+        with contextlib.suppress(ImportError): resolve_name(name)
     jax = sys.modules.get("jax")
     names = ("jax_default_matmul_precision", "jax_enable_compilation_cache")
     were = {name: getattr(jax.config, name) for name in names} if jax else {}

@@ -15,11 +15,10 @@ import subprocess
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from ..core.settings import fp32_mode
+if TYPE_CHECKING:
+    import torch
 
 # %% ../../nbs/analysis/machine/host.ipynb #bbb254aa
 def read(
@@ -257,9 +256,13 @@ def _version(package: str) -> str | None:
 
 
 def environment(
-    device: str | torch.device = "cpu",  # the device that was measured
+    device: "str | torch.device" = "cpu",  # the device that was measured
 ) -> dict[str, Any]:  # plain values, ready for JSON
     "What a measurement made now depends on."
+    import torch
+
+    from fasterroof.core.settings import fp32_mode
+
     device = torch.device(device)
     record = {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from ..cells import figure, within
 from .counterparts import attempt_of, what_ran
@@ -21,6 +21,9 @@ from ..store.query import each_row, moment
 from ...core.errors import InputError
 from ...core.stats import order_interval
 from ...core.units import si
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #6c64d030
 @dataclass(frozen=True)

@@ -63,7 +63,8 @@ def pairings(
         if baselines: raise InputError("Two baselines are compared: --baseline names no other.")
         cases = [c for c in cases if {*chosen} <= {b.name for b in c.baselines}]
         if not cases: raise InputError(f"No case has both {one_line(chosen[0], 40)} and {one_line(chosen[1], 40)}.")
-    attempts = [a for a in plan_attempts(cases, [platform], not all_points and point is None, point, chosen) if not a.unable
+    planned = plan_attempts(cases, [platform], not all_points and point is None, point, chosen)
+    attempts = [a for a in planned if not a.unable
                 and a.accelerator not in a.baseline.untimed]
     found = [(a, a) for a in attempts]
     if sides[0].kind == "baseline":

@@ -12,9 +12,9 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from ..cells import figure, oracle_of, rel_to_tol_of, tolerance_of, verdict_of, within
 from fasterroof.bench.judge.counterparts import (
@@ -25,6 +25,9 @@ from ..run.provenance import changed
 from ..store.query import each_row, row_files
 from ..store.store import Store
 from ...core.errors import InputError, one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # %% ../../../nbs/analysis/bench/judge/rundiff.ipynb #9a65685c
 def run_names(
@@ -197,7 +200,7 @@ class RunDiff:
         "Plain values, ready for JSON."
         names = ("runs", "rows", "only_before", "only_after", "environment")
         plain = {n: [asdict(x) for x in v] if n in names[1:4] else v for n in names for v in (getattr(self, n),)}
-        return {"schema": "fasterroof.bench.judge.rundiff/1", "sentence": self.sentence, "remarks": list(self.remarks),
+        return {"schema": "fasterroof.bench.rundiff/1", "sentence": self.sentence, "remarks": list(self.remarks),
                 **json.loads(json.dumps(plain, default=str))}
 
     def to_frame(self) -> "pd.DataFrame":
@@ -214,16 +217,9 @@ class RunDiff:
                     "ratio_high": high, "other_device": r.other_device, **sides}
         return pd.DataFrame([flat(r) for r in self.rows])
 
-    def markdown(
-        self,
-        most: int = 200,  # attempts of a table that are shown
-    ) -> str:
-        "The difference as a page."
-        from fasterroof.bench.views.rundiff_report import diff_markdown
-
-        return diff_markdown(self, most)
-
-    def _repr_markdown_(self) -> str: return self.markdown(20)
+    def _repr_html_(self) -> str:
+        said = "".join(f"<p>{escape(x)}</p>" for x in (self.sentence, *self.remarks))
+        return f"{said}{self.to_frame().to_html(max_rows=20)}"
 
 
 def diff_runs(

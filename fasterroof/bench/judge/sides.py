@@ -51,7 +51,8 @@ class Side:
     def package(self) -> str:
         "The fasterroof that its workers run: where the revision is one of fasterroof itself, its own."
         own = Path(self.tree or "", "fasterroof")
-        here = (own / "bench/canary.py").is_file() if self.tree else False
+        kept = "bench/run/measure.py", "bench/canary.py"  # where the canary is, and where it was in older revisions
+        here = bool(self.tree) and any((own / x).is_file() for x in kept)
         return str(own if here else Path(fasterroof.__file__).resolve().parent)
 
     def source(

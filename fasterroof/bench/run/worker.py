@@ -122,11 +122,13 @@ def main(
 # %% ../../../nbs/analysis/bench/run/worker.ipynb #86e9aac1
 _BOOT = """
 import importlib.util as u, sys
-d = sys.argv.pop(1)
-s = u.spec_from_file_location("fasterroof", d + "/__init__.py", submodule_search_locations=[d])
-m = sys.modules["fasterroof"] = u.module_from_spec(s)
-s.loader.exec_module(m)
-from fasterroof.bench.worker import main
+for name in ("lazy_loader", "fasterroof"):
+    d = sys.argv.pop(1)
+    s = u.spec_from_file_location(name, d + "/__init__.py", submodule_search_locations=[d])
+    m = sys.modules[name] = u.module_from_spec(s)
+    s.loader.exec_module(m)
+if u.find_spec("fasterroof.bench.run"): from fasterroof.bench.run.worker import main
+else: from fasterroof.bench.worker import main  # (a revision whose modules lay flat)
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -138,7 +140,9 @@ def command(
     place: str | None = None,  # the folder of the fasterroof that it runs; None: the one that runs now
 ) -> list[str]:
     "The command line of a worker."
+    import lazy_loader
+
     import fasterroof
 
-    place = place or str(Path(fasterroof.__file__).resolve().parent)
-    return [python, "-c", _BOOT, place, str(spec), *([str(fd)] if fd is not None else [])]
+    lazy, own = (str(Path(package.__file__).resolve().parent) for package in (lazy_loader, fasterroof))
+    return [python, "-c", _BOOT, lazy, place or own, str(spec), *([str(fd)] if fd is not None else [])]

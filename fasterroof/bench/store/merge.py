@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..locks import device_lock
 from ..row import dumped, identity, read_lines, with_ratios
@@ -21,11 +20,6 @@ from .query import moment
 from .store import Store
 from ...core.errors import InputError, RowError, RunFileError, one_line
 from ...core.files import write_whole
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
-
-    from rich.console import Console
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #2757c50d
 def _key(row: Mapping) -> tuple[str, str]:
@@ -150,7 +144,7 @@ class Merged:
 
     def as_dict(self) -> dict:
         "As JSON has it."
-        return {"schema": "fasterroof.bench.store.merge/1", "into": str(self.into), "sources": [*map(str, self.sources)],
+        return {"schema": "fasterroof.bench.merge/1", "into": str(self.into), "sources": [*map(str, self.sources)],
                 "files": [*map(str, self.files)], "new": self.new, "there": self.there,
                 "problems": [*self.problems], "notes": [*self.notes]}
 

@@ -6,7 +6,6 @@
 __all__ = ['PROMISE', 'when', 'revision', 'label', 'history_figure', 'history_page', 'print_history']
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #0069eb00
-import json
 import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -19,8 +18,6 @@ from ...core.units import MISSING, si
 from ...report.plot import GREY, text
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
-
     from plotly.graph_objects import Figure, Scatter
     from rich.console import Console
 

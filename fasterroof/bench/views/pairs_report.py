@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from ..judge.pairs import broken, hit, kept, loops_of
 from ..judge.ratio_test import LEAST, Paired, log_ratios, paired, pairs_needed, verdicts
@@ -23,6 +22,8 @@ from ...core.units import MISSING, si
 from ...report.markdown import Column, code, plain, table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rich.console import Console
 
 # %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #9e076f0c
@@ -83,7 +84,7 @@ class Compared:
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
-        return {"schema": "fasterroof.cli.bench.pairs/1", "a": self.a, "b": self.b, "kind": self.kind,
+        return {"schema": "fasterroof.bench.compare/1", "a": self.a, "b": self.b, "kind": self.kind,
                 "failed": self.failed, "run_ids": list(self.run_ids),
                 "comparisons": [c.as_dict() for c in self.comparisons]}
 

@@ -21,8 +21,6 @@ from ...core.units import MISSING, si
 from ...report.markdown import Column, code, plain, several, table
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
-
     from rich.console import Console
 
 # %% ../../../nbs/analysis/bench/views/rundiff_report.ipynb #68dd2aa2

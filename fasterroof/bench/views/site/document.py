@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files as packaged
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...judge.history import History
 from ...store.query import row_files
@@ -23,10 +22,6 @@ from fasterroof.bench.views.site.sections import (
 from ....core.errors import RunFileError, one_line
 from ....core.files import write_whole
 from ....report.html import Html, data, el, plain_value, policy
-
-if TYPE_CHECKING:
-
-    pass
 
 # %% ../../../../nbs/analysis/bench/views/site/document.ipynb #4529739d
 def details(
@@ -58,7 +53,7 @@ def details(
         return {**kept, "device": a.device, "provenance": [own, common], "where": [part([file]), line],
                 "verdict": part([v.kind, GLYPHS[v.kind], v.word])}
     rows = [told(a) for a in attempts]
-    return {"schema": "fasterroof.bench.views.site.document/1", "rows": rows, "parts": values}
+    return {"schema": "fasterroof.bench.site/1", "rows": rows, "parts": values}
 
 # %% ../../../../nbs/analysis/bench/views/site/document.ipynb #6a4b6dbf
 def _asset(name: str) -> Html:
