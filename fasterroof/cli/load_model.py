@@ -7,9 +7,10 @@ __all__ = ['parse_shape', 'default_sample', 'torchvision_model', 'called_target'
 
 # %% ../../nbs/analysis/cli/load_model.ipynb #49f6b873
 import difflib
-import importlib
 import inspect
 import os
+import pkgutil
+import pkgutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -99,7 +100,7 @@ def called_target(
     if not module_name or not path:
         raise InputError(f"A target is written package.module:callable, not {one_line(target)!r}.")
     if os.getcwd() not in sys.path: sys.path.insert(0, os.getcwd())
-    try: thing = importlib.import_module(module_name)
+    try: thing = pkgutil.resolve_name(f"{module_name}:")
     except (Exception, SystemExit) as e:
         raise InputError(f"Cannot import {one_line(module_name)}: {type(e).__name__}: {one_line(e)}.") from e
     for part in path.split("."):

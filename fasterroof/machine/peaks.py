@@ -56,7 +56,7 @@ def probed(
                   reading.sustained)
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #59e2ac76
-FORMAT, VERSION = "fasterroof.machine.peaks", 1
+FORMAT, VERSION = "fasterroof.peaks", 1
 
 
 def _between(low: float, high: float) -> str:

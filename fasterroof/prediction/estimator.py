@@ -17,8 +17,9 @@ from typing import Any, TYPE_CHECKING
 from ..core.errors import FasterroofError, InputError, ModelError, one_line
 from ..core.units import positive, si, whole
 from ..machine.specs import HardwareSpecs
-from .layer import Layer, LayerEstimate, attention_flops, element_bytes, linear_flops
-from .model import heads_of
+from fasterroof.prediction.layer import (
+    Layer, LayerEstimate, attention_flops, element_bytes, heads_of, linear_flops,
+)
 from ..timing.clock import Timing, time_call
 from ..work.program import model_name
 

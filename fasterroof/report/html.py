@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import InputError, one_line
 from ..core.units import MISSING, rate_unit, si
-from ..machine.peaks import roof_to_dict
 from .plot import run_figure
 from .tables import elide, html_table, text_table
 from ..roofline.join import RooflinePoint, slowest
@@ -389,6 +388,8 @@ def run_page(
     run: "Run",  # that is shown
 ) -> str:
     "A page that stands alone: headline, plot, tables, and what the run was measured with."
+    from fasterroof.machine.peaks import roof_to_dict  # loads torch
+
     about = run.environment.get("cpu", {}).get("name"), run.environment.get("time")
     subtitle = ", ".join(str(part) for part in (f"{run.sample} on {run.device}".strip(), *about) if part)
     details = {"roof": roof_to_dict(run.roof), "environment": run.environment,

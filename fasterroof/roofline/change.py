@@ -16,7 +16,7 @@ import numpy as np
 from ..core.errors import one_line
 from ..core.stats import Apart, apart, called, median_interval
 from ..core.units import MISSING, rate_unit, si
-from ..machine.drift import roof_changes, unit_of
+from ..machine.looks import roof_changes, unit_of
 from ..machine.roof import Roof
 from .join import RooflinePoint
 from .matching import match

@@ -17,8 +17,7 @@ from ..core.errors import InputError, RunFileError, one_line
 from ..core.files import from_plain, read_json, versioned, write_whole
 from ..core.units import MISSING, computed_as, si
 from ..machine.datasheet import chip_roof
-from ..machine.drift import roof_changes
-from ..machine.peaks import roof_from_dict, roof_to_dict
+from ..machine.looks import roof_changes
 from ..machine.roof import Roof
 from .join import RooflinePoint, Total, estimate, module_prefix, totals
 from ..timing.clock import Timing
@@ -396,7 +395,7 @@ def project(
         probed_again=False, guard={}, notes=tuple(notes), device=f"{roof.name} (projected)")
 
 # %% ../../nbs/analysis/roofline/run.ipynb #9bea343c
-FORMAT, VERSION = "fasterroof.roofline.run", 2
+FORMAT, VERSION = "fasterroof.run", 2
 _TIMINGS = ("plain", "watched", "pipelined")
 
 
@@ -404,6 +403,8 @@ def run_to_dict(
     run: Run,  # any
 ) -> dict:
     "Plain values in SI units, ready for JSON."
+    from fasterroof.machine.peaks import roof_to_dict  # loads torch
+
     d = {"format": FORMAT, "version": VERSION} | {f: getattr(run, f) for f in run.__dataclass_fields__}
     timings = {name: None if (t := getattr(run, name)) is None else t.as_dict() for name in _TIMINGS}
     return d | timings | {
@@ -430,6 +431,8 @@ def run_from_dict(
     cls: type = Run,   # what it becomes
 ) -> Run:
     "A run from plain values; raises `RunFileError` if they are none, or of a newer version."
+    from fasterroof.machine.peaks import roof_from_dict  # loads torch
+
     d = versioned(d, FORMAT, VERSION, "a saved run (Run.from_trace reads traces)", where)
     try:
         parts = {
