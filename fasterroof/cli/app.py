@@ -193,8 +193,11 @@ def main(
 
     warnings.showwarning = told
     try:
-        code = {"profile": profile_command, "peaks": peaks_command, "hardware": hardware_command, "predict": predict_command, "contract": contract_command,
-                "bench": bench_command, "import": import_command, "show": show_command, "diff": diff_run_command}[args.command](args)
+        commands = {
+            "profile": profile_command, "peaks": peaks_command, "hardware": hardware_command,
+            "predict": predict_command, "contract": contract_command, "bench": bench_command,
+            "import": import_command, "show": show_command, "diff": diff_run_command}
+        code = commands[args.command](args)
         sys.stdout.flush()
         return code or 0
     except KeyboardInterrupt:

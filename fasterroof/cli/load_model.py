@@ -10,7 +10,6 @@ import difflib
 import inspect
 import os
 import pkgutil
-import pkgutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -99,6 +98,8 @@ def called_target(
     module_name, _, path = target.partition(":")
     if not module_name or not path:
         raise InputError(f"A target is written package.module:callable, not {one_line(target)!r}.")
+    if not all(part.isidentifier() for part in module_name.split(".")):
+        raise InputError(f"Cannot import {one_line(module_name)}: it is not the name of a module.")
     if os.getcwd() not in sys.path: sys.path.insert(0, os.getcwd())
     try: thing = pkgutil.resolve_name(f"{module_name}:")
     except (Exception, SystemExit) as e:

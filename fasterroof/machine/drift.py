@@ -77,9 +77,11 @@ class DriftGuard:
         sync = synchronizer(self.device)
         with preserved(), no_gc():
             torch.set_grad_enabled(False)
-            product = next(torch_kernels.compute_probes(self.device, "fp32", 1024 if self.device.type != "cuda" else 4096))
+            n = 1024 if self.device.type != "cuda" else 4096
+            product = next(torch_kernels.compute_probes(self.device, "fp32", n))
             moved = {p.name: p for p in torch_kernels.memory_probes(self.device, self.nbytes)}
-            def best(probe: torch_kernels.Probe, calls: int) -> float: return max(torch_kernels.rates(probe, sync, 1, calls))
+            def best(probe: torch_kernels.Probe, calls: int) -> float:
+                return max(torch_kernels.rates(probe, sync, 1, calls))
             return {"arithmetic": best(product, 5), f"updating {self.memory}": best(moved["update mul_"], 3),
                     f"reading {self.memory}": best(moved["read sum"], 3)}
 

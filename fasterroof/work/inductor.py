@@ -151,7 +151,8 @@ def _generated(name: str, nodes: Iterable) -> InductorKernel:
     held = {_buffer(d.name)[2] for d in read}
     last = [n for n in nodes if any(d.name in gone for d in n.read_writes.writes)]
     ends = {end for n in last for end in _ends(n, origins - held)}
-    return InductorKernel(name, True, _computed(origins, held, ends), _traffic(read), _traffic(leaving), _ordered(stems))
+    ops = _computed(origins, held, ends)
+    return InductorKernel(name, True, ops, _traffic(read), _traffic(leaving), _ordered(stems))
 
 
 def _library(name: str, node: object) -> InductorKernel:

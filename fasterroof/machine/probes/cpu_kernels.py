@@ -342,7 +342,8 @@ def _moved(machine: TargetMachine, mix: str, bits: int) -> Kernel:
         per=size * (2 if mix == "update" else 1), wide=bits == 512,
         # Zeros are written to memory of their own: nothing else is to be timed on them.
         pattern=struct.pack("<1024f", *((2.0 if "zeros" in mix else 0.5) + (i % 97) / 100 for i in range(1024))),
-        ir=kernel_program(machine, declare, before="\n".join(before), carried="\n".join(carried), inside="\n".join(inside),
+        ir=kernel_program(machine, declare, before="\n".join(before), carried="\n".join(carried),
+                          inside="\n".join(inside),
                  after="\n".join(after), step=_UNROLL, end="%m"))
 
 
