@@ -1,13 +1,17 @@
 "What surrounds a page: the bar, the sidebar, its contents, its neighbours; and what the search looks through."
+import ast
 import html
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 from cells import plain
-from page import Page
+from page import ROOT, Page
 
 FOLDERS = {"analysis": ("Reference", "reference.html")}  # a folder that no menu of the navigation names
+# The package's packages from what is used to what uses it: three questions, their join, the views of it, the command.
+PACKAGES = "core work timing machine roofline report prediction contract bench cli".split()
 
 
 def entries(items) -> list[dict]:
@@ -45,47 +49,61 @@ def navigation(page: Page, items: list[dict]) -> str:
     return f"<ul>{''.join(found)}</ul>"
 
 
+def place(name: str) -> list[tuple]:
+    "What sorts notebooks: a folder's own before those of folders within it, and packages by what they build on."
+    *folders, last = name.split("/")
+    known = [PACKAGES.index(f) if i == 1 and f in PACKAGES else len(PACKAGES) for i, f in enumerate(folders)]
+    return [*((1, at, folder) for at, folder in zip(known, folders, strict=True)), (0, 0, last)]
+
+
 def sections(pages: dict[str, Page], items: list[dict]) -> dict[str, tuple[str, list[Page]]]:
-    "The pages of each folder in reading order: first as the menus have them, then by name."
+    "The pages of each folder in reading order: first as the menus have them, then by package and name."
     order = {sub["href"]: i for i, sub in enumerate(s for item in items for s in item["menu"])}
     found = {}
     for folder in sorted({p.folder for p in pages.values()} - {""}):
         inside = sorted((p for p in pages.values() if p.folder == folder),
-                        key=lambda p: (order.get(p.url, len(order)), p.name.count("/"), p.name))
+                        key=lambda p: (order.get(p.url, len(order)), place(p.name)))
         menu = next((item["text"] for item in items if any(s["href"].startswith(folder + "/") for s in item["menu"])),
                     FOLDERS.get(folder, (folder, ""))[0])
         found[folder] = menu, inside
     return found
 
 
+@cache
+def question(package: str) -> str:
+    "What a package's docstring says in its first line."
+    path = ROOT / "fasterroof" / package / "__init__.py"
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+
+
 def sidebar(page: Page, title: str, inside: list[Page], pages: dict[str, Page]) -> str:
-    "The list of the pages of a section; those of a folder within it fold."
+    "The list of the pages of a section; those of a folder within it fold, and so do folders within that."
     landing = FOLDERS.get(page.folder, ("", ""))[1]
-    rooms = bool(landing)  # where a notebook is a module its name says more than its title
-    groups: dict[str, list[Page]] = {}
-    for p in inside:
-        groups.setdefault(p.name.rpartition("/")[0], []).append(p)
+    modules = bool(landing)  # where a notebook is a module its name says more than its title
 
     def entry(p: Page) -> str:
-        label = f"<code>{Path(p.name).stem}</code>" if rooms else p.heading
-        tip = f' title="{html.escape(p.title)}"' if rooms else ""
+        label = f"<code>{Path(p.name).stem}</code>" if modules else p.heading
+        tip = f' title="{html.escape(p.title)}"' if modules else ""
         current = ' aria-current="page"' if p is page else ""
         return f'<li><a href="{page.up}{p.url}"{tip}{current}>{label}</a></li>'
+
+    def listed(folder: str) -> str:
+        below = [p for p in inside if p.name.startswith(folder + "/")]
+        own = [p for p in below if p.name.rpartition("/")[0] == folder]
+        found = [f"<ul>{''.join(map(entry, own))}</ul>"] if own else []
+        for name in dict.fromkeys(p.name[len(folder) + 1:].split("/")[0] for p in below if p not in own):
+            within = f"{folder}/{name}"
+            state = " open" if page.name.startswith(within + "/") else ""
+            tip = f' title="{html.escape(question(within.split("/", 1)[1]))}"' if modules else ""
+            found.append(f"<details{state}><summary{tip}>{name}</summary>{listed(within)}</details>")
+        return "".join(found)
 
     head = html.escape(title)
     head = f'<a href="{page.up}{landing}">{head}</a>' if landing in pages else head
     found = [f"<h2>{head}</h2>"]
-    if rooms:
+    if modules:
         found.append('<input type="search" class="filter" placeholder="Filter names" aria-label="Filter names">')
-    for folder, members in groups.items():
-        listed = f"<ul>{''.join(entry(p) for p in members)}</ul>"
-        if folder == page.folder:
-            found.append(listed)
-        else:
-            state = " open" if page in members else ""
-            found.append(f"<details{state}><summary>{folder.split('/', 1)[1].replace('/', '.')}</summary>"
-                         f"{listed}</details>")
-    return "".join(found)
+    return "".join([*found, listed(page.folder)])
 
 
 def contents(page: Page) -> str:
@@ -117,8 +135,8 @@ def search_index(pages: dict[str, Page]) -> str:
     "What the search looks through: titles, names and headings."
     rows = []
     for page in pages.values():
-        room = page.name.removesuffix(".ipynb").removeprefix("analysis/").replace("/", ".")  # a module's name
-        where = room if page.folder == "analysis" else plain(page.heading)
+        module = page.name.removesuffix(".ipynb").removeprefix("analysis/").replace("/", ".")
+        where = module if page.folder == "analysis" else plain(page.heading)
         rows.append((plain(page.heading), page.url, plain(page.about)))
         rows += [(plain(text), f"{page.url}#{name}", where) for _, name, text in page.headings]
     return "window.searchIndex=" + json.dumps(rows, ensure_ascii=False, separators=(",", ":"))

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urldefrag
 import yaml
 from page import ROOT, settings
 
-WORKERS = 2
+BROWSERS = 4  # at once: each waits for frames most of the time
 REPO = re.compile(rf"{re.escape(settings['git_url'])}/(?:blob|tree)/{settings['branch']}/([^#?]+)")
 MARKUP = re.compile(r":::|\{[#.=]|\$\$|\{\{|\]\(|\*\*\w[^*\n]*\*\*|</?\w+>|\\\(|\\\[a-z]+\{")
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -232,10 +232,11 @@ LOOK = r"""
   return found;
 }
 """
-SETTLE = """async () => {
+SETTLED = f"""async setting => {{
   await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-  await Promise.all([...document.images].map(image => image.decode().catch(() => {})));
-}"""
+  await Promise.all([...document.images].map(image => image.decode().catch(() => {{}})));
+  return ({LOOK.strip()})(setting);
+}}"""
 SETTINGS = [(False, 1280), (True, 1280), (True, 360), (False, 360)]  # dark, width: one change from each to the next
 
 
@@ -252,15 +253,11 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
         def say(text: str, setting: str = ""):
             found.setdefault(f"{at[0]}: {text}", []).append(setting)
 
-        def route(request_route):
-            url = request_route.request.url
-            if url.startswith(("file:", "data:", "blob:")):
-                request_route.continue_()
-            else:
-                say(f"a request to the network: {url}")
-                request_route.abort()
+        def refuse(request_route):
+            say(f"a request to the network: {request_route.request.url}")
+            request_route.abort()
 
-        context.route("**/*", route)
+        context.route(re.compile(r"^(?!file:|data:|blob:)"), refuse)
         page.on("console", lambda m: m.type == "error" and say(f"the console says: {m.text[:300]}"))
         page.on("pageerror", lambda e: say(f"an error of its script: {str(e)[:300]}"))
         page.on("requestfailed", lambda r: say(f"did not load: {r.url[:200]}"))
@@ -275,8 +272,7 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
                     page.set_viewport_size({"width": width, "height": 900})
                     if width == 360 and dark and page.query_selector("div.plot"):
                         page.reload(wait_until="load")  # figures are drawn for the width that they meet
-                    page.evaluate(SETTLE)
-                    for text in page.evaluate(LOOK, [dark, width]):
+                    for text in page.evaluate(SETTLED, [dark, width]):
                         say(text, f"{width} px, {'dark' if dark else 'light'}")
             except Error as e:
                 say(f"the browser says: {e.message.splitlines()[0]}")
@@ -284,9 +280,9 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
 
 
 def in_browsers(site: Path, names: list[str]) -> list[str]:
-    "The same by two browsers, a share of the pages each."
-    with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
-        shares = [pool.submit(look_at_pages, site, names[i::WORKERS]) for i in range(WORKERS)]
+    "The same by several browsers, a share of the pages each."
+    with ProcessPoolExecutor(BROWSERS, mp_context=get_context("spawn")) as pool:
+        shares = [pool.submit(look_at_pages, site, names[i::BROWSERS]) for i in range(BROWSERS)]
         return [text for share in shares for text in share.result()]
 
 

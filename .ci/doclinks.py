@@ -2,8 +2,8 @@
 
 nbdev takes a short name for the first module, by the alphabet, that has it, whatever word it is; it writes anchors in
 lower case, of methods too, which have no section; and it makes a link within a link. Here a name is what the notebook
-that says it has by that name: its own, or what it imports, or else what `import fasterroof` hands out. Of others only
-those are kept that one module alone has and that are no plain words.
+that says it has by that name: its own, or what it imports, or else what a package hands out. Of others only those
+are kept that one module alone has and that are no plain words.
 """
 import ast
 import json
@@ -39,6 +39,15 @@ def imports(source: str, module: str = "") -> dict[str, str]:
     return found
 
 
+def public_names() -> dict[str, str]:
+    "The module of each name that a package hands out: its stub imports it."
+    found = {}
+    for stub in (ROOT / "fasterroof").rglob("__init__.pyi"):
+        package = ".".join(stub.relative_to(ROOT).with_suffix("").parts)
+        found |= {k: v for k, v in imports(stub.read_text(encoding="utf-8"), package).items() if v != "fasterroof"}
+    return found
+
+
 def text_of(cell: dict) -> str:
     "A cell's source."
     return cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
@@ -51,7 +60,7 @@ class Mender:
         from fasterroof._modidx import d
 
         self.base, self.blob, self.names, self.symbols = base, blob, names, d["syms"]
-        self.public = imports((ROOT / "fasterroof" / "__init__.py").read_text(encoding="utf-8"), "fasterroof.__init__")
+        self.public = public_names()
         self.modules: dict[str, list[str]] = {}
         for module, symbols in self.symbols.items():
             for full in symbols:
@@ -77,7 +86,7 @@ class Mender:
         "The module of a name as a notebook has it."
         first, all_of_it = name.split(".")[0], self.modules.get(name, [])
         for module in (own, imported.get(first), self.public.get(first)):
-            if module == "fasterroof":
+            if module not in self.symbols:  # a package, which hands out what its modules have
                 module = self.public.get(first)
             if module in all_of_it:
                 return module

@@ -19,13 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 from fasterroof import Roof, RooflineAnalyzer, clear_peaks_cache, time_call, trace
-from fasterroof.machine import environment
-from fasterroof.machine.drift import DriftGuard, widened
-from fasterroof.roofline.join import estimate
-from fasterroof.machine.peaks import peaks_for
-from fasterroof.machine.peaks import better
 from fasterroof.cli.load_model import load_target
 from fasterroof.core.units import si
+from fasterroof.machine import environment
+from fasterroof.machine.drift import DriftGuard, widened
+from fasterroof.machine.peaks import better, peaks_for
+from fasterroof.roofline.join import estimate
 
 MODELS = ["alexnet", "vgg11", "resnet18", "resnext50_32x4d", "densenet121", "googlenet", "inception_v3",
           "squeezenet1_1", "mobilenet_v3_small", "shufflenet_v2_x1_0", "mnasnet0_5", "efficientnet_b0",

@@ -26,12 +26,12 @@ from rich.console import Console
 from rich.table import Table
 
 from fasterroof import measure_peaks
-from fasterroof.machine.probes.readings import level
-from fasterroof.machine.probes.cpu import CPUProbe, memory_readings
-from fasterroof.machine.host import cpu_name, cpu_quota, cpu_set, placements
-from fasterroof.machine.probes.cpu_process import Prober
-from fasterroof.machine.probes.torch_kernels import memory_size
 from fasterroof.core.units import si
+from fasterroof.machine.host import cpu_name, cpu_quota, cpu_set, placements
+from fasterroof.machine.probes.cpu import CPUProbe, memory_readings
+from fasterroof.machine.probes.cpu_process import Prober
+from fasterroof.machine.probes.readings import level
+from fasterroof.machine.probes.torch_kernels import memory_size
 
 REACH = {"fp32": 0.97, "bf16": 0.97, "fp64": 0.97, "DRAM": 0.97, "L1": 0.90, "L2": 0.90, "L3": 0.90}
 SOURCE = Path(__file__).with_suffix(".c")

@@ -117,9 +117,8 @@ def stored(store: Path, planned: int | None) -> list[dict]:
 
 def run(folder: Path, executor, seeds: int, on_change=lambda suite: None):
     "A run of the case, kept in a store of its own; the suite and the rows."
-    from fasterroof.bench.run.plan import Options
     from fasterroof.bench.case import named_cases
-    from fasterroof.bench.run.plan import plan_attempts
+    from fasterroof.bench.run.plan import Options, plan_attempts
     from fasterroof.bench.run.suite import Suite
 
     (folder / "cluster.py").write_text(CASE.replace("SEEDS", str(seeds)))

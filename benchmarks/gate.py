@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 
 from fasterroof.bench.case import cases_from
-from fasterroof.bench.views.pairs_report import compared, figure_of
-from fasterroof.bench.run.devices import cpu_slots
 from fasterroof.bench.judge.pairs import PairOptions, Pairs, hit, loops_of, pairings
-from fasterroof.bench.row import samples_of
-from fasterroof.bench.judge.sides import Side
 from fasterroof.bench.judge.ratio_test import LEAST, log_ratios, paired, pairs_needed, verdicts
+from fasterroof.bench.judge.sides import Side
+from fasterroof.bench.row import samples_of
+from fasterroof.bench.run.devices import cpu_slots
+from fasterroof.bench.views.pairs_report import compared, figure_of
 
 KINDS = ("again", "slower3", "slower5", "slower10")
 LIGHT = str(Path(__file__).with_name("light.py"))

@@ -16,14 +16,13 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from fasterroof.machine import environment
-from fasterroof.machine.probes.readings import best_of
-from fasterroof.machine.probes.cpu import CPUProbe, compute_readings, measure_clock
-from fasterroof.machine.probes.cpu_kernels import arithmetic
-from fasterroof.machine.probes.cpu_process import Prober
-from fasterroof.machine.probes.torch_kernels import cache_sizes, memory_size
-from fasterroof.machine.probes.cpu_kernels import mixes
 from fasterroof.core.units import si
+from fasterroof.machine import environment
+from fasterroof.machine.probes.cpu import CPUProbe, compute_readings, measure_clock
+from fasterroof.machine.probes.cpu_kernels import arithmetic, mixes
+from fasterroof.machine.probes.cpu_process import Prober
+from fasterroof.machine.probes.readings import best_of
+from fasterroof.machine.probes.torch_kernels import cache_sizes, memory_size
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--probes", type=int, default=200)

@@ -24,12 +24,12 @@ import torch
 from playwright.sync_api import sync_playwright
 from torch import nn
 
-from fasterroof.timing.clock import Timing
-from fasterroof.roofline.join import join_run
-from fasterroof.report.perfetto import write_perfetto
 from fasterroof.machine.roof import Roof
+from fasterroof.report.perfetto import write_perfetto
 from fasterroof.roofline.analyzer import RooflineAnalyzer
+from fasterroof.roofline.join import join_run
 from fasterroof.roofline.run import Run
+from fasterroof.timing.clock import Timing
 from fasterroof.timing.spans import Span
 from fasterroof.work.op import Op
 

@@ -80,16 +80,16 @@ print(json.dumps(found))
 """
 BUILD = """
 import contextlib
-import torch, torchvision.models, fasterroof.cli.load_model as targets
-context = targets.weightless(buffers=True) if sys.argv[2] == "without" else contextlib.nullcontext()
+import torch, torchvision.models, fasterroof.cli.load_model as load_model
+context = load_model.weightless(buffers=True) if sys.argv[2] == "without" else contextlib.nullcontext()
 before = most()
 start = time.perf_counter()
-with context: targets.torchvision_model(sys.argv[1])
+with context: load_model.torchvision_model(sys.argv[1])
 found = {"s": time.perf_counter() - start, "before MB": before}
 """
 READ = """
-import fasterroof.contractcheck as c, fasterroof.contract, yaml
-from fasterroof.errors import FasterroofError
+import fasterroof.contract.check as c, fasterroof.contract.contract, yaml
+from fasterroof.core.errors import FasterroofError
 before, start = most(), time.perf_counter()
 try: said = c.check_contract(sys.argv[1]).sentence
 except FasterroofError as e: said = str(e)

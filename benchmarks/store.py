@@ -78,8 +78,8 @@ def latest(root: str) -> int:
 
 def plain(root: str) -> int:
     "One loop, one process: read, keep the newest."
-    from fasterroof.bench.store.query import moment
     from fasterroof.bench.row import identity
+    from fasterroof.bench.store.query import moment
     from fasterroof.bench.store.store import Store
 
     best = {}

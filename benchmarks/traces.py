@@ -16,8 +16,8 @@ from pathlib import Path
 CHILD = """
 import resource, sys, time
 start = time.perf_counter()
-from fasterroof.profiled import profiled
-from fasterroof.tracefile import read_trace
+from fasterroof.timing.profiler_file import read_trace
+from fasterroof.timing.profiler_ops import profiled
 imported, before = time.perf_counter(), time.process_time()
 trace = read_trace(sys.argv[1])
 read = time.perf_counter()

@@ -451,7 +451,7 @@ def with_fasterroof(made, check: str, fails_at: int) -> None:
     def loss(out): return out.float().square().sum()
     with contextlib.suppress(FasterroofError):
         if name in ("trace", "real", "backward"):
-            fasterroof.work.tracer(fn, *args, real=name == "real", backward=name == "backward")
+            fasterroof.trace(fn, *args, real=name == "real", backward=name == "backward")
         elif name in ("profile", "train"):
             train = {"loss": loss, "optimizer": torch.optim.AdamW(body.parameters())} if name == "train" else {}
             fasterroof.RooflineAnalyzer(fn, args, roof, **train).profile(warmup=1, steps=1)
@@ -504,7 +504,7 @@ def work() -> None:
         def __init__(self, *args, **kwargs): super().__init__(self)
         def look(self): return {}
 
-    session.Guard = NoLook
+    session.DriftGuard = NoLook
     warnings.simplefilter("ignore")
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     for line in sys.stdin:

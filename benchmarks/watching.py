@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from fasterroof import RooflineAnalyzer, clear_peaks_cache
-from fasterroof.machine import environment
 from fasterroof.cli.load_model import load_target
+from fasterroof.machine import environment
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("models", nargs="*", default=["resnet18", "mobilenet_v3_small", "vit_b_16"], metavar="MODEL")

@@ -6,6 +6,7 @@ refers to within the package has no type or a vague one, and where the program b
 mistake in it is none.
 """
 # pyright: reportUnnecessaryTypeIgnoreComment=error
+import ast
 import json
 import os
 import shutil
@@ -28,34 +29,34 @@ if TYPE_CHECKING:  # a program that nobody runs
         assert_type(analyzer.profile(steps=3), list[fr.RooflinePoint])
         run = assert_type(analyzer.run, fr.Run)
         assert_type(run.total.utilization_pct, float | None)
-        assert_type(run.by_module(2), dict[str, fr.Total])
+        assert_type(run.by_module(2), dict[str, fr.roofline.Total])
         assert_type(run.environment, dict[str, Any])
         assert_type(analyzer.summary(top=None), pd.DataFrame)
         run.save("run.json")
         assert_type(fr.Run.load(Path("run.json")), fr.Run)
-        assert_type(fr.diff(run, run), fr.Diff)
+        assert_type(fr.diff(run, run), fr.roofline.Diff)
         assert_type(fr.merge_runs([run]), fr.Run)
         assert_type(fr.time_call(lambda: model(x)).interval, tuple[float, float] | None)
         assert_type(fr.profile_step(model, x, steps=3), fr.Run)
         with fr.watch(model) as watched: assert_type(watched, fr.Run)
-        with fr.preserved(model): pass
-        assert_type(fr.environment()["torch"], Any)
+        with fr.core.preserved(model): pass
+        assert_type(fr.machine.environment()["torch"], Any)
         print(run.no_such_field)  # pyright: ignore[reportAttributeAccessIssue]
 
     def counted(model: torch.nn.Module, x: torch.Tensor) -> None:
-        t = assert_type(fr.trace(model, x, backward=True), fr.Trace)
+        t = assert_type(fr.trace(model, x, backward=True), fr.work.Trace)
         assert_type(t.flops, int)
         assert_type(t.ops[0].executed_flops, int | None)
         assert_type(t.by_kind(), dict[str, dict[str, Any]])
 
     def under_a_roof() -> None:
-        roof = fr.Roof(1e12, 1e11, levels=(fr.Level("L2", 1e6, 1e12),), links=(fr.Link("x", 1e10, 2),))
+        roof = fr.Roof(1e12, 1e11, levels=(fr.machine.Level("L2", 1e6, 1e12),), links=(fr.machine.Link("x", 1e10, 2),))
         assert_type(roof.attainable(3.0), float)
-        assert_type(roof.find("bf16"), fr.Ceiling | None)
+        assert_type(roof.find("bf16"), fr.machine.Ceiling | None)
         assert_type(roof.floor_time(1e9, 1e6), float)
         assert_type(fr.chip_roof("H100 SXM", "bf16").peak_flops, float)
-        assert_type(fr.chip("H100 SXM"), fr.Chip)
-        assert_type(fr.chip_names(), list[str])
+        assert_type(fr.machine.chip("H100 SXM"), fr.machine.Chip)
+        assert_type(fr.machine.chip_names(), list[str])
         assert_type(fr.HardwareDetector().detect_hardware(), fr.HardwareSpecs)
 
     def predicted() -> None:
@@ -64,7 +65,7 @@ if TYPE_CHECKING:  # a program that nobody runs
         assert_type(p.feasible, bool | None)
         seconds: float = p.latency.m_as("s")
         print(seconds, (p.latency * 2).to("ms"), fr.BYTES_FP16 * 3)
-        g = assert_type(fr.Engine.generate(llama, "H100 SXM", 2048, 256), fr.Generation)
+        g = assert_type(fr.Engine.generate(llama, "H100 SXM", 2048, 256), fr.prediction.Generation)
         assert_type(g.largest_batch, int | None)
         assert_type(fr.Engine.sweep(llama, ["H100 SXM"], batch_size=[1, 2]), fr.Sweep)
         assert_type(fr.calc_bottleneck(fr.Q_(8, "GFLOP"), fr.Q_(5, "MB"), 1e12, 1e11), dict[str, Any])
@@ -77,16 +78,20 @@ if TYPE_CHECKING:  # a program that nobody runs
         ceiling = assert_type(fr.compute_roofline(8e9, 16, hw), fr.RooflineCeiling)
         assert_type(ceiling.bottleneck, fr.Bottleneck)
         assert_type(fr.check_contract("mine-v1.yaml").ok, bool)
-        try: fr.read_contract("mine-v1.yaml")
-        except fr.ContractError as e: print(e)
+        try: fr.contract.read_contract("mine-v1.yaml")
+        except fr.core.ContractError as e: print(e)
 
 
 def names() -> set[str]:
-    "Full names of what the package hands out."
-    sys.path.insert(0, str(ROOT))
-    import fasterroof
-
-    return {f"fasterroof.{room}.{name}" for name, room in fasterroof._ROOM_OF.items()}
+    "Full names of what the packages hand out: their stubs import it from the modules that have it."
+    found: set[str] = set()
+    for stub in (ROOT / "fasterroof").rglob("__init__.pyi"):
+        package = stub.parent.relative_to(ROOT).parts
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                base = [*package[:len(package) - node.level + 1], node.module]
+                found |= {".".join([*base, name.name]) for name in node.names}
+    return found
 
 
 def pyright(*arguments: str) -> Any:
