@@ -116,7 +116,7 @@ def run_of(
     trace: TraceFile,            # from `read_trace`
     peaks: Roof | None = None,   # the roof of the machine that it is from; None: measured now, on a device of its kind
     name: str | None = None,     # shown in reports; None: that of the file
-    claim: Claim | None = None,  # names the parts of the program that it knows more about: see `profiled`
+    claim: Claim | None = None,  # names the parts of the program that it knows more about: see `profiler_ops.profiled`
 ) -> Run:
     """A run from one rank's trace.
 

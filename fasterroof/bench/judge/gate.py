@@ -56,7 +56,7 @@ class Finding:
     ratios: dict[str, float | None]  # statistic -> after over before; None unless both are ok and above zero
     tripped: tuple[str, ...]        # statistics above their limits
     runs: tuple[str, str]
-    changed: dict[str, tuple]       # what differs around the two, as of `around`
+    changed: dict[str, tuple]       # what differs around the two, as `counterparts.around` says
     foreign_load: tuple[float | None, float | None]  # 0 to 1, what others took of the CPUs during the timing
     message: str | None             # of a row that is not ok any more
 

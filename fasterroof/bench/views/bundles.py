@@ -350,7 +350,7 @@ def _counts(counted: Sequence[Mapping]) -> tuple:
 
 
 def bundle_page(
-    made: Mapping,  # from `bundle`
+    made: Mapping,  # from `bundle_of`
 ) -> str:           # HTML
     "A bundle as a page that stands alone."
     from fasterroof.report.html import page
