@@ -19,6 +19,7 @@ from functools import cached_property
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Baseline:
     accelerators: tuple[str, ...] = ()  # where it runs at all; empty: wherever its provider does
     untimed: tuple[str, ...] = ()      # accelerators where it is run to be compared only, such as an interpreted kernel
     compiled: bool = True              # whether a JAX function is jitted; a torch function is run as it is
-    only: Callable[[Mapping], bool] | None = None  # at which points it exists; None: at all
+    only: Callable[[Mapping[str, Any]], bool] | None = None  # at which points it exists; None: at all
     layout: Callable[[np.ndarray], np.ndarray] | None = None  # brings its output to the oracle's layout and shape
 
 
@@ -42,7 +43,7 @@ class Baseline:
 class Built:
     "A case at one point."
     inputs: Mapping[str, np.ndarray]        # arrays of any shape, made from a fixed seed
-    implementations: Mapping[str, Callable[[], Callable]]  # baseline -> makes a function of the inputs, by name
+    implementations: Mapping[str, Callable[[], Callable[..., Any]]]  # baseline -> makes a function of named inputs
 
 
 @dataclass(frozen=True)
@@ -57,30 +58,30 @@ class Tolerance:
 class Case:
     "One operation, its points and its competitors. Raises `CaseError` for a declaration that contradicts itself."
     name: str                              # of letters, digits, '_', '-' and '.': it names files
-    build: Callable[[Mapping], Built]      # param_point -> inputs and implementations
-    space: Mapping[str, Sequence]          # parameter -> its values; every combination is a point
+    build: Callable[[Mapping[str, Any]], Built]      # param_point -> inputs and implementations
+    space: Mapping[str, Sequence[Any]]          # parameter -> its values; every combination is a point
     representative: Mapping[str, object]   # the one point of --quick, and of ratios that stand for the case
     baselines: tuple[Baseline, ...]        # the competitors
     reference: str                         # the baseline that ratios are taken against
-    tolerance: Tolerance | Callable[[Mapping], Tolerance]  # or a function of the point
+    tolerance: Tolerance | Callable[[Mapping[str, Any]], Tolerance]  # or a function of the point
     metrics: tuple[str, ...] = ("steady_time", "compile_time", "host_rss", "peak_hbm", "est_flops", "bytes_moved",
                                 "arithmetic_intensity", "attainable", "utilization", "bound")  # its rows' figures
     oracle: Callable[..., np.ndarray] | None = None     # (param_point, **inputs in fp64) -> outputs
     oracle_at: Callable[..., np.ndarray] | None = None  # (param_point, index, **inputs in fp64) -> outputs[index]
-    shape: Callable[[Mapping], tuple[int, ...]] | None = None  # shape of the outputs, for `oracle_at`
-    oracle_flops: Callable[[Mapping], float] | None = None  # FLOP of the full oracle; None: it is always computed
-    flops: Callable[[Mapping], float] | None = None  # FLOP of the operation, for baselines whose work cannot be traced
+    shape: Callable[[Mapping[str, Any]], tuple[int, ...]] | None = None  # shape of the outputs, for `oracle_at`
+    oracle_flops: Callable[[Mapping[str, Any]], float] | None = None  # FLOP of the full oracle; None: always computed
+    flops: Callable[[Mapping[str, Any]], float] | None = None  # FLOP, for baselines whose work cannot be traced
     independent: bool = False              # whether each output is computed from inputs alone, not from other outputs
     designated: str | None = None          # the baseline that is the oracle where there is no other
-    items: Callable[[Mapping], float] | None = None  # how many items a call has, for throughput
+    items: Callable[[Mapping[str, Any]], float] | None = None  # how many items a call has, for throughput
     item: str = "item"                     # the name of it
     modes: tuple[str, ...] = ("fp32",)     # compute modes that the roof has to know
     least_effect: float = 0.01             # share of the time below which a difference does not matter
-    keep: Callable[[Mapping], bool] | None = None  # which combinations of the space are points; None: all
+    keep: Callable[[Mapping[str, Any]], bool] | None = None  # which combinations of the space are points; None: all
     title: str = ""                        # one line
     source: Mapping[str, str] = field(default_factory=dict, compare=False)  # where a worker finds it
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         def refuse(why): raise CaseError(f"case {one_line(self.name, 60)}: {why}.")
         names = [b.name for b in self.baselines]
         if not self.name or not all(c.isalnum() or c in "_-." for c in self.name) or self.name[0] in ".-":
@@ -104,7 +105,7 @@ class Case:
         if not self.points: refuse("its space has no point")
 
     @cached_property
-    def points(self) -> list[dict]:
+    def points(self) -> list[dict[str, Any]]:
         "Every point of the space."
         each = (self._plain(zip(self.space, values, strict=True)) for values in itertools.product(*self.space.values()))
         return [p for p in each if self.keep is None or self.keep(p)]
@@ -129,7 +130,7 @@ class Case:
 
     def threshold(
         self,
-        point: Mapping,  # of its parameters
+        point: Mapping[str, Any],  # of its parameters
     ) -> Tolerance:
         "The tolerance at a point."
         found = self.tolerance(point) if callable(self.tolerance) else self.tolerance
@@ -141,7 +142,7 @@ class Case:
     def checked_point(
         self,
         point: object,  # from a user
-    ) -> dict:
+    ) -> dict[str, Any]:
         "A point with the parameters of the space, of any values; raises `CaseError` for others."
         if not isinstance(point, Mapping) or {*point} != {*self.space}:
             raise CaseError(f"A point of {self.name} has the parameters {', '.join(self.space)}: such as "
@@ -150,7 +151,7 @@ class Case:
 
     def built(
         self,
-        point: Mapping,  # of its parameters
+        point: Mapping[str, Any],  # of its parameters
     ) -> Built:
         "Inputs and implementations; raises `CaseError` where they are not what was declared."
         made = self.build(dict(point))

@@ -25,7 +25,7 @@ from ..work.program import model_name
 
 if TYPE_CHECKING:
     import pandas as pd
-    from fasterroof.roofline.analyzer.run import Run
+    from fasterroof.roofline.run import Run
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #c55bcc05
 @dataclass(frozen=True, repr=False)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fasterroof.work.op.op import Op
+    from fasterroof.work.op import Op
 
 # %% ../../nbs/analysis/timing/spans.ipynb #126c75d9
 @dataclass(frozen=True, slots=True)

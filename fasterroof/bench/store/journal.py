@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ..row import check_row, dumped, read_rows, with_ratios
 from ...core.errors import FasterroofError, InputError, RowError, RunFileError, one_line
@@ -75,16 +76,19 @@ class Spool:
         self,
         root: Path,    # of the store
         folder: Path,  # its own, below .attempts
-        plan: Mapping,  # checked
+        plan: Mapping[str, Any],  # checked
         lock: int,     # the descriptor that holds its lock
     ):
-        self.root, self.folder, self.plan, self._lock = root, folder, plan, lock
+        self.root: Path = root
+        self.folder: Path = folder
+        self.plan: Mapping[str, Any] = plan
+        self._lock = lock
 
     @classmethod
     def begin(
         cls,
         root: str | Path,  # of the store; made where it is absent
-        plan: Mapping,     # run_id, references, attempts
+        plan: Mapping[str, Any],  # run_id, references, attempts
     ) -> "Spool":
         "A new run's folder, which appears with its plan and its lock or not at all."
         plan, root = checked_plan(dict(plan)), Path(root)
@@ -136,7 +140,7 @@ class Spool:
     def add(
         self,
         attempt: str,  # of the plan
-        row: Mapping,  # of this run
+        row: Mapping[str, Any],  # of this run
     ) -> Path:
         "Write the row of a finished attempt: when this returns, it is on the disk. Raises `RowError`, `RunFileError`."
         path = self.path(attempt)
@@ -155,7 +159,7 @@ class Spool:
     def rows(
         self,
         skipped: list[str] | None = None,  # what is wrong with files that hold no row is added here; None: raise
-    ) -> dict[str, dict]:
+    ) -> dict[str, dict[str, Any]]:
         "The rows of finished attempts, in the order of the plan; raises `RowError` for a file of another kind."
         found = {}
         for attempt in self.plan["attempts"]:
@@ -213,7 +217,7 @@ class Spool:
         self._lock = None
 
     def __enter__(self) -> "Spool": return self
-    def __exit__(self, *args) -> None: self.close()
+    def __exit__(self, *args: object) -> None: self.close()
 
 
 def _umask() -> int:

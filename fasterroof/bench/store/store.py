@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..row import read_rows
 from .journal import Spool
@@ -71,12 +71,12 @@ class Store:
         self,
         root: str | Path,  # need not be there yet
     ):
-        self.root = Path(root)
+        self.root: Path = Path(root)
 
     def begin(
         self,
         run_id: str,    # sorts by the time at which the run began
-        plan: Mapping,  # references, attempts
+        plan: Mapping[str, Any],  # references, attempts
     ) -> Spool:
         "Where a run's rows are collected until it is over; raises `InputError` for a plan that cannot be used."
         if plan.get("run_id", run_id) != run_id:
@@ -107,7 +107,7 @@ class Store:
         self,
         case: str | None = None,           # None: of all cases
         skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
-    ) -> Iterator[dict]:
+    ) -> Iterator[dict[str, Any]]:
         "All rows, one after another; raises `RowError` for a line that is none."
         for file in self.files(case):
             for _, row in each_row(file, skipped): yield row
@@ -116,7 +116,7 @@ class Store:
         self,
         case: str | None = None,           # None: of all cases
         skipped: list[str] | None = None,  # as of `rows`
-    ) -> list[dict]:
+    ) -> list[dict[str, Any]]:
         "The newest row of each identity; raises `RowError`."
         return newest(self.files(case), skipped)
 
