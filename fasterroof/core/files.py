@@ -14,7 +14,6 @@ import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from .errors import RunFileError, one_line
 
@@ -33,6 +32,8 @@ def write_whole(
     text: str | bytes,        # its content; a text is written as UTF-8
 ) -> Path:
     "Write a file so that, whatever happens, the path holds the whole new text or what it held before."
+    from tempfile import NamedTemporaryFile  # loads random and hashlib, which --help has no use for
+
     path = Path(os.path.realpath(path))  # a link stays a link
     data = text.encode() if isinstance(text, str) else text
     try:

@@ -13,7 +13,6 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -251,6 +250,8 @@ class ForeignLoad:
 
 # %% ../../nbs/analysis/machine/host.ipynb #951914ac
 def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try: return version(package)
     except PackageNotFoundError: return None
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...bench.store.store import STORE
+from ...bench.store import STORE
 from ..arguments import add_debug
 from fasterroof.cli.bench.options import (
     add_executor_arguments, add_gate_arguments, ends_as_interrupt, executor_of, number, platforms, point_of_text, rest,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from ...bench.store.merge import merge_stores
-from ...bench.store.store import STORE
+from ...bench.store import STORE
 from ...core.console import line, say
 from ...core.errors import one_line
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from ...bench.judge.rundiff import diff_runs, run_rows
-from ...bench.store.store import STORE
+from ...bench.store import STORE
 from ...bench.views.rundiff_report import diff_markdown, print_rundiff
 from ...core.console import say, status
 from ...core.errors import InputError

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...bench.case import find_cases
-from ...bench.store.store import STORE
+from ...bench.store import STORE
 from ...bench.views.site.document import write_site
 from ...core.console import say, status
 from ...core.errors import RowError, one_line
