@@ -102,7 +102,7 @@ def _report(run, args) -> None:
     console.print(where, markup=False, highlight=False)
     console.print(_roof_line(run.roof), markup=False, highlight=False)
     console.print()
-    console.print(html.table(run, top, console.width))
+    console.print(html.run_table(run, top, console.width))
     console.print()
     if top and top < len(run.points):
         rest = f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them."

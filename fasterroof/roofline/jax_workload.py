@@ -255,7 +255,7 @@ class JaxWorkload:
         try: import jax
         except ImportError: raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.") from None
         self.fn, self.args, self.kwargs, self.peaks = fn, tuple(args), dict(kwargs or {}), peaks
-        self.name, self.sample, self.place = one_line(name or model_name(fn)), "", "cpu"
+        self.name, self.sample, self.where = one_line(name or model_name(fn)), "", "cpu"
         self.device, self.looks = torch.device("cpu"), True
         self.versions: dict[str, str | None] = {"jax": jax.__version__}
 
@@ -275,7 +275,7 @@ class JaxWorkload:
             self._program = _compiled(self._call)
             self._program.run()
         self.looks = place.platform == "cpu"
-        self.device, self.place = torch.device("cpu" if self.looks else "cuda"), "cpu" if self.looks else str(place)
+        self.device, self.where = torch.device("cpu" if self.looks else "cuda"), "cpu" if self.looks else str(place)
         self._threads = len(cpu_set()) if self.looks else None
         self._op = _as_one(self._counted, _written(closed), self._call.arrays, self._program.outputs)
         self.sample = _described(self._call.arrays)

@@ -29,7 +29,7 @@ class Workload(Protocol):
     name: str             # shown in reports
     sample: str           # what it is given, in words
     device: torch.device  # where it runs
-    place: str            # the same, as reports name it
+    where: str            # the same, as reports name it
     looks: bool           # whether a look at this process' processors says how fast that device is
     versions: dict[str, str | None]  # of what else it runs on, for the record
 
@@ -173,4 +173,4 @@ def measure_run(
         stack.close()  # what the looks hold is free before the roof is probed again
         run = place(machine, taken, workload.name, workload.sample, memory)
     versions = run.environment["versions"] | workload.versions
-    return replace(run, device=workload.place, environment=run.environment | {"versions": versions})
+    return replace(run, device=workload.where, environment=run.environment | {"versions": versions})

@@ -44,7 +44,7 @@ class TorchWorkload:
     ) -> None:
         self.program, self.device = program, timed_device(device)
         self.name, self.sample = name or model_name(program.model), describe(program.args, program.kwargs)
-        self.place, self.versions = str(self.device), {}
+        self.where, self.versions = str(self.device), {}
 
     @contextmanager
     def prepared(self) -> Iterator[None]:
