@@ -14,7 +14,12 @@ from typing import NoReturn
 from .arguments import Help, add_debug
 from .bench.attempts import add_bench_arguments, bench_command
 from fasterroof.cli.commands import (
-    diff_run_command, hardware_command, import_command, peaks_command, profile_command, show_command,
+    diff_run_command,
+    hardware_command,
+    import_command,
+    peaks_command,
+    profile_command,
+    show_command,
 )
 from .contracts import add_contract_arguments, contract_command
 from .prediction import predict_command

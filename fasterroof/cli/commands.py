@@ -32,10 +32,10 @@ def profile_command(
     "`fasterroof profile`."
     _outputs_fit(args)
     with status("Loading the model"):
+        from fasterroof.cli.load_model import load_target
         from fasterroof.core.settings import resolve_device
         from fasterroof.machine.peaks import HardwarePeaks
         from fasterroof.roofline.analyzer import RooflineAnalyzer
-        from fasterroof.cli.load_model import load_target
 
         device = resolve_device(args.device)
         peaks = HardwarePeaks.load(args.peaks) if args.peaks else None
@@ -83,9 +83,9 @@ def _report(run, args) -> None:
     "Write what was asked for; show the table unless stdout is one of it."
     from rich.console import Console
 
-    from fasterroof.report import html
     from fasterroof.core.errors import one_line
     from fasterroof.core.files import write_whole
+    from fasterroof.report import html
 
     if args.html: run.to_html(args.html)
     if args.perfetto: run.to_perfetto(args.perfetto)
@@ -119,8 +119,8 @@ def import_command(
     "`fasterroof import`."
     _outputs_fit(args)
     with status("Reading the trace"):
-        from fasterroof.roofline.from_trace import run_from_trace
         from fasterroof.machine.peaks import HardwarePeaks
+        from fasterroof.roofline.from_trace import run_from_trace
 
         roof = HardwarePeaks.load(args.peaks) if args.peaks else None
         if args.on:
@@ -150,10 +150,10 @@ def peaks_command(
     with status("Loading torch"):
         from rich.console import Console
 
+        from fasterroof.core.units import si
         from fasterroof.machine.datasheet import chip_of, shares
         from fasterroof.machine.peaks import measure_peaks
         from fasterroof.report.tables import plain_table
-        from fasterroof.core.units import si
     found = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"])
     if args.json == "-": return print(json.dumps(found.as_dict(), indent=1))
     if args.json:
@@ -213,8 +213,8 @@ def hardware_command(
     args: "Namespace",  # from `cli.parser`
 ) -> None:
     "`fasterroof hardware`."
-    from fasterroof.core.errors import InputError
     from fasterroof.cli.hardware import all_chips, one_chip, this_machine
+    from fasterroof.core.errors import InputError
 
     if args.list and args.name is not None: raise InputError("--list shows all chips: give it without a name.")
     if args.framework and (args.list or args.name is not None):

@@ -25,9 +25,9 @@ def this_machine(
 
     def view(console):
         from fasterroof.core.errors import one_line
+        from fasterroof.core.units import si
         from fasterroof.machine.chips import shown
         from fasterroof.report.tables import folded_table
-        from fasterroof.core.units import si
 
         line(console, specs.sentence)
         line(console)
@@ -56,8 +56,8 @@ def one_chip(
     name: str,  # of a chip, as anybody writes it
 ) -> tuple[dict, "View"]:  # plain values, and what prints them
     "What is printed of a chip, each figure with its source."
-    from fasterroof.machine.chips import chip
     from fasterroof.core.errors import one_line
+    from fasterroof.machine.chips import chip
 
     c = chip(name)
 
@@ -94,8 +94,8 @@ def all_chips() -> tuple[list, "View"]:  # plain values, and what prints them
     chips = sorted(known_chips(), key=lambda c: (c.kind == "cpu", c.vendor, c.generation, c.name))
 
     def view(console):
-        from fasterroof.report.tables import elide, plain_table
         from fasterroof.core.units import rate_unit, si
+        from fasterroof.report.tables import elide, plain_table
 
         def number(f, unit): return si(f.value if f else None, unit)
         rows = []

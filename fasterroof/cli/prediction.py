@@ -45,9 +45,9 @@ def traced(
     "The work of one inference; nothing is allocated, unless the model needs values."
     import torch
 
-    from fasterroof.work.program import call_arguments
-    from fasterroof.core.errors import InputError, one_line
     from fasterroof.cli.load_model import load_target, weightless
+    from fasterroof.core.errors import InputError, one_line
+    from fasterroof.work.program import call_arguments
     from fasterroof.work.tracer import trace
 
     if precision not in (None, "fp64", "fp32", "tf32", "bf16", "fp16"):
@@ -105,8 +105,8 @@ def _is_file(on: str) -> bool: return on.lower().endswith(".json") or os.path.is
 
 
 def _system(on: str, count: int):
-    from fasterroof.prediction.system import SystemArchetype
     from fasterroof.core.errors import InputError
+    from fasterroof.prediction.system import SystemArchetype
 
     if not _is_file(on): return SystemArchetype.from_chip(on, count)
     if count != 1: raise InputError("--count is for chips: a file of peaks is of one device.")
@@ -117,8 +117,8 @@ def _system(on: str, count: int):
 
 def _question(args: "Namespace") -> tuple[Callable, dict]:
     "The function to ask, and its arguments; those that are lists are gone through."
-    from fasterroof.prediction.engine import Engine, as_model
     from fasterroof.core.errors import InputError
+    from fasterroof.prediction.engine import Engine, as_model
 
     told, swept = {n: v for n in _KINDS if (v := getattr(args, n)) is not None}, _swept(args.sweep)
     for name in told.keys() & swept: raise InputError(f"{name} is swept: leave --{name.replace('_', '-')} out.")
@@ -218,9 +218,9 @@ def _key(text: str) -> float | None:
 
 
 def _write_page(path: str, found, title: str) -> None:
-    from fasterroof.report import html
     from fasterroof.core.files import write_whole
     from fasterroof.prediction.sweeps import Sweep
+    from fasterroof.report import html
     from fasterroof.report.tables import html_table
 
     if isinstance(found, Sweep):
@@ -244,8 +244,8 @@ def predict_command(
         from fasterroof.prediction.model import model_names
 
         return print("\n".join(model_names()))
-    from fasterroof.core.files import writable
     from fasterroof.core.errors import InputError
+    from fasterroof.core.files import writable
     from fasterroof.prediction.sweeps import sweep
 
     given = [path for path in (args.json, args.csv, args.html) if path]

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import lru_cache
 from html import escape
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .contract import RooflineContract, Solved, load_roofline_contract, unbalanced
 from .dimensions import apart
@@ -21,6 +21,7 @@ from ..prediction.quantity import Q_, unit_named
 
 if TYPE_CHECKING:
     import numpy as np
+
     from fasterroof.machine.roof import Roof
 
 # %% ../../nbs/analysis/contract/ceiling.ipynb #db11841c

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from .ceiling import USUAL
 from fasterroof.contract.contract import (
-    FalsificationTest, Obligation, RooflineContract, Solved, read_contract, unbalanced,
+    FalsificationTest,
+    Obligation,
+    RooflineContract,
+    Solved,
+    read_contract,
+    unbalanced,
 )
 from .dimensions import declared, unit_of
 from .domain import Domain, domains, drawn

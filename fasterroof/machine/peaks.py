@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -31,6 +31,7 @@ from ..timing.clock import no_gc
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from fasterroof.machine.chips import Chip
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #136e7dd5

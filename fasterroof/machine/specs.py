@@ -10,7 +10,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from html import escape
 from numbers import Integral, Real
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, one_line
 from ..core.units import MISSING, rate_unit, si
@@ -18,6 +18,7 @@ from .roof import Roof
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from fasterroof.machine.chips import Chip
 
 # %% ../../nbs/analysis/machine/specs.ipynb #2caec13c

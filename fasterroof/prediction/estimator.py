@@ -12,19 +12,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from html import escape
 from importlib.util import find_spec
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import FasterroofError, InputError, ModelError, one_line
 from ..core.units import positive, si, whole
 from ..machine.specs import HardwareSpecs
 from fasterroof.prediction.layer import (
-    Layer, LayerEstimate, attention_flops, element_bytes, heads_of, linear_flops,
+    Layer,
+    LayerEstimate,
+    attention_flops,
+    element_bytes,
+    heads_of,
+    linear_flops,
 )
 from ..timing.clock import Timing, time_call
 from ..work.program import model_name
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from fasterroof.roofline.run import Run
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #c55bcc05

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, RunFileError, one_line
 from ..core.files import from_plain, read_versioned
 from ..core.units import si, whole
 from ..machine.chips import Source, check_sources
 from .layer import heads_of
-from .quantity import Portable, Q_, Quantity, amount, ours
+from .quantity import Q_, Portable, Quantity, amount, ours
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,8 +177,8 @@ class ModelSpec(Portable):
         "What a module is to the engine: its FLOPs are traced in evaluation, without gradients; nothing is run."
         import torch
 
-        from fasterroof.work.program import call_arguments
         from fasterroof.core.settings import preserved
+        from fasterroof.work.program import call_arguments
         from fasterroof.work.tracer import trace
 
         if not isinstance(module, torch.nn.Module):

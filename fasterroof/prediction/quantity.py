@@ -10,7 +10,7 @@ __all__ = ['ureg', 'Q_', 'BYTES_PER_PRECISION', 'BYTES_FP64', 'BYTES_FP32', 'BYT
 import math
 import re
 from numbers import Real
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pint
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.errors import InputError, one_line
 from ..core.units import si
-from .quantity import Portable, Q_, Quantity, amount
+from .quantity import Q_, Portable, Quantity, amount
 from .system import SystemArchetype
 
 if TYPE_CHECKING:

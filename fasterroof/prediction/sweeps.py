@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from numbers import Real
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from ..core.errors import InputError, one_line
 from ..core.units import MISSING, si
 from ..report.plot import COLORS, GREY, text

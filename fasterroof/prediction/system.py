@@ -18,7 +18,7 @@ from ..machine.chips import Chip
 from ..machine.datasheet import chip_roof, roof_modes
 from ..machine.roof import Ceiling, Roof
 from ..machine.specs import HardwareSpecs
-from .quantity import BYTES_PER_PRECISION, Portable, Q_, Quantity, amount, precision_name
+from .quantity import BYTES_PER_PRECISION, Q_, Portable, Quantity, amount, precision_name
 
 if TYPE_CHECKING:
     import pandas as pd

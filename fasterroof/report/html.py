@@ -355,7 +355,24 @@ def page(
 ) -> str:
     "A page that stands alone, offline, light and dark."
     from fastcore.xml import (
-        H1, Body, Dd, Details, Div, Dl, Dt, Head, Html, Meta, NotStr, P, Pre, Script, Style, Summary, Title, to_xml,
+        H1,
+        Body,
+        Dd,
+        Details,
+        Div,
+        Dl,
+        Dt,
+        Head,
+        Html,
+        Meta,
+        NotStr,
+        P,
+        Pre,
+        Script,
+        Style,
+        Summary,
+        Title,
+        to_xml,
     )
 
     config = {"responsive": True, "displaylogo": False}

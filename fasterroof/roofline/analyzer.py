@@ -7,7 +7,7 @@ __all__ = ['RooflineAnalyzer']
 
 # %% ../../nbs/analysis/roofline/analyzer.ipynb #f013f658
 from collections.abc import Callable
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 

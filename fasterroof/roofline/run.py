@@ -11,7 +11,7 @@ import json
 import math
 import os
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, RunFileError, one_line
 from ..core.files import from_plain, read_json, versioned, write_whole
@@ -25,9 +25,9 @@ from ..timing.spans import Occupancy, Span, communicates, occupancy
 from ..work.op import Op, judged_in
 
 if TYPE_CHECKING:
-    import pandas as pd
     from collections.abc import Sequence
 
+    import pandas as pd
     from plotly.graph_objects import Figure
 
 # %% ../../nbs/analysis/roofline/run.ipynb #be35adce

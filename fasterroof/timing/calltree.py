@@ -8,7 +8,7 @@ __all__ = ['NOWHERE', 'CallNode', 'call_trees']
 # %% ../../nbs/analysis/timing/calltree.ipynb #1349eaff
 from collections.abc import Iterator, Sequence
 
-from .profiler_file import Event, ON_DEVICE
+from .profiler_file import ON_DEVICE, Event
 from ..work.scope import Owner
 
 # %% ../../nbs/analysis/timing/calltree.ipynb #571e4fc6

@@ -13,13 +13,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 from ..core.errors import RunFileError, one_line
-from .calltree import CallNode, NOWHERE, call_trees
+from .calltree import NOWHERE, CallNode, call_trees
 from .clock import no_gc
-from .profiler_file import Event, ON_DEVICE, TraceFile
+from .profiler_file import ON_DEVICE, Event, TraceFile
 from .spans import Span, Stretch, covered_time, union, without
 from ..work.op import CONTRACTIONS, Cost, Op
 from fasterroof.work.recorded import (
-    Formats, Rebuilt, UNKNOWN, collective_cost, collective_record, is_composite, rebuilt,
+    UNKNOWN,
+    Formats,
+    Rebuilt,
+    collective_cost,
+    collective_record,
+    is_composite,
+    rebuilt,
 )
 from ..work.scope import Owner
 

@@ -19,7 +19,7 @@ from ..core.errors import InputError, UncountedWarning, one_line
 from ..core.settings import fp32_mode
 from ..core.tensors import by_sequence, has_ragged, is_ragged, packed_shape, sequence_sizes, tensors_in
 from ..core.units import mode_name
-from .op import CONTRACTIONS, Cost, FREE
+from .op import CONTRACTIONS, FREE, Cost
 from .rulebook import Rulebook, written_in
 
 # %% ../../nbs/analysis/work/cost.ipynb #7faa9000

@@ -17,7 +17,10 @@ from typing import NamedTuple
 import torch
 from torch._prims_common import compute_elementwise_output_strides
 from torch._subclasses.fake_tensor import (
-    DataDependentOutputException, DynamicOutputShapeException, FakeTensor, FakeTensorMode,
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
 )
 from torch.multiprocessing.reductions import StorageWeakRef
 

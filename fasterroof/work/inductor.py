@@ -36,8 +36,8 @@ class InductorKernel(NamedTuple):
 
 def _number(x: object) -> int:
     "A size of Inductor's as a number."
-    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
     from torch._inductor.virtualized import V
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
     if isinstance(x, int): return x
     if free_unbacked_symbols(x): raise ValueError("it has sizes that are known only when it runs")

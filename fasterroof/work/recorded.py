@@ -24,7 +24,7 @@ from ..core.errors import one_line
 from ..core.units import mode_name
 from . import rules  # noqa: F401  (registers the cost rules)
 from .cost import has_rule, operator_cost
-from .op import Cost, FREE, Inputs
+from .op import FREE, Cost, Inputs
 from .rules.collectives import UNKNOWN_GROUP
 
 # %% ../../nbs/analysis/work/recorded.ipynb #f9c23c6b

@@ -18,7 +18,10 @@ from unittest import mock
 import torch
 import torch.nn.functional as F
 from torch._subclasses.fake_tensor import (
-    DataDependentOutputException, DynamicOutputShapeException, FakeTensor, FakeTensorMode,
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
 )
 from torch.nn.parameter import is_lazy
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -29,10 +32,17 @@ from ..core.objects import Kept, held_bytes, is_leaf, kept, left_alone, reachabl
 from ..core.patching import Patched
 from ..core.settings import preserved
 from ..core.tensors import tensors_in
-from .fakes import Fakes, MOST_KNOWN, UnknownRead, UnknownWritten, ViewWritten, stood_in
+from .fakes import MOST_KNOWN, Fakes, UnknownRead, UnknownWritten, ViewWritten, stood_in
 from .op import Op, Trace
 from fasterroof.work.program import (
-    check_call, differentiable, made_optimizer, model_errors, model_name, original, program_notes, speaks_jax,
+    check_call,
+    differentiable,
+    made_optimizer,
+    model_errors,
+    model_name,
+    original,
+    program_notes,
+    speaks_jax,
     undispatched,
 )
 from .recorder import NeedsValues, Recorder

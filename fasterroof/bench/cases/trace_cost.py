@@ -35,6 +35,7 @@ def build(
 
     def traced(device):
         import torch
+
         from fasterroof.work.tracer import trace
         network = _network(p, device)
 

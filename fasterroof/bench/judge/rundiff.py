@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING
 
 from ..cells import figure, oracle_of, rel_to_tol_of, tolerance_of, verdict_of, within
 from fasterroof.bench.judge.counterparts import (
-    Unmatched, alike, alone, attempt_of, load_by_others, newest_of, what_ran,
+    Unmatched,
+    alike,
+    alone,
+    attempt_of,
+    load_by_others,
+    newest_of,
+    what_ran,
 )
 from ..row import IDENTITY, device_of, samples_of, seconds
 from ..run.provenance import changed

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-
 import fasterroof
 from ..judge.evidence import fidelity_evidence, limits, questions, ratios, trend
 from ..store.query import each_row, row_files

@@ -10,7 +10,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from fasterroof.bench.cells import (
-    figure, number, oracle_of, percent, point_key, point_text, rel_to_tol_of, shared, time_of, tolerance_of, within,
+    figure,
+    number,
+    oracle_of,
+    percent,
+    point_key,
+    point_text,
+    rel_to_tol_of,
+    shared,
+    time_of,
+    tolerance_of,
+    within,
 )
 from ..registry import METRICS
 from ..row import STATUSES

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ..judge.history import History, LEAST, Moment
+from ..judge.history import LEAST, History, Moment
 from ..row import point_of
 from ...core.errors import InputError, one_line
 from ...core.units import MISSING, si
@@ -154,8 +154,8 @@ def history_page(
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #f9794c36
 def print_history(found: Sequence[History], console: "Console", top: int | None) -> None:
-    from fasterroof.report.tables import elide, plain_table
     from fasterroof.core.console import line, notes
+    from fasterroof.report.tables import elide, plain_table
 
     order = sorted(found, key=lambda h: (-len(h.changes), -len(h.timed)))
     device = ""

@@ -23,7 +23,6 @@ from ...report.markdown import Column, code, plain, table
 
 if TYPE_CHECKING:
     import pandas as pd
-
     from rich.console import Console
 
 # %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #9e076f0c

@@ -10,8 +10,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fasterroof.bench.cells import (
-    amount, cache_of, compile_of, device_text, figure, hot_and_cold, interval_of, number, oracle_of, point_key,
-    point_text, quantity_text, ratio_of, rel_to_tol_of, shared, status_of, time_of, tolerance_of, verdict_of, within,
+    amount,
+    cache_of,
+    compile_of,
+    device_text,
+    figure,
+    hot_and_cold,
+    interval_of,
+    number,
+    oracle_of,
+    point_key,
+    point_text,
+    quantity_text,
+    ratio_of,
+    rel_to_tol_of,
+    shared,
+    status_of,
+    time_of,
+    tolerance_of,
+    verdict_of,
+    within,
 )
 from ..row import device_of, read_row
 from .caveats import failures, notes

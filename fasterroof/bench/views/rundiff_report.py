@@ -129,8 +129,8 @@ def _label(x: RowDiff | Unmatched) -> str:
 
 
 def print_rundiff(found: RunDiff, console: "Console", top: int | None) -> None:
-    from fasterroof.report.tables import elide, text_table
     from fasterroof.core.console import line, notes
+    from fasterroof.report.tables import elide, text_table
 
     for when, run in zip(("before", "after "), found.runs, strict=True):
         more = f" and {len(run) - 1:,} more runs" if len(run) > 1 else ""

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from ...bench.store import STORE
 from ..arguments import add_debug
 from fasterroof.cli.bench.options import (
-    add_executor_arguments, add_gate_arguments, ends_as_interrupt, executor_of, number, platforms, point_of_text, rest,
+    add_executor_arguments,
+    add_gate_arguments,
+    ends_as_interrupt,
+    executor_of,
+    number,
+    platforms,
+    point_of_text,
+    rest,
     whole,
 )
 from .progress_line import progress
@@ -209,8 +216,8 @@ def _disturbed(rows: list[dict]) -> list[str]:
 
 def _written(rows: list[dict], args: "Namespace", home: Path) -> None:
     "Rows and report, to one file each where that is asked for, else to one a case."
-    from fasterroof.bench.views.run_report import report_markdown
     from fasterroof.bench.row import dumped
+    from fasterroof.bench.views.run_report import report_markdown
     from fasterroof.core.files import write_whole
 
     def write(path, text):
@@ -273,8 +280,8 @@ def _run(args: "Namespace", console: "Console") -> int:
 
 # %% ../../../nbs/analysis/cli/bench/attempts.ipynb #31c22385
 def _render(args: "Namespace", console: "Console") -> int:
-    from fasterroof.bench.views.run_report import report_markdown
     from fasterroof.bench.store.store import load_rows
+    from fasterroof.bench.views.run_report import report_markdown
     from fasterroof.core.files import write_whole
 
     writable(args.report)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from ...bench.case import find_cases
-from ...bench.store.query import row_files
 from ...bench.store import STORE
+from ...bench.store.query import row_files
 from ...bench.views.bundles import bundle_of, bundle_page
 from ...core.console import line, say
 from ...core.errors import InputError, RunFileError, one_line

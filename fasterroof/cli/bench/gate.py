@@ -13,8 +13,8 @@ from rich.console import Console
 
 from ...bench.judge.gate import gate_rows
 from ...bench.registry import METRICS
-from ...bench.store.query import newest, row_files
 from ...bench.store import STORE
+from ...bench.store.query import newest, row_files
 from ...bench.views.gate_report import gate_markdown, print_gate
 from ...core.console import say, status
 from ...core.files import finite, writable, write_whole

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from ...bench.judge.history import histories
-from ...bench.store.query import row_files
 from ...bench.store import STORE
+from ...bench.store.query import row_files
 from ...bench.views.history_report import PROMISE, history_page, print_history
 from ...core.console import say, status
 from ...core.errors import InputError, one_line

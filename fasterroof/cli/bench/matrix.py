@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from ...bench.store.query import row_files
 from ...bench.store import STORE
+from ...bench.store.query import row_files
 from ...bench.views.op_matrix import feed, operations, read_map
 from ...core.console import line, say
 from ...core.errors import InputError, RunFileError, one_line

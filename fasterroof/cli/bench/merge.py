@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from ...bench.store.merge import merge_stores
 from ...bench.store import STORE
+from ...bench.store.merge import merge_stores
 from ...core.console import line, say
 from ...core.errors import one_line
 

@@ -102,10 +102,10 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
     "Rows, what has to be said of them, and whether it was interrupted."
     from fasterroof.bench.case import named_cases
     from fasterroof.bench.judge.pairs import PairOptions, Pairs, pairings
-    from fasterroof.cli.bench.progress_line import progress
-    from fasterroof.bench.registry import accelerator
     from fasterroof.bench.judge.sides import two_sides
+    from fasterroof.bench.registry import accelerator
     from fasterroof.bench.store.store import Store
+    from fasterroof.cli.bench.progress_line import progress
 
     if not (args.a and args.b): raise InputError("Name two versions: fasterroof bench compare A B, such as main and .")
     platform, *more = platforms(args.platform) or [""]
@@ -149,8 +149,8 @@ def compare_command(
     "`fasterroof bench compare`."
     from rich.console import Console
 
-    from fasterroof.bench.views.pairs_report import compared
     from fasterroof.bench.judge.ratio_test import LEAST
+    from fasterroof.bench.views.pairs_report import compared
     from fasterroof.core.files import write_whole
 
     console = console or Console()

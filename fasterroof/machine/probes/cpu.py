@@ -13,7 +13,13 @@ from dataclasses import replace
 from ...core.errors import one_line
 from ..host import caches, cpu_quota, cpu_set, placements
 from fasterroof.machine.probes.cpu_kernels import (
-    INTEGERS, Kernel, TargetMachine, arithmetic, clock_chain, matrix_units, mixes,
+    INTEGERS,
+    Kernel,
+    TargetMachine,
+    arithmetic,
+    clock_chain,
+    matrix_units,
+    mixes,
 )
 from .cpu_process import ProbeError, Prober
 from .readings import Reading, capacities, cycle_limit, instruction_limit, windows

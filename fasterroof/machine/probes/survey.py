@@ -17,12 +17,28 @@ from ...core.errors import DeviceError, one_line
 from ...core.settings import pin_fp32, preserved
 from ...core.units import FORMATS, si
 from fasterroof.machine.host import (
-    ForeignLoad, caches, cores, cpu_name, cpu_quota, cpu_set, cpus_allowed, memory_total, throttled,
+    ForeignLoad,
+    caches,
+    cores,
+    cpu_name,
+    cpu_quota,
+    cpu_set,
+    cpus_allowed,
+    memory_total,
+    throttled,
 )
 from . import torch_kernels
 from fasterroof.machine.probes.cpu import (
-    CPUProbe, compute_readings, level_sizes, measure_clock, memory_readings, modes_here, second_look, sustained_rate,
-    sweep, unproven_modes,
+    CPUProbe,
+    compute_readings,
+    level_sizes,
+    measure_clock,
+    memory_readings,
+    modes_here,
+    second_look,
+    sustained_rate,
+    sweep,
+    unproven_modes,
 )
 from .cpu_process import ProbeError, Prober
 from .cuda import modes_of

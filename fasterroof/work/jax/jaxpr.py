@@ -20,9 +20,20 @@ from . import primitives  # noqa: F401  (registers its rules)
 from .rules import JaxWork, bytes_of, format_of, is_view, jax_rule, size_of
 from .staging import arrays_given, check_arguments, stage
 from fasterroof.work.jax.values import (
-    CALLS, Value, ValueSource, body_of, carried, evaluate, fresh, is_jaxpr, literal, loop_trips, number, opened,
+    CALLS,
+    Value,
+    ValueSource,
+    body_of,
+    carried,
+    evaluate,
+    fresh,
+    is_jaxpr,
+    literal,
+    loop_trips,
+    number,
+    opened,
 )
-from ..op import CONTRACTIONS, FREE, Op, RANGED, Trace
+from ..op import CONTRACTIONS, FREE, RANGED, Op, Trace
 
 # %% ../../../nbs/analysis/work/jax/jaxpr.ipynb #af0b598d
 _REMAT = ("rematted_computation", "checkpoint", "remat", "remat2")

@@ -14,8 +14,17 @@ from math import gcd, log2, prod
 import numpy as np
 
 from fasterroof.work.jax.rules import (
-    JaxWork, body_flops, bytes_of, complex_factor, format_of, has_complex, is_floating, nothing, of_output,
-    primitive_rule, size_of,
+    JaxWork,
+    body_flops,
+    bytes_of,
+    complex_factor,
+    format_of,
+    has_complex,
+    is_floating,
+    nothing,
+    of_output,
+    primitive_rule,
+    size_of,
 )
 
 # %% ../../../nbs/analysis/work/jax/primitives.ipynb #0d12ac91

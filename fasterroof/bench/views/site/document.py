@@ -16,8 +16,16 @@ from ...store.query import row_files
 from .charts import read_histories
 from .rows import GLYPHS, Shown, ShownAttempt, by_case, fewer, read_site, verdict
 from fasterroof.bench.views.site.sections import (
-    case_section, failure_section, head_of, history_section, overview_section, platform_section, rest_section,
-    roof_section, runs_section, section,
+    case_section,
+    failure_section,
+    head_of,
+    history_section,
+    overview_section,
+    platform_section,
+    rest_section,
+    roof_section,
+    runs_section,
+    section,
 )
 from ....core.errors import RunFileError, one_line
 from ....core.files import write_whole

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fasterroof.bench.cells import (
-    compile_of, figure, hot_and_cold, interval_of, number, quantity_text, ratio_of, within,
+    compile_of,
+    figure,
+    hot_and_cold,
+    interval_of,
+    number,
+    quantity_text,
+    ratio_of,
+    within,
 )
 from ...row import STATUSES, seconds
 from .rows import GLYPHS, ShownAttempt, by_case, point_words, verdict

@@ -16,11 +16,27 @@ from ...judge.history import History
 from ...store.query import moment
 from .boards import overview
 from fasterroof.bench.views.site.charts import (
-    CHARTS, LISTED, Roofline, figure_element, history_figure, panels, ranked, roof_figure, rooflines, time_figure,
+    CHARTS,
+    LISTED,
+    Roofline,
+    figure_element,
+    history_figure,
+    panels,
+    ranked,
+    roof_figure,
+    rooflines,
+    time_figure,
     when_words,
 )
 from fasterroof.bench.views.site.lists import (
-    attempts_table, beside, failures, figure_cell, glyph, linked, table, text_cell,
+    attempts_table,
+    beside,
+    failures,
+    figure_cell,
+    glyph,
+    linked,
+    table,
+    text_cell,
 )
 from .rows import BEYOND, GLYPHS, Rest, Shown, ShownAttempt, by_case, point_words, verdict
 from ....core.errors import one_line
