@@ -81,7 +81,7 @@ class RooflineAnalyzer:
         if device is not None or self.loss is not None:
             raise InputError("A JAX function runs where its arrays are and is its own training step: "
                              "profile jax.grad(f) or your update, without device, loss and optimizer.")
-        return JaxWorkload(self.model, self.args, self.kwargs, self.name, self.peaks)
+        return JaxWorkload(self.model, self.args, self.kwargs, self.name)
 
     def estimate(
         self,

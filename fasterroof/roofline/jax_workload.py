@@ -250,16 +250,15 @@ class JaxWorkload:
         args: tuple = (),            # its positional arguments: arrays, containers of them, anything static
         kwargs: dict | None = None,  # its keyword arguments; None: none
         name: str | None = None,     # what it is called; None: its own name
-        peaks: Roof | None = None,   # the roof that it will be placed under; None: it is measured, on a CPU
     ) -> None:
         try: import jax
         except ImportError: raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.") from None
-        self.fn, self.args, self.kwargs, self.peaks = fn, tuple(args), dict(kwargs or {}), peaks
+        self.fn, self.args, self.kwargs = fn, tuple(args), dict(kwargs or {})
         self.name, self.sample, self.where = one_line(name or model_name(fn)), "", "cpu"
         self.device, self.looks = torch.device("cpu"), True
         self.versions: dict[str, str | None] = {"jax": jax.__version__}
 
-    def _compile(self) -> None:
+    def _compile(self, peaks: Roof | None) -> None:
         "Count it, compile it, and run it once."
         from fasterroof.work.jax.jaxpr import trace_jax
         from fasterroof.work.jax.staging import stage
@@ -271,7 +270,7 @@ class JaxWorkload:
         with _errors(self.name):
             self._call = _handed_over(_call(self.fn, self.args, self.kwargs), closed)
             place = _place([*self._call.arrays, *self._call.captured])
-            _check_peaks(self.peaks, place.platform)
+            _check_peaks(peaks, place.platform)
             self._program = _compiled(self._call)
             self._program.run()
         self.looks = place.platform == "cpu"
@@ -281,22 +280,25 @@ class JaxWorkload:
         self.sample = _described(self._call.arrays)
 
     @contextmanager
-    def prepared(self) -> Iterator[None]:
-        "Compiled; within the block torch's probes use the threads that XLA uses."
-        self._compile()
+    def prepared(
+        self,
+        peaks: Roof | None,  # the roof that was given; None: it is measured, on a CPU
+    ) -> Iterator[None]:
+        "Compile it; within the block torch's probes use the threads that XLA uses."
+        self._compile(peaks)
         with preserved():
             if self._threads: torch.set_num_threads(self._threads)  # the roof is that of what XLA uses
             yield
 
     def count(self) -> list[Op]:
-        "The operations of its jaxpr."
+        "Return the operations of its jaxpr."
         return self._counted.ops
 
     def warm_up(
         self,
         times: int,  # runs
     ) -> dict[str, float]:
-        "Run it unmeasured. Returns what XLA says that its temporaries take, in B."
+        "Run it unmeasured, and return the size of XLA's temporaries, in B."
         with _errors(self.name):
             for _ in track(range(times), "Warming up"): self._program.run()
         return {k: v for k, v in self._program.memory.items() if k == "temporaries"}
@@ -305,13 +307,13 @@ class JaxWorkload:
         self,
         steps: int,  # runs that are timed
     ) -> Taken:
-        "Every run is plain: there is nothing to watch within."
+        "Time each run as a whole; XLA's operations cannot be timed one by one."
         with no_gc(), _errors(self.name): spans = _spans(self._program.run, steps)
         return Taken(ops=[self._op], steps=[[s] for s in spans], plain=Timing(tuple(s.duration for s in spans)),
                      compile_s=self._program.lower_s + self._program.compile_s)
 
     def notes(self) -> list[str]:
-        "Why it is one point, and what XLA says of it."
+        "Return why it is one point, and XLA's own analysis."
         return _notes(self._counted, self._call, self._program, self._threads)
 
 
@@ -329,4 +331,4 @@ def profile_jax(
 
     Raises `ModelError` if the function raises, `InputError` for arguments that do not fit, without JAX, and without
     peaks on anything but a CPU. The arguments are afterwards as they were, donated or not."""
-    return measure_run(JaxWorkload(fn, args, kwargs, name, peaks), peaks=peaks, warmup=warmup, steps=steps)
+    return measure_run(JaxWorkload(fn, args, kwargs, name), peaks=peaks, warmup=warmup, steps=steps)

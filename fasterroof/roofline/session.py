@@ -16,7 +16,7 @@ import torch
 from ..core.errors import InputError, one_line
 from ..machine.drift import DriftGuard, elsewhere, widened
 from ..machine.host import ForeignLoad, cpu_name, environment
-from ..machine.peaks import HardwarePeaks, better, check_peaks, keep_better, peaks_for
+from ..machine.peaks import HardwarePeaks, better, keep_better, peaks_for
 from ..machine.roof import Roof
 from .join import join_run, warn_unplaced
 from .run import Run
@@ -30,11 +30,13 @@ class Workload(Protocol):
     sample: str           # what it is given, in words
     device: torch.device  # where it runs
     where: str            # the same, as reports name it
-    looks: bool           # whether a look at this process' processors says how fast that device is
+    looks: bool           # whether the state of this process' machine, looked at by torch, is that device's
     versions: dict[str, str | None]  # of what else it runs on, for the record
 
-    def prepared(self) -> AbstractContextManager[object]:
-        "Be ready to run within the block; everything that it can reach is afterwards as it was."
+    def prepared(self, peaks: Roof | None) -> AbstractContextManager[object]:
+        """Prepare to run within the block, and restore everything that it can reach afterwards.
+
+        Raises `InputError` for peaks of another kind of device."""
         ...
 
     def count(self) -> list[Op]:
@@ -42,7 +44,7 @@ class Workload(Protocol):
         ...
 
     def warm_up(self, times: int) -> dict[str, float]:
-        "Run it so many times, unmeasured. Returns the most that tensors held, in B by phase."
+        "Run it so many times, unmeasured, and return its peak memory, in B by phase."
         ...
 
     def take(self, steps: int) -> Taken:
@@ -50,7 +52,7 @@ class Workload(Protocol):
         ...
 
     def notes(self) -> list[str]:
-        "What a reader of the figures needs to know, asked for when all steps are taken."
+        "Return what a reader of the figures needs to know; called when all steps are taken."
         ...
 
 
@@ -68,7 +70,7 @@ def _foreign_peaks(peaks: Roof | None) -> list[str]:
 # %% ../../nbs/analysis/roofline/session.ipynb #8451c42a
 @dataclass
 class Machine:
-    "The machine around a measurement: used as a `with` block, and told when the measuring begins and ends."
+    "The machine during a measurement: its roof, its state before and after, its environment. A `with` block."
     device: torch.device
     given: Roof | None  # the roof that somebody gave; None: it is measured
     looks: bool = True  # False: nobody looks at the machine, whose processor is not where the program runs
@@ -161,8 +163,7 @@ def measure_run(
 
     Raises `ModelError` if it raises, `InputError` for other arguments."""
     check_steps(steps, warmup)
-    with workload.prepared(), ExitStack() as stack:
-        check_peaks(peaks, workload.device)
+    with workload.prepared(peaks), ExitStack() as stack:
         here = workload.device if workload.looks else torch.device("cpu")
         machine = stack.enter_context(Machine(here, peaks, workload.looks))
         work = workload.count()

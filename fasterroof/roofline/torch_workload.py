@@ -15,6 +15,8 @@ from ..core.console import track
 from ..core.errors import InputError
 from ..core.objects import reachable
 from ..core.settings import resolve_device
+from ..machine.peaks import check_peaks
+from ..machine.roof import Roof
 from ..timing.compiled import CompiledWatch, ProfiledWatch
 from ..timing.steps import Taken, Watch
 from ..work.op import Op
@@ -32,7 +34,7 @@ def timed_device(
 
 
 class TorchWorkload:
-    "A program on a device, again and again."
+    "A torch program on a device."
 
     looks = True
 
@@ -47,8 +49,12 @@ class TorchWorkload:
         self.where, self.versions = str(self.device), {}
 
     @contextmanager
-    def prepared(self) -> Iterator[None]:
-        "In its modes and on its device within the block; everything that it can reach is afterwards as it was."
+    def prepared(
+        self,
+        peaks: Roof | None,  # the roof that was given; None: it is measured
+    ) -> Iterator[None]:
+        "Set its modes and its device within the block, and restore everything that it can reach afterwards."
+        check_peaks(peaks, self.device)
         with self.program.kept(), ExitStack() as self._stack: yield
 
     def count(self) -> list[Op]:
@@ -66,7 +72,7 @@ class TorchWorkload:
         self,
         times: int,  # plain runs
     ) -> dict[str, float]:
-        "Run it unmeasured, and once more for the most that tensors held: B by phase."
+        "Run it unmeasured, and once more for its peak memory: B by phase."
         for _ in track(range(times), "Warming up"): self._watch.plain()
         return self._watch.memory()
 
@@ -78,7 +84,7 @@ class TorchWorkload:
         return self._watch.take(steps)
 
     def notes(self) -> list[str]:
-        "What ran in threads, and past torch's dispatcher."
+        "Return what ran in threads, and past torch's dispatcher."
         unseen = dict.fromkeys(undispatched(reachable(self.program.model)))
         past = f"TorchScript ran {', '.join(unseen)} past torch's dispatcher: in the run time, in no point."
         return [*self._watch.thread_notes, *([past] if unseen else [])]

@@ -54,7 +54,7 @@ def profile_step(
     if speaks_jax(fn, (args, kwargs)):
         from fasterroof.roofline.jax_workload import JaxWorkload
 
-        workload: Workload = JaxWorkload(fn, args, kwargs, name, peaks)
+        workload: Workload = JaxWorkload(fn, args, kwargs, name)
     else:
         where = _device_in(reachable(fn, args, kwargs)) if device is None else device
         workload = TorchWorkload(Program(fn, args, kwargs, as_is=True), where, name or model_name(original(fn)))
