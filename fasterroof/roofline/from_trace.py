@@ -27,7 +27,8 @@ from ..machine.roof import Roof
 from .join import join_run
 from .run import OWN, Run, run_from_dict
 from ..timing.clock import Timing
-from ..timing.profiler_file import TraceFile, read_trace
+from ..timing.events import TraceFile
+from ..timing.profiler_file import read_trace
 from ..timing.profiler_ops import Claim, Profiled, profiled
 from ..timing.spans import covered_time, union, without
 from ..work.op import modes_of
@@ -87,6 +88,12 @@ def _said(hidden: float, roof: Roof, trace: TraceFile, device: str) -> list[str]
     return said
 
 
+def _left_out(found: Profiled) -> list[str]:
+    out = [f"{found.between} operations ran outside of the {found.marked} marked steps and were left out."]
+    aside = f"{found.aside} of {found.marked or 1} steps ran a different list of operations and were set aside."
+    return out * (found.between > 0) + [aside] * (found.aside > 0)
+
+
 def _environment(trace: TraceFile, found: Profiled) -> dict:
     "What the trace says of where it is from."
     facts = {k: v for k, v in trace.facts.items() if k not in ("traceEvents", "traceName")}
@@ -129,7 +136,7 @@ def run_of(
     hidden = _hidden_s(trace) if found.device == "cpu" else 0.0
     roof, note = (peaks, "") if peaks is not None else _roof(trace, found)
     # The device is idle for no longer than the steps last beyond its kernels.
-    joined = join_run(found.ops, found.steps, roof, float(np.median(found.walls)))
+    joined = join_run(found.ops, found.steps, roof, float(np.median(found.walls)), found.windows)
     steps = f"{len(found.steps)} step{'s' * (len(found.steps) > 1)}" if found.marked else "the whole trace"
     if found.aside: steps = f"{len(found.steps)} of {found.marked} steps"
     repeats = not found.marked and any(p.calls > 1 for p in joined.points)
@@ -144,7 +151,7 @@ def run_of(
         idle_s=float(np.median(found.idle)) if gpu else None,
         notes=("From a trace: times are those of a run that was profiled.", *([_REPEATS] * repeats),
                *([note] * bool(note)),
-               *_said(hidden, roof, trace, found.device), *found.notes),
+               *_said(hidden, roof, trace, found.device), *found.notes, *_left_out(found)),
         environment=_environment(trace, found))
 
 

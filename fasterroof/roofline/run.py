@@ -19,7 +19,7 @@ from ..core.units import MISSING, computed_as, si
 from ..machine.datasheet import chip_roof
 from ..machine.looks import roof_changes
 from ..machine.roof import Roof
-from .join import RooflinePoint, Total, estimate, module_prefix, totals
+from .join import EVENT_S, RooflinePoint, Total, estimate, module_prefix, totals
 from ..timing.clock import Timing
 from ..timing.spans import Occupancy, Span, communicates, occupancy
 from ..work.op import Op, judged_in
@@ -43,7 +43,7 @@ class Run:
     points: tuple[RooflinePoint, ...]        # in the order in which the program reaches them
     roof: Roof                               # what its points are held against
     plain: Timing | None = None              # whole runs, nothing attached, s; None: none was made
-    watched: Timing | None = None            # whole runs with the watching, s; None: nothing ran, it is a projection
+    watched: Timing | None = None            # whole runs while they were profiled, s; None: nothing ran, it is a projection
     pipelined: Timing | None = None          # s a run when runs follow each other without waiting; None: not measured
     compile_s: float | None = None           # s that compiling took, apart from all runs; None: nothing was compiled
     memory: dict[str, float] = field(default_factory=dict)  # phase → B, the most that tensors held at a time
@@ -75,7 +75,7 @@ class Run:
 
     @property
     def whole(self) -> Timing | None:
-        "The time of whole runs: plain ones, or the watched ones where there are no others."
+        "The time of whole runs: plain ones, or the profiled ones where there are no others."
         return self.plain or self.watched
 
     @property
@@ -95,22 +95,27 @@ class Run:
 
     @property
     def time_s(self) -> float:  # s
-        "Sum of the points' times."
+        "Sum of the points' times, those between operations included."
         return sum(p.time_s or 0.0 for p in self.points)
 
     @property
+    def host_s(self) -> float:  # s
+        "Time between operations: Python and the dispatcher on a CPU, a GPU that waits for them."
+        return sum(p.time_s or 0.0 for p in self.points if p.kind == "host")
+
+    @property
     def difference_s(self) -> float:  # s
-        "A whole run's median less the points' sum: what lies between operations, whatever its sign."
+        "A whole run's median less the points' sum: what nothing accounts for, whatever its sign."
         return self.wall_s - self.time_s
 
     @property
     def covered(self) -> float:
-        "The points' sum over a whole run's median."
+        "The share of a whole run's median that the points account for, those between operations included."
         return self.time_s / self.wall_s if self.wall_s else 1.0
 
     @property
     def watching_cost(self) -> float | None:
-        "How much longer a watched run takes than a plain one: 0.05 is 5 % longer; None without both."
+        "How much longer a profiled run takes than a plain one: 0.05 is 5 % longer; None without both."
         return self.watched.median / self.plain.median - 1 if self.plain and self.watched else None
 
     @property
@@ -308,24 +313,25 @@ def run_headline(
     lines = {"unstable": "the machine changed meanwhile"} if run.unstable else {}
     several = max((o.overlap_s for o in run.occupancy), default=0.0)
     overlap = f"; overlap {si(several, 's')}" if several and run.device != "cpu" else ""
+    host = run.host_s
     if run.pipelined:  # two figures, told apart by name
         lines |= {"latency (each run waited for)": timed(run.whole),
                   "throughput (runs follow each other)": f"a run every {timed(run.pipelined)}"}
-    else: lines["a run takes" if run.plain else "a watched run takes"] = timed(run.whole)
+    else: lines["a run takes" if run.plain else "a profiled run takes"] = timed(run.whole)
     lines |= {
         "of the roof": least * (run.utilization_pct is not None) + share(run.utilization_pct),
         "MFU": share(run.mfu_pct),
         "work": work,
-        "its points add up to": f"{si(run.time_s, 's')} ({100 * run.covered:.1f} % of it{overlap})",
-        "difference": si(run.difference_s, "s"),
+        "accounted for": f"{100 * run.covered:.1f} %: operations {si(run.time_s - host, 's')}{overlap}" + (
+            f", between them {si(host, 's')}" if host else ""),
     }
     phases = run.by_phase()
     if len(phases) > 1:
         lines["phases"] = ", ".join(f"{name} {share(100 * t.time_s / run.time_s)}" for name, t in phases.items())
     if run.memory: lines["most memory"] = ", ".join(f"{k} {si(v, 'B')}" for k, v in run.memory.items())
     if run.compile_s is not None: lines["compiling took"] = si(run.compile_s, "s")
-    if run.watching_cost is not None: lines["watching costs"] = f"{100 * run.watching_cost:+.1f} %"
-    if run.idle_s is not None: lines["idle between kernels, watched"] = si(run.idle_s, "s")
+    if run.watching_cost is not None: lines["profiling overhead"] = f"{100 * run.watching_cost:+.1f} %"
+    if run.idle_s is not None: lines["idle between kernels, profiled"] = si(run.idle_s, "s")
     talks = [o for o in run.occupancy if o.communication_s]
     if talks:
         most = max(talks, key=lambda o: o.exposed_communication_s)
@@ -363,6 +369,11 @@ def run_remarks(
         more.append(f"{len(low)} of {len(run.points)} points are judged by a ceiling that is only a lower bound: "
                     "their share of the roof (≤) may be less.")
     if beyond: more.append(f"Faster than such a lower bound: {names(beyond)}.")
+    short = [p for p in run.points if p.near_profiling]
+    if short:
+        more.append(f"{len(short)} of {len(run.points)} points are so short that a third of their time or more may be "
+                    f"the profiler's own (up to {si(EVENT_S, 's')} an event): {names(short[:_MOST])}"
+                    f"{f' and {len(short) - _MOST} more' if len(short) > _MOST else ''}.")
     if run.work_without_time:
         names = ", ".join(map(one_line, run.work_without_time))
         more.append(f"No time was found for: {names}.")

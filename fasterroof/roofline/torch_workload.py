@@ -17,7 +17,7 @@ from ..core.objects import reachable
 from ..core.settings import resolve_device
 from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
-from ..timing.compiled import CompiledWatch, ProfiledWatch
+from ..timing.compiled import CompiledWatch, ShapedWatch
 from ..timing.steps import Taken, Watch
 from ..work.op import Op
 from ..work.program import Program, describe, model_name, undispatched
@@ -63,7 +63,7 @@ class TorchWorkload:
             (CompiledWatch if self.program.compiled else Watch)(self.program, self.device))
         counted = self._watch.first()
         if not counted and self.device.type == "cuda":  # a CUDA graph, captured before, dispatches nothing
-            self._watch = self._stack.enter_context(ProfiledWatch(self.program, self.device))
+            self._watch = self._stack.enter_context(ShapedWatch(self.program, self.device))
             counted = self._watch.first()
         if not counted: raise InputError(f"{self.name} dispatched no torch operation: there is nothing to profile.")
         return counted

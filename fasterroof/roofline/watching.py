@@ -7,12 +7,14 @@ __all__ = ['profile_step', 'watch']
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #4fbbeaca
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 
 import torch
 
-from ..core.errors import InputError
+from ..core.errors import InputError, RunFileError
 from ..core.objects import reachable
 from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
@@ -20,13 +22,16 @@ from .run import Run
 from .session import Machine, Workload, measure_run, place
 from .torch_workload import TorchWorkload, timed_device
 from ..timing.clock import Timing, no_gc, synchronizer
-from ..timing.spans import Span, idle_time
-from ..timing.steps import Taken, most_common, sentences
-from ..timing.timeline import Marker, Stopwatch, kernel_spans, profiler_events
+from ..timing.dispatch_clock import DispatchClock, numbered
+from ..timing.events import TraceFile
+from ..timing.live import profiler_is_on, recording
+from ..timing.profiler_ops import Profiled, module_mark, profiled
+from ..timing.spans import Stretch, idle_time
+from ..timing.steps import Taken, sentences
 from ..work.op import modes_of
 from ..work.program import Program, check_call, is_compiled, model_name, original, speaks_jax
 from ..work.recorder import Recorder
-from ..work.scope import Scope
+from ..work.scope import Owner, Scope
 from ..work.threads import following
 from ..work.tracer import steps_told
 
@@ -61,47 +66,54 @@ def profile_step(
     return measure_run(workload, peaks=peaks, warmup=warmup, steps=steps)
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #f9de2376
-def _iterations(ops: list, spans: list[Span], start: float, end: float) -> tuple[list, list, list[float], list[str]]:
+def _iterations(found: Profiled, took_s: float) -> tuple[list, list, list[Stretch], list[str]]:
     "The block taken apart at the optimizer's steps, where that gives equal lists; else the block as one step."
+    ops, (spans,), (window,) = found.ops, found.steps, found.windows
     cuts = [i + 1 for i, op in enumerate(ops) if op.phase == "optimizer"
             and (i + 1 == len(ops) or ops[i + 1].phase != "optimizer")]
     edges = [0, *cuts, *([len(ops)] if not cuts or cuts[-1] != len(ops) else [])]
     pieces = list(zip(edges, edges[1:], strict=False))
-    whole = ops, [spans], [end - start], []
+    whole = ops, [spans], [(window[0], window[0] + took_s)], []
     if len(pieces) < 3: return whole
-    usual, _ = most_common([tuple((op.point, op.name, op.phase, op.shapes) for op in ops[a:b]) for a, b in pieces])
+    keys = [tuple((op.point, op.name, op.phase, op.shapes) for op in ops[a:b]) for a, b in pieces]
+    usual = [i for i, key in enumerate(keys) if key == Counter(keys).most_common(1)[0][0]]
     if len(usual) < max(2, len(pieces) - 2): return whole
-    steps, walls = [], []
+    steps, windows = [], []
     for k in usual:
         a, b = pieces[k]
-        mine = [Span(tuple(i - a for i in s.ops), s.start, s.duration, s.name, s.device, s.stream)
-                for s in spans if s.ops and a <= s.ops[0] < b]
+        mine = [replace(s, ops=tuple(i - a for i in s.ops)) for s in spans if s.ops and a <= s.ops[0] < b]
         earlier = [s.end for s in spans if s.ops and s.ops[0] == a - 1]
         steps.append(mine)
-        walls.append(max(s.end for s in mine) - (max(earlier) if earlier else min(s.start for s in mine)))
+        windows.append((max(earlier) if earlier else min(s.start for s in mine), max(s.end for s in mine)))
     note = f"The loop was taken apart at its optimizer's steps: {len(usual)} iterations are equal"
     aside = len(pieces) - len(usual)
     note += f", {aside} of other operations (the first, or what followed the last) set aside." if aside else "."
     a, b = pieces[usual[0]]
-    return ops[a:b], steps, walls, [note]
+    return ops[a:b], steps, windows, [note]
 
 
 class _Live:
-    "What watches a block: a recorder with a stopwatch, or with the profiler's marks on a GPU."
+    "What watches a block: the profiler with shapes, or the dispatch clock where a profiler is on already."
 
     def __init__(self, model: object, device: torch.device):
-        self.scope, self.device, self.sync = Scope(model), device, synchronizer(device)
-        self.clock = Stopwatch() if device.type == "cpu" else Marker()
-        self.recorder, self.profile, self._stack = Recorder(self.scope, self.clock, {}), None, ExitStack()
+        self.device, self.sync, self._stack = device, synchronizer(device), ExitStack()
+        self.profiles = not profiler_is_on()
+        if not self.profiles and device.type != "cpu":
+            raise InputError(f"This thread is being profiled already, and work on {device.type} has no other clock: "
+                             "end that profile first.")
+        self.scope = Scope(model, _marked if self.profiles else None)
 
     def __enter__(self) -> "_Live":
         self._stack.enter_context(no_gc())
-        if self.device.type == "cuda":
-            activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-            self.profile = self._stack.enter_context(torch.profiler.profile(activities=activities))
-        for part in (steps_told(self.recorder), self.scope): self._stack.enter_context(part)
-        self.threads = self._stack.enter_context(following(self.recorder.hand_over))
-        self._stack.enter_context(self.recorder)
+        if self.profiles:
+            self.recorded = self._stack.enter_context(recording(self.device, shapes=True))
+            self.threads = self._stack.enter_context(following(lambda: nullcontext))
+        else:
+            self.recorder = Recorder(self.scope, DispatchClock(), {})
+            self._stack.enter_context(steps_told(self.recorder))
+            self.threads = self._stack.enter_context(following(self.recorder.hand_over))
+            self._stack.enter_context(self.recorder)
+        self._stack.enter_context(self.scope)
         self.sync()
         self.start = time.perf_counter()
         return self
@@ -109,26 +121,30 @@ class _Live:
     def __exit__(self, *exc) -> None:
         try:
             if exc[0] is None: self.sync()
-            self.end = time.perf_counter()
+            self.took = time.perf_counter() - self.start
         finally: self._stack.close()
 
     def taken(self) -> Taken:
         "What was seen."
-        ops, notes = self.recorder.ops(), []
-        if not ops: raise InputError("Nothing was dispatched within the block: there is nothing to place.")
-        spans = self.clock.spans() if self.profile is None else []
-        if self.profile is not None:
-            kernels = kernel_spans(profiler_events(self.profile), 1, str(self.device))
-            spans = kernels.steps[0]
-            unexplained = kernels.unexplained
-            if unexplained: notes.append(f"{unexplained} kernels were launched outside of any operation.")
-        ops, steps, walls, more = _iterations(ops, spans, self.start, self.end)
+        notes = sentences([*(self.recorder.thread_notes if not self.profiles else ()), *self.threads.notes])
+        if self.profiles: trace, claim = self.recorded.trace, None
+        else:
+            ops = self.recorder.ops()
+            trace, claim = TraceFile("", self.recorder.call.events(ops, self.took)), numbered(ops)
+            notes.append("Timed by the dispatch clock, which slows the program down: this thread is being profiled already.")
+        try: found = profiled(trace, claim)
+        except RunFileError:
+            raise InputError("Nothing was dispatched within the block: there is nothing to place.") from None
+        ops, steps, windows, more = _iterations(found, self.took)
         if any(is_compiled(module) for module in self.scope.names):
-            notes.append("A compiled module was met: while it is watched so it runs its original operations. "
-                         "profile_step profiles its kernels.")
-        notes += sentences([*self.recorder.thread_notes, *self.threads.notes])
-        return Taken(ops=ops, steps=steps, watched=Timing(tuple(walls)), notes=(*notes, *more),
-                     idle_s=idle_time(steps[0]) if self.profile is not None else None)
+            notes.append("A compiled module was met: on a CPU the kernels that it runs leave no events here. "
+                         "profile_step profiles them.")
+        return Taken(ops=ops, steps=steps, windows=windows if self.profiles else (), notes=(*notes, *found.notes, *more),
+                     watched=Timing(tuple(end - start for start, end in windows)),
+                     idle_s=idle_time(steps[0]) if trace.on_device else None)
+
+
+def _marked(owner: Owner) -> AbstractContextManager: return torch._C._profiler._RecordFunctionFast(module_mark(owner))
 
 
 @contextmanager

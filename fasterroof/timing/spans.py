@@ -4,14 +4,14 @@
 
 # %% auto #0
 __all__ = ['Stretch', 'WAITS', 'Span', 'union', 'complement', 'common', 'without', 'covered_time', 'busy_time', 'idle_time',
-           'communicating', 'communicates', 'Gap', 'Occupancy', 'occupancy']
+           'communicating', 'communicates', 'Between', 'gaps_between', 'Gap', 'Occupancy', 'occupancy']
 
 # %% ../../nbs/analysis/timing/spans.ipynb #af0c92f4
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from fasterroof.work.op import Op
@@ -32,6 +32,7 @@ class Span:
     def end(self) -> float:  # s
         "Start plus duration, on the same clock."
         return self.start + self.duration
+
 
 
 # %% ../../nbs/analysis/timing/spans.ipynb #709c1c17
@@ -117,6 +118,26 @@ def communicates(
     "A function that tells whether a span is communication."
     which = communicating(ops)
     return lambda span: not which.isdisjoint(span.ops) or bool(_LIBRARIES.search(span.name))
+
+# %% ../../nbs/analysis/timing/spans.ipynb #b9e1959c
+class Between(NamedTuple):
+    "A stretch during which nothing ran, and what ran before and after it."
+    duration: float      # s
+    before: Span | None  # None: it is where the step begins
+    after: Span | None   # None: it is where the step ends
+
+
+def gaps_between(
+    spans: Sequence[Span],           # of one step, in any order, on whatever device
+    window: Stretch | None = None,   # s, when the step began and ended; None: with its first and its last span
+) -> list[Between]:
+    "Return the stretches of a step during which no span ran, in order."
+    gaps, until, last = [], window[0] if window else None, None
+    for span in sorted(spans, key=lambda s: (s.start, -s.duration)):
+        if until is not None and span.start > until: gaps.append(Between(span.start - until, last, span))
+        if until is None or span.end > until: until, last = span.end, span
+    if window and until is not None and window[1] > until: gaps.append(Between(window[1] - until, last, None))
+    return gaps
 
 # %% ../../nbs/analysis/timing/spans.ipynb #098bba6b
 @dataclass(frozen=True, slots=True)

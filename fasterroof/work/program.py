@@ -246,10 +246,16 @@ class Program:
     def named(self) -> object:
         "Whose modules' names are used: the model, or the one outermost module with parameters that a function reaches."
         if isinstance(self.model, torch.nn.Module): return original(self.model)
+        learning = [m for m in self.outermost if next(m.parameters(), None) is not None]
+        return original(learning[0]) if len(learning) == 1 else self.model
+
+    @property
+    def outermost(self) -> list[torch.nn.Module]:
+        "The modules that a function reaches and that are no part of another; none where the program is a module itself."
+        if isinstance(self.model, torch.nn.Module): return []
         modules = [x for x in reachable(self.model, self.args, self.kwargs) if isinstance(x, torch.nn.Module)]
         inner = {id(part) for m in modules for part in m.modules() if part is not m}
-        outer = [m for m in modules if id(m) not in inner and next(m.parameters(), None) is not None]
-        return original(outer[0]) if len(outer) == 1 else self.model
+        return [m for m in modules if id(m) not in inner]
 
     @property
     def compiled(self) -> bool:

@@ -10,8 +10,8 @@ import copy
 import sys
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +41,9 @@ class Scope:
     def __init__(
         self,
         model: object,  # the module, or another callable, whose names are used
+        mark: Callable[[Owner], AbstractContextManager] | None = None,  # entered while each module runs
     ):
+        self.mark = mark
         self.names: dict[torch.nn.Module, tuple[str, str, bool]] = {}
         self.top = Owner("", "", False, 0)
         self.parameters: dict[int, Owner] = {}
@@ -57,6 +59,7 @@ class Scope:
         self.thread, self.ran_in, self.top = thread, thread, top
         self.calls: dict[str, int] = {}
         self.stack: list[Owner] = []
+        self.marks: list[AbstractContextManager] = []  # that are entered, one for each of these
         self.since: list[tuple[int, Owner]] = []  # autograd's sequence number from which on each owner was running
         self.until: float = float("inf")          # the sequence number with which it ended
 
@@ -116,12 +119,16 @@ class Scope:
         here.calls[entry[0]] = call + 1
         here.stack.append(Owner(*entry, call))
         here._mark()
+        if self.mark is None: return
+        here.marks.append(self.mark(here.stack[-1]))
+        here.marks[-1].__enter__()
 
     def _after(self, module, args, out):
         here = self.here()
         if here is None or not here.stack: return
         done = here.stack.pop()
         here._mark()
+        if here.marks: here.marks.pop().__exit__(None, None, None)
         # The hook is also called while an exception leaves `forward`: the first module to be left is the innermost.
         if out is None and self.failed is None and sys.exc_info()[0] is not None: self.failed = done
 
@@ -160,4 +167,5 @@ class Scope:
     def __exit__(self, *exc):
         _leave(self.thread)
         for hook in self._hooks: hook.remove()
+        while self.marks: self.marks.pop().__exit__(None, None, None)
         if exc[0] is None: self.failed = None
