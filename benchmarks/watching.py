@@ -1,47 +1,204 @@
-"""What watching does to a run, and whether any point stands above the roof.
+"""What profiling does to a run, how much of the run it accounts for, and whether its times are right.
 
-For each model, plain and watched runs alternate in one process. Prints, as ratios of the plain median: the sum of
-the points, and the cost of watching; then the points that are undefined, those above 100 % of the roof, and the
-largest.
+For each program plain and profiled steps alternate in one process, block by block. Prints, as ratios of the plain
+median: the profiled steps, steps under the dispatch clock (the way before), the operations, and the operations with
+the time between them. Then, for operations of 50 µs and more, the profiler's times beside those of the dispatch
+clock, and beside two readings of the clock around each call of a program written by hand.
 
-    python benchmarks/watching.py [--steps 20] [--rounds 3] [MODEL ...]
+    python benchmarks/watching.py [--steps 20] [--rounds 3] [PROGRAM ...]
 """
 import argparse
+import statistics
+import time
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 
+import numpy as np
 import torch
+import torch.nn.functional as F
+import torchvision
 from rich.console import Console
 from rich.table import Table
+from torch import nn
+from torch.utils.checkpoint import checkpoint
 
-from fasterroof import RooflineAnalyzer, clear_peaks_cache
-from fasterroof.cli.load_model import load_target
+from fasterroof import Roof
 from fasterroof.machine import environment
+from fasterroof.roofline.join import join_run
+from fasterroof.timing.clock import no_gc
+from fasterroof.timing.dispatch_clock import DispatchClock
+from fasterroof.timing.steps import Watch
+from fasterroof.work.program import Program
+
+CPU = torch.device("cpu")
+IMAGE = torch.randn(1, 3, 224, 224)
+
+
+def vision(name: str, mode: Callable = torch.no_grad) -> Callable:
+    model = getattr(torchvision.models, name)().eval()
+
+    def step():
+        with mode(): model(IMAGE)
+    return step
+
+
+def autocast(): return torch.autocast("cpu", torch.bfloat16)
+
+
+def vit_training() -> Callable:
+    model = torchvision.models.vit_b_16()
+    optimizer = torch.optim.AdamW(model.parameters())
+
+    def step():
+        F.cross_entropy(model(IMAGE), torch.tensor([1])).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return step
+
+
+def bert() -> Callable:
+    from transformers import BertConfig, BertModel
+
+    model, ids = BertModel(BertConfig(num_hidden_layers=3)).eval(), torch.randint(0, 1000, (1, 128))
+
+    def step():
+        with torch.no_grad(): model(ids)
+    return step
+
+
+def gpt2() -> Callable:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    model, ids = GPT2LMHeadModel(GPT2Config()).eval(), torch.randint(0, 1000, (1, 128))
+    with torch.no_grad(): cache = model(ids, use_cache=True).past_key_values
+
+    def step():
+        with torch.no_grad(): model(ids[:, :1], past_key_values=cache, use_cache=True)
+        cache.crop(128)  # the next step decodes the same token
+    return step
+
+
+def transformer(**how) -> Callable:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(128, 4, 256, batch_first=True), 2)
+    optimizer, words = torch.optim.AdamW(model.parameters(), **how), torch.randn(8, 64, 128)
+
+    def step():
+        model(words).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return step
+
+
+def checkpointed(reentrant: bool) -> Callable:
+    blocks = [nn.Sequential(nn.Linear(256, 256), nn.ReLU()) for _ in range(6)]
+    rows = torch.randn(512, 256, requires_grad=True)
+
+    def step():
+        out = rows
+        for block in blocks: out = checkpoint(block, out, use_reentrant=reentrant)
+        out.sum().backward()
+        rows.grad = None
+    return step
+
+
+def sixty() -> Callable:
+    x = torch.randn(64)
+
+    def step():
+        with torch.no_grad():
+            y = x
+            for _ in range(60): y = y + x
+    return step
+
+
+PROGRAMS = {
+    "mobilenet_v3_small": lambda: vision("mobilenet_v3_small"), "resnet18": lambda: vision("resnet18"),
+    "resnet18 inference": lambda: vision("resnet18", torch.inference_mode),
+    "resnet18 autocast": lambda: vision("resnet18", lambda: both(torch.no_grad(), autocast())),
+    "vit_b_16": lambda: vision("vit_b_16"), "vit_b_16 training": vit_training, "BERT of 3 layers": bert,
+    "GPT-2 with cache": gpt2, "transformer AdamW": transformer,
+    "transformer AdamW foreach": lambda: transformer(foreach=True),
+    "transformer AdamW fused": lambda: transformer(fused=True), "checkpoints": lambda: checkpointed(False),
+    "reentrant checkpoints": lambda: checkpointed(True), "sixty tiny": sixty,
+}
+
+
+@contextmanager
+def both(first, second) -> Iterator[None]:
+    with first, second: yield
+
+
+def clocked(watch: Watch, steps: int) -> tuple[float, np.ndarray]:
+    "Steps under the dispatch clock over plain ones in turn, and the median time of each operation."
+    plain, slow, times = [], [], []
+    for _ in range(steps):
+        plain.append(watch.plain())
+        clock = DispatchClock()
+        slow.append(watch.watched(clock)[1])
+        times.append([(end - start) * 1e-9 for start, end in clock.ticks])
+    return statistics.median(slow) / statistics.median(plain), np.median(times, axis=0)
+
+
+def by_hand(steps: int) -> dict[str, tuple[float, float]]:
+    "Operations of 50 µs and more, called one by one: the clock read around each call, and the profiler's time."
+    x, image, words = torch.randn(512, 512), torch.randn(8, 16, 56, 56), torch.randn(4, 8, 128, 64)
+    kernel, big = torch.randn(16, 16, 3, 3), torch.randn(4096, 1024)
+    calls = {"aten.mm": lambda: torch.mm(x, x), "aten.convolution": lambda: torch.convolution(
+        image, kernel, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1), "aten._softmax": lambda: torch.softmax(big, -1),
+        "aten.gelu": lambda: F.gelu(big), "aten.cumsum": lambda: torch.cumsum(big, 0),
+        "aten.bmm": lambda: torch.bmm(words.flatten(0, 1), words.flatten(0, 1).mT)}
+    with torch.no_grad(), Watch(Program(lambda: [call() for call in calls.values()], as_is=True), CPU) as watch:
+        for _ in range(3): watch.plain()
+        hand: dict[str, list[float]] = {name: [] for name in calls}
+        with no_gc():
+            for _ in range(steps):
+                for name, call in calls.items():
+                    start = time.perf_counter()
+                    call()
+                    hand[name].append(time.perf_counter() - start)
+        taken = watch.take(steps)
+    times = {op.name: statistics.median(s[i].duration for s in taken.steps) for i, op in enumerate(taken.ops)
+             if op.name in calls}
+    return {name: (statistics.median(hand[name]), times[name]) for name in calls}
+
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("models", nargs="*", default=["resnet18", "mobilenet_v3_small", "vit_b_16"], metavar="MODEL")
+parser.add_argument("programs", nargs="*", default=list(PROGRAMS), metavar="PROGRAM", help=", ".join(PROGRAMS))
 parser.add_argument("--steps", type=int, default=20)
 parser.add_argument("--rounds", type=int, default=3)
 args = parser.parse_args()
 warnings.simplefilter("ignore")
 
-table = Table("model", "round", "plain, ms", "95 %", "points / plain", "watched / plain", "points", "undefined",
-              "above 100 %", "largest, %", "GFLOP")
-for name in args.models:
-    model, sample = load_target(name)
-    for i in range(args.rounds):
-        clear_peaks_cache()  # a roof belongs to its session: probed anew each time
-        analyzer = RooflineAnalyzer(model, sample, name=name)
-        points = analyzer.profile("cpu", steps=args.steps)
-        run = analyzer.run
-        low, high = run.plain.interval or (float("nan"),) * 2
-        largest = max((p for p in points if p.utilization_pct is not None), key=lambda p: p.utilization_pct)
-        above = sum(1 for p in points if p.utilization_pct is not None and p.utilization_pct > 100)
-        table.add_row(name, str(i), f"{run.plain.median * 1e3:.2f}", f"{low * 1e3:.2f}–{high * 1e3:.2f}",
-                      f"{run.covered:.3f}", f"{1 + run.watching_cost:.3f}", str(len(points)),
-                      str(len(run.undefined)), str(above), f"{largest.utilization_pct:.1f} {largest.name}",
-                      f"{run.flops / 1e9:.3f}")
+table = Table("program", "operations", "plain, ms", "matched", "profiled / plain", "dispatch clock / plain",
+              "operations / plain", "with the time between / plain", "≥ 50 µs: profiler / clock [IQR]")
+for name in args.programs:
+    torch.manual_seed(0)
+    step = PROGRAMS[name]()
+    for _ in range(args.rounds):
+        with Watch(Program(step, as_is=True), CPU) as watch, nullcontext():
+            for _ in range(3): watch.plain()
+            taken = watch.take(args.steps)
+            slow, ticks = clocked(watch, min(args.steps, 10))
+        plain = taken.plain.median
+        joined = join_run(taken.ops, taken.steps, Roof(1e12, 1e11), plain, taken.windows)
+        spans, between = (sum(p.time_s for p in points) for points in (joined.points, joined.host))
+        times = np.zeros((len(taken.ops), len(taken.steps)))
+        for k, spans_of in enumerate(taken.steps):
+            for s in spans_of: times[s.ops[0], k] = s.duration
+        medians = np.median(times, axis=1)
+        alike = len(ticks) == len(medians)
+        ratios = medians[ticks > 50e-6] / ticks[ticks > 50e-6] if alike else []
+        beside = "{1:.2f} [{0:.2f}, {2:.2f}]".format(*np.quantile(ratios, [0.25, 0.5, 0.75])) if len(ratios) else "–"
+        table.add_row(name, str(len(taken.ops)), f"{plain * 1e3:.2f}", f"{len(taken.steps)}/{args.steps}",
+                      f"{taken.watched.median / plain:.2f}", f"{slow:.2f}", f"{spans / plain:.2f}",
+                      f"{(spans + between) / plain:.2f}", beside)
+        for note in taken.notes: print(f"{name}: {note}")
+hand = Table("operation", "clock around the call, µs", "profiler / clock")
+for name, (clock_s, profiled_s) in by_hand(50).items():
+    hand.add_row(name, f"{clock_s * 1e6:.0f}", f"{profiled_s / clock_s:.2f}")
 env = environment()
 console = Console(width=160)
-cpu = env["cpu"]
-console.print(f"{cpu['name']}, {cpu['threads']} threads, torch {torch.__version__}, {args.steps} steps")
+console.print(f"{env['cpu']['name']}, {env['cpu']['threads']} threads, torch {torch.__version__}, {args.steps} steps")
 console.print(table)
+console.print(hand)

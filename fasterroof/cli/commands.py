@@ -104,8 +104,8 @@ def _report(run, args) -> None:
     console.print()
     console.print(html.run_table(run, top, console.width))
     console.print()
-    if top and top < len(run.points):
-        rest = f"The {top} slowest of {len(run.points)} points; --top 0 shows all, --html draws them."
+    if top and top < len(run.parts):
+        rest = f"The {top} slowest of {len(run.parts)} parts; --top 0 shows all, --html draws them."
         console.print(rest, markup=False, highlight=False)
         console.print()
     figures(console, run.headline)

@@ -245,7 +245,7 @@ def run_table(
     shown = [(heading, cell) for heading, cell, _ in _columns(run.points) if heading not in hidden]
     # The type column names the operation of a point that is no module: its layer need not repeat it.
     rows = [[cell(p).removesuffix(f".{one_line(p.type)}") if heading == "layer" else cell(p) for heading, cell in shown]
-            for p in slowest(run.points, top)]
+            for p in slowest(run.parts, top)]
     styles = {"memory": "cyan", "compute": "yellow", "overhead": "magenta", "undefined": "red"}
     return text_table([heading for heading, _ in shown], rows, width, styles)
 
@@ -411,7 +411,7 @@ def run_page(
     subtitle = ", ".join(str(part) for part in (f"{run.sample} on {run.device}".strip(), *about) if part)
     details = {"roof": roof_to_dict(run.roof), "environment": run.environment,
                "plain": run.plain and run.plain.as_dict(), "watched": run.watched and run.watched.as_dict()}
-    tables = [points_table(run.points), *definitions(run)]
+    tables = [points_table(run.parts), *definitions(run)]
     phases, modules = run.by_phase(), _modules(run)
     if 1 < len(modules) < len(run.points): tables.insert(0, totals_table(modules, "module", run.time_s))
     if len(phases) > 1: tables.insert(0, totals_table(phases, "phase", run.time_s))
@@ -431,4 +431,4 @@ def run_html(
     where = f" {one_line(run.sample)} on {one_line(run.device)}. "
     head = P(Strong(one_line(run.model)), where, figures, ".")
     said = [P(one_line(n, 2000)) for n in (*run.remarks, *definitions(run))]
-    return to_xml(Div(head, *said, points_table(run.points, top)))
+    return to_xml(Div(head, *said, points_table(run.parts, top)))

@@ -60,7 +60,7 @@ class RooflineAnalyzer:
         self,
         device: str | torch.device | None = None,  # None: where the model is
         warmup: int = 5,                           # plain runs before anything is measured
-        steps: int = 20,                           # plain runs and watched runs, in turn
+        steps: int = 20,                           # plain runs and profiled runs, in turn
     ) -> list[RooflinePoint]:
         """Run the model and place its parts under the roof; the result stays in `run`.
 
@@ -128,7 +128,7 @@ class RooflineAnalyzer:
             "name": p.name, "type": p.type, "calls": p.calls, "time_ms": p.time_s * 1e3, "share_pct": 100 * p.share,
             "mflop": scaled(p.flops, 1e6), "mb": p.bytes_moved / 1e6, "flop_per_byte": p.arithmetic_intensity,
             "gflop_per_s": p.achieved_gflops, "bound": p.bound, "level": p.level, "utilization_pct": p.utilization_pct,
-        } for p in slowest(self.run.points, top)])
+        } for p in slowest(self.run.parts, top)])
         frame.attrs["unstable"] = list(self.run.unstable)
         return frame
 

@@ -145,7 +145,7 @@ def run_of(
     return Run(
         model=name or _stem(trace.path),
         sample=f"{steps} of {len(found.ops)} operation{'s' * (len(found.ops) != 1)}{rank}",
-        device=found.device, points=joined.points, roof=roof,
+        device=found.device, points=joined.points, host=joined.host, roof=roof,
         watched=Timing(tuple(found.walls)), ops=tuple(found.ops), timeline=joined.timeline,
         time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
         idle_s=float(np.median(found.idle)) if gpu else None,

@@ -136,6 +136,7 @@ class Join:
     work_without_time: tuple[str, ...] = ()     # names of operations that no span belongs to
     time_without_work: tuple[float, ...] = ()   # s, spans that belong to no operation, one sum a step
     timeline: "tuple[Span, ...]" = ()           # the spans of one step: the one that took the median time
+    host: tuple[RooflinePoint, ...] = ()        # the time between operations, for each module and phase
 
 
 def _dims(shapes: tuple) -> str: return ", ".join("×".join(map(str, s)) or "scalar" for s in shapes)
@@ -321,12 +322,14 @@ def join_run(
         parts.append(part | dict(
             time_s=float(np.median(own)), interval=median_interval(own), samples=tuple(map(float, own))))
     calls = Counter(_home(ops, gap) for gap in gaps[0])
-    if windows: parts += [_host_part(home, left * own, calls[home]) for home, own in host.items()]
+    between = [_host_part(home, left * own, calls[home]) for home, own in host.items()] if windows else []
     worked = [op for i, op in enumerate(ops) if i not in timed and (op.bytes or op.flops or not op.counted)]
     untimed = tuple(dict.fromkeys(op.name for op in worked))  # a view has nothing to find a time for
     sums = [sum(s.duration for s in spans) for spans in steps]
     usual = steps[sorted(range(len(sums)), key=sums.__getitem__)[(len(sums) - 1) // 2]]
-    return Join(_shared(parts), untimed, tuple(unexplained) if any(unexplained) else (), tuple(usual))
+    every = _shared(parts + between)
+    return Join(every[:len(parts)], untimed, tuple(unexplained) if any(unexplained) else (), tuple(usual),
+                every[len(parts):])
 
 # %% ../../nbs/analysis/roofline/join.ipynb #ee66ac17
 def estimate(

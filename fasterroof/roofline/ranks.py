@@ -326,6 +326,7 @@ def merge_runs(
     if not (plain or watched):
         raise InputError("Some of these runs were timed plain and others watched only: there is no time of the whole.")
     took = _computing(ranked, pure, steps)
+    slowest = max(took, key=took.get)
     lost = [run.time_without_work[:steps] for run in every if run.time_without_work]
     return replace(
         shown, points=_points(ranked, pure, steps), plain=plain, watched=watched, pipelined=pipelined,
@@ -336,6 +337,6 @@ def merge_runs(
         timeline=tuple(s for r, run in ranked.items() for s in _timeline(run, r, shown)),
         time_without_work=tuple(map(max, zip(*lost, strict=False))) if lost else (),
         work_without_time=tuple(dict.fromkeys(name for run in every for name in run.work_without_time)),
-        idle_s=ranked[max(took, key=took.get)].idle_s, notes=tuple(_notes(ranked, pure, mixed, steps)),
+        idle_s=ranked[slowest].idle_s, host=ranked[slowest].host, notes=tuple(_notes(ranked, pure, mixed, steps)),
         environment=_environment(ranked, rank), probed_again=any(run.probed_again for run in every),
         guard=next((run.guard for run in every if run.unstable), shown.guard))

@@ -42,8 +42,9 @@ class Run:
     device: str                              # where it ran: "cpu", "cuda:0"
     points: tuple[RooflinePoint, ...]        # in the order in which the program reaches them
     roof: Roof                               # what its points are held against
+    host: tuple[RooflinePoint, ...] = ()     # the time between operations, for each module and phase: "block.(host)"
     plain: Timing | None = None              # whole runs, nothing attached, s; None: none was made
-    watched: Timing | None = None            # whole runs while they were profiled, s; None: nothing ran, it is a projection
+    watched: Timing | None = None            # whole profiled runs, s; None: nothing ran, it is a projection
     pipelined: Timing | None = None          # s a run when runs follow each other without waiting; None: not measured
     compile_s: float | None = None           # s that compiling took, apart from all runs; None: nothing was compiled
     memory: dict[str, float] = field(default_factory=dict)  # phase → B, the most that tensors held at a time
@@ -94,23 +95,28 @@ class Run:
         return roof_changes(self.guard.get("before", {}), self.guard.get("after", {}))
 
     @property
+    def parts(self) -> tuple[RooflinePoint, ...]:
+        "All that takes time: the points, and the time between operations."
+        return self.points + self.host
+
+    @property
     def time_s(self) -> float:  # s
-        "Sum of the points' times, those between operations included."
-        return sum(p.time_s or 0.0 for p in self.points)
+        "Sum of the parts' times."
+        return sum(p.time_s or 0.0 for p in self.parts)
 
     @property
     def host_s(self) -> float:  # s
         "Time between operations: Python and the dispatcher on a CPU, a GPU that waits for them."
-        return sum(p.time_s or 0.0 for p in self.points if p.kind == "host")
+        return sum(p.time_s or 0.0 for p in self.host)
 
     @property
     def difference_s(self) -> float:  # s
-        "A whole run's median less the points' sum: what nothing accounts for, whatever its sign."
+        "A whole run's median less the parts' sum: what nothing accounts for, whatever its sign."
         return self.wall_s - self.time_s
 
     @property
     def covered(self) -> float:
-        "The share of a whole run's median that the points account for, those between operations included."
+        "The share of a whole run's median that the parts account for."
         return self.time_s / self.wall_s if self.wall_s else 1.0
 
     @property
@@ -130,7 +136,7 @@ class Run:
 
     def by_phase(self) -> dict[str, Total]:
         "The points of each phase together: forward, recompute, backward, optimizer."
-        return totals(self.points, lambda p: p.phase)
+        return totals(self.parts, lambda p: p.phase)
 
     def by_module(
         self,
@@ -139,7 +145,7 @@ class Run:
         "The points under each module together, all phases."
         if not isinstance(depth, int) or depth < 1:
             raise InputError(f"depth is a whole number from 1, not {depth!r}.")
-        return totals(self.points, lambda p: module_prefix(p.name, depth))
+        return totals(self.parts, lambda p: module_prefix(p.name, depth))
 
     @property
     def undefined(self) -> tuple[str, ...]:
@@ -200,10 +206,10 @@ class Run:
         return run_remarks(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        "A pandas frame, a row a point, in plain SI units; what is not known is NaN."
+        "A pandas frame, a row a part, in plain SI units; what is not known is NaN."
         import pandas as pd
 
-        rows = [p.as_dict() for p in self.points]
+        rows = [p.as_dict() for p in self.parts]
         for row in rows:
             low, high = row.pop("interval") or (math.nan, math.nan)
             row |= {"time_low_s": low, "time_high_s": high, "uncounted": " ".join(row["uncounted"])}
@@ -402,7 +408,7 @@ def project(
     if mode: notes.append(f"Floating-point arithmetic is judged by {mode}, with the bytes of its own formats.")
     return replace(
         run, points=estimate(ops, roof), roof=roof, ops=tuple(ops), plain=None, watched=None, pipelined=None,
-        compile_s=None, memory={}, timeline=(), time_without_work=(), work_without_time=(), idle_s=None,
+        compile_s=None, memory={}, timeline=(), host=(), time_without_work=(), work_without_time=(), idle_s=None,
         probed_again=False, guard={}, notes=tuple(notes), device=f"{roof.name} (projected)")
 
 # %% ../../nbs/analysis/roofline/run.ipynb #9bea343c
@@ -419,7 +425,8 @@ def run_to_dict(
     d = {"format": FORMAT, "version": VERSION} | {f: getattr(run, f) for f in run.__dataclass_fields__}
     timings = {name: None if (t := getattr(run, name)) is None else t.as_dict() for name in _TIMINGS}
     return d | timings | {
-        "points": [p.as_dict() for p in run.points], "roof": roof_to_dict(run.roof),
+        "points": [p.as_dict() for p in run.points], "host": [p.as_dict() for p in run.host],
+        "roof": roof_to_dict(run.roof),
         "ops": [asdict(op) for op in run.ops], "timeline": [asdict(span) for span in run.timeline]}
 
 
@@ -447,7 +454,8 @@ def run_from_dict(
     d = versioned(d, FORMAT, VERSION, "a saved run (Run.from_trace reads traces)", where)
     try:
         parts = {
-            "points": tuple(from_plain(RooflinePoint, p, f"points[{i}]") for i, p in enumerate(_listed(d, "points"))),
+            **{key: tuple(from_plain(RooflinePoint, p, f"{key}[{i}]") for i, p in enumerate(_listed(d, key)))
+               for key in ("points", *["host"] * ("host" in d))},
             "roof": roof_from_dict(d.get("roof")),
             **{name: None if d.get(name) is None else from_plain(Timing, d[name], name) for name in _TIMINGS},
         }

@@ -144,7 +144,7 @@ class Diff:
         x, y = self.timings
         def share(pct): return MISSING if pct is None else f"{pct:.0f} %"
         if x and y:
-            kind = "a run takes" if a.plain and b.plain else "a watched run takes"
+            kind = "a run takes" if a.plain and b.plain else "a profiled run takes"
             if not ((a.plain and b.plain) or (a.watched and b.watched)): kind = "a run takes (one of them watched)"
             ratio = ratio_text(y.median / x.median, self.told and self.told.interval)
             lines = {kind: f"{si(x.median, 's')} → {si(y.median, 's')}, ratio {ratio}: "
@@ -182,7 +182,7 @@ class Diff:
             yield f"No verdict on time: {which} run is a projection, its times are floors."
         elif not (a.plain and b.plain):
             which = " and ".join(w for w, r in (("the earlier", a), ("the later", b)) if not r.plain)
-            what = "watched runs are compared" if a.watched and b.watched else "a watched run against a plain one"
+            what = "profiled runs are compared" if a.watched and b.watched else "a profiled run against a plain one"
             yield f"Only watched times of {which} run: {what}."
         if any(c.verdict.endswith("?") for c in self.changes) or self.verdict.endswith("?"):
             common = self.factors.common

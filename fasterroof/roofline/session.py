@@ -48,7 +48,7 @@ class Workload(Protocol):
         ...
 
     def take(self, steps: int) -> Taken:
-        "Run and time so many steps, plain and watched in turn."
+        "Run and time so many steps, plain and profiled in turn."
         ...
 
     def notes(self) -> list[str]:
@@ -133,9 +133,9 @@ def place(
         notes.append(f"Other programs used {100 * machine.foreign:.0f} % of the processors meanwhile: "
                      "times are disturbed, and so may be the ceilings.")
     return Run(
-        model=name, sample=sample, device=str(machine.device), points=joined.points, roof=roof, plain=taken.plain,
-        watched=taken.watched, pipelined=taken.pipelined, compile_s=taken.compile_s, memory=memory or {},
-        ops=tuple(taken.ops), timeline=joined.timeline, eager_bytes=taken.eager_bytes,
+        model=name, sample=sample, device=str(machine.device), points=joined.points, host=joined.host, roof=roof,
+        plain=taken.plain, watched=taken.watched, pipelined=taken.pipelined, compile_s=taken.compile_s,
+        memory=memory or {}, ops=tuple(taken.ops), timeline=joined.timeline, eager_bytes=taken.eager_bytes,
         guard={"before": machine.before, "after": machine.after} if machine.looks else {},
         probed_again=again_probed, time_without_work=joined.time_without_work,
         work_without_time=joined.work_without_time, idle_s=taken.idle_s,
@@ -157,7 +157,7 @@ def measure_run(
     *,
     peaks: Roof | None = None,  # the roof; None: measured
     warmup: int = 5,            # plain runs before anything is measured
-    steps: int = 20,            # plain runs and watched runs
+    steps: int = 20,            # plain runs and profiled runs
 ) -> Run:
     """The workload's run under the roof. Everything that it can reach is afterwards as it was.
 

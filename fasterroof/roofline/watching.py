@@ -48,7 +48,7 @@ def profile_step(
     peaks: Roof | None = None,   # the roof; None: measured for the device and the modes that it uses
     device: str | torch.device | None = None,  # where its work runs; None: where the tensors that it reaches are
     warmup: int = 5,             # plain runs before anything is measured
-    steps: int = 20,             # plain runs and watched runs
+    steps: int = 20,             # plain runs and profiled runs
     name: str | None = None,     # shown in reports; None: the function's name
     **kwargs: object,            # its keyword arguments
 ) -> Run:
@@ -122,7 +122,7 @@ class _Live:
         try:
             if exc[0] is None: self.sync()
             self.took = time.perf_counter() - self.start
-        finally: self._stack.close()
+        finally: self._stack.__exit__(*exc)
 
     def taken(self) -> Taken:
         "What was seen."
@@ -131,7 +131,8 @@ class _Live:
         else:
             ops = self.recorder.ops()
             trace, claim = TraceFile("", self.recorder.call.events(ops, self.took)), numbered(ops)
-            notes.append("Timed by the dispatch clock, which slows the program down: this thread is being profiled already.")
+            notes.append("Timed by the dispatch clock, which slows the program down: this thread is being profiled "
+                         "already.")
         try: found = profiled(trace, claim)
         except RunFileError:
             raise InputError("Nothing was dispatched within the block: there is nothing to place.") from None
@@ -139,8 +140,8 @@ class _Live:
         if any(is_compiled(module) for module in self.scope.names):
             notes.append("A compiled module was met: on a CPU the kernels that it runs leave no events here. "
                          "profile_step profiles them.")
-        return Taken(ops=ops, steps=steps, windows=windows if self.profiles else (), notes=(*notes, *found.notes, *more),
-                     watched=Timing(tuple(end - start for start, end in windows)),
+        return Taken(ops=ops, steps=steps, windows=windows if self.profiles else (),
+                     notes=(*notes, *found.notes, *more), watched=Timing(tuple(end - start for start, end in windows)),
                      idle_s=idle_time(steps[0]) if trace.on_device else None)
 
 

@@ -14,7 +14,8 @@ from difflib import SequenceMatcher
 
 import torch
 
-from .clock import no_gc
+from ..core.errors import ModelError
+from .clock import Timing, no_gc
 from .events import CallNode, Event
 from .profiler_ops import SHARED, profiled
 from .steps import Taken, Watch, pipelined, taken_from
@@ -112,8 +113,8 @@ def _alone(launch: Event, kernel: Event) -> CallNode:
     return node
 
 # %% ../../nbs/analysis/timing/compiled.ipynb #1ffc22e2
-ANEW = ("Compiled anew to be profiled, with marks around its kernels that plain runs carry as well, some microseconds "
-        "a call; afterwards it compiles again at its next call.")
+ANEW = "Compiled again to be profiled, with marks around its kernels; it compiles once more at its next call."
+_OWN = 10  # runs of the program as it was compiled before
 
 
 class ShapedWatch(Watch):
@@ -139,7 +140,7 @@ class ShapedWatch(Watch):
         "Plain and profiled steps."
         with no_gc(): plain, blocks = self.in_turn(steps, -(-steps // 2))
         found = [profiled(trace, self.claims) for trace, _ in blocks]
-        return taken_from(found, plain=plain, pipelined=pipelined(self, steps))
+        return replace(taken_from(found), plain=plain, pipelined=pipelined(self, steps))
 
 # %% ../../nbs/analysis/timing/compiled.ipynb #19433af2
 class CompiledWatch(ShapedWatch):
@@ -157,10 +158,24 @@ class CompiledWatch(ShapedWatch):
         self.parts = [path for path, _ in compiled]  # of a model of which not all is compiled
 
     def __enter__(self) -> "CompiledWatch":
+        super().__enter__()
+        self.own_s = self._own_time()
         self.compilation.__enter__()
-        try: super().__enter__()
-        except BaseException: self.compilation.__exit__(); raise
         return self
+
+    def _own_time(self) -> float | None:  # s
+        "The median of the program as it was compiled before; None: it was not, or not for this."
+        try:
+            with torch.compiler.set_stance("fail_on_recompile"):
+                for _ in range(3): self.plain()
+                return Timing(tuple(self.plain() for _ in range(_OWN))).median
+        except ModelError: return None
+        finally: self.reset()
+
+    def _again(self, plain: Timing) -> str:
+        "What compiling it again changed."
+        if self.own_s is None: return f"{ANEW} How long it runs without the marks is unknown: it had not run before."
+        return f"{ANEW} Plain runs take {plain.median / self.own_s:.2f} times as long as it took before."
 
     def __exit__(self, *exc) -> None: self.compilation.__exit__(*exc)
 
@@ -184,7 +199,8 @@ class CompiledWatch(ShapedWatch):
         lost = sorted(self.claims.missing)
         failed = [f"{name} could not be read from the compiler ({why})."
                   for name, why in self.compilation.failed.items()]
-        notes = [*taken.notes, ANEW, *failed, *([f"Not found in the profile: {', '.join(lost)}."] if lost else [])]
+        notes = [*taken.notes, self._again(taken.plain), *failed]
+        if lost: notes.append(f"Not found in the profile: {', '.join(lost)}.")
         if self.claims.resized:
             notes.append("Graphs of dynamic sizes ran with others than they were compiled for, or it cannot be told: "
                          "there their kernels are uncounted.")

@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 
 import torch
 
@@ -106,9 +107,10 @@ def recording(
 
 
 def _exported(prof: torch.profiler.profile) -> TraceFile:
+    if not prof.profiler.kineto_results.events(): return TraceFile("", [])
     handle, path = tempfile.mkstemp(suffix=".json")
     os.close(handle)
     try:
         prof.export_chrome_trace(path)
-        return read_trace(path)
+        return replace(read_trace(path), path="")
     finally: os.unlink(path)

@@ -61,7 +61,6 @@ def sentences(
 
 def taken_from(
     found: Sequence[Profiled],  # of each block of steps
-    **more: object,             # other fields
 ) -> Taken:
     "Join the blocks whose steps ran the same operations."
     lists = [tuple(p.ops) for p in found]
@@ -71,7 +70,7 @@ def taken_from(
     idle = joined("idle")
     return Taken(ops=same[0].ops, steps=joined("steps"), windows=joined("windows"), events=same[0].events,
                  watched=Timing(tuple(joined("walls"))), idle_s=float(np.median(idle)) if idle else None,
-                 **{"notes": tuple(dict.fromkeys(joined("notes"))), **more})
+                 notes=tuple(dict.fromkeys(joined("notes"))))
 
 # %% ../../nbs/analysis/timing/steps.ipynb #7a577a40
 _BLOCKS, _MOST_EVENTS, _EVENTS_AN_OP = 4, 100_000, 6  # as most of them record: six events an operation
@@ -180,7 +179,7 @@ class Watch:
         for i, n in enumerate(track(sizes, "Timing")):
             if i % 2:
                 blocks.append(self.profiled(n))
-                self.plain()  # when a session ends, the caches hold its events: this step takes 1.2 to 1.8 times as long
+                self.plain()  # unmeasured: after a session the caches hold its events, and this step takes longer
             plain += [self.plain() for _ in range(n)]
             if not i % 2: blocks.append(self.profiled(n))
         return Timing(tuple(plain)), blocks
@@ -249,11 +248,11 @@ def _dispatched(watch: Watch, steps: int, why: str) -> Taken:
         ops = recorder.ops()
         found.append(profiled(TraceFile("", clock.events(ops, took)), numbered(ops)))
         if not i % 2: plain.append(watch.plain())
-    taken = taken_from(found, plain=Timing(tuple(plain)), windows=(), events=())
+    taken = taken_from(found)
     aside = steps - len(taken.steps)
     notes = [f"Timed by the dispatch clock, which slows the program down: {why}."]
     if aside: notes.append(f"{aside} of {steps} steps ran a different list of operations and were set aside.")
-    return replace(taken, notes=tuple(notes))
+    return replace(taken, plain=Timing(tuple(plain)), windows=(), events=(), notes=tuple(notes))
 
 # %% ../../nbs/analysis/timing/steps.ipynb #74ea2f99
 _QUEUED = 10  # steps that follow each other unwaited for

@@ -251,7 +251,7 @@ class Program:
 
     @property
     def outermost(self) -> list[torch.nn.Module]:
-        "The modules that a function reaches and that are no part of another; none where the program is a module itself."
+        "The modules that a function reaches and that are no part of another; none for a program that is a module."
         if isinstance(self.model, torch.nn.Module): return []
         modules = [x for x in reachable(self.model, self.args, self.kwargs) if isinstance(x, torch.nn.Module)]
         inner = {id(part) for m in modules for part in m.modules() if part is not m}
