@@ -127,7 +127,7 @@ class _Live:
     def taken(self) -> Taken:
         "What was seen."
         notes = sentences([*(self.recorder.thread_notes if not self.profiles else ()), *self.threads.notes])
-        if self.profiles: trace, claim = self.recorded.trace, None
+        if self.profiles: trace, claim = self.recorded, None
         else:
             ops = self.recorder.ops()
             trace, claim = TraceFile("", self.recorder.call.events(ops, self.took)), numbered(ops)

@@ -165,6 +165,7 @@ class CompiledWatch(ShapedWatch):
 
     def _own_time(self) -> float | None:  # s
         "The median of the program as it was compiled before; None: it was not, or not for this."
+        if not hasattr(torch.compiler, "set_stance"): return None  # an older torch
         try:
             with torch.compiler.set_stance("fail_on_recompile"):
                 for _ in range(3): self.plain()

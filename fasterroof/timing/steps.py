@@ -158,7 +158,7 @@ class Watch:
     ) -> tuple[TraceFile, list[tuple]]:  # and what each step was given
         "Run so many steps in one session of the profiler."
         keys = []
-        with self.errors(), self.given.watching(), recording(self.device, self.shapes) as recorded:
+        with self.errors(), self.given.watching(), recording(self.device, self.shapes) as trace:
             for i in range(steps):
                 self.sync()
                 with step_mark(i, self.device):
@@ -166,7 +166,7 @@ class Watch:
                     self.sync()
                 keys.append(self.given.taken())
                 self.reset()
-        return recorded.trace, keys
+        return trace, keys
 
     def in_turn(
         self,
