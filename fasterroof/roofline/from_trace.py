@@ -136,7 +136,8 @@ def run_of(
     hidden = _hidden_s(trace) if found.device == "cpu" else 0.0
     roof, note = (peaks, "") if peaks is not None else _roof(trace, found)
     # The device is idle for no longer than the steps last beyond its kernels.
-    joined = join_run(found.ops, found.steps, roof, float(np.median(found.walls)), found.windows)
+    joined = join_run(found.ops, found.steps, roof, float(np.median(found.walls)), found.windows,
+                      found.modules)
     steps = f"{len(found.steps)} step{'s' * (len(found.steps) > 1)}" if found.marked else "the whole trace"
     if found.aside: steps = f"{len(found.steps)} of {found.marked} steps"
     repeats = not found.marked and any(p.calls > 1 for p in joined.points)
@@ -145,7 +146,7 @@ def run_of(
     return Run(
         model=name or _stem(trace.path),
         sample=f"{steps} of {len(found.ops)} operation{'s' * (len(found.ops) != 1)}{rank}",
-        device=found.device, points=joined.points, host=joined.host, roof=roof,
+        device=found.device, points=joined.points, host=joined.host, shorter_s=joined.shorter_s, roof=roof,
         watched=Timing(tuple(found.walls)), ops=tuple(found.ops), timeline=joined.timeline,
         time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
         idle_s=float(np.median(found.idle)) if gpu else None,

@@ -9,8 +9,8 @@ __all__ = ['HOST', 'EVENT_S', 'RooflinePoint', 'Join', 'op_floor', 'points_of', 
 # %% ../../nbs/analysis/roofline/join.ipynb #23319c67
 import math
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from ..core.errors import InputError, UncountedWarning, one_line
 from ..core.stats import median_interval
 from ..core.units import MISSING, si
 from ..machine.roof import Floor, Roof
-from ..timing.spans import covered_time, gaps_between, union
+from ..timing.spans import covered_time, gaps_between, innermost, union
 from ..work.op import link_bytes
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ class Join:
     time_without_work: tuple[float, ...] = ()   # s, spans that belong to no operation, one sum a step
     timeline: "tuple[Span, ...]" = ()           # the spans of one step: the one that took the median time
     host: tuple[RooflinePoint, ...] = ()        # the time between operations, for each module and phase
+    shorter_s: float = 0.0                      # s by which each gap is shorter than it was while profiled
 
 
 def _dims(shapes: tuple) -> str: return ", ".join("×".join(map(str, s)) or "scalar" for s in shapes)
@@ -233,47 +234,76 @@ def _shared(parts: list[dict], **more: object) -> tuple[RooflinePoint, ...]:
     return tuple(RooflinePoint(**p, **more, share=(p["time_s"] or 0.0) / total if total else 0.0) for p in parts)
 
 
-def _waits(gaps: "Sequence[Sequence[Between]]", count: int) -> np.ndarray:
+def _waits(gaps: "Sequence[Sequence[Between]]", count: int, shorter_s: float) -> np.ndarray:
     "Seconds a run for which the device waited for each operation."
     waits = np.zeros((count, len(gaps)))
     for s, step in enumerate(gaps):
         for gap in step:
-            for i in gap.after.ops if gap.before and gap.after else (): waits[i, s] += gap.duration / len(gap.after.ops)
+            wait = max(0.0, gap.duration - shorter_s)
+            for i in gap.after.ops if gap.before and gap.after else (): waits[i, s] += wait / len(gap.after.ops)
     return np.median(waits, axis=1)
 
 
-def _home(ops: "Sequence[Op]", gap: "Between") -> tuple[str, str]:
-    "The innermost module that holds the operations before and after a gap, and the phase that begins with the latter."
+def _home(ops: "Sequence[Op]", gap: "Between") -> str:
+    "The innermost module that holds the operations before and after a gap, by their paths."
     sides = [ops[side.ops[0]] if side is not None and side.ops else None for side in (gap.before, gap.after)]
+    if None in sides: return ""
     before, after = sides
-    phase = next((op.phase for op in (after, before) if op is not None), "forward")
-    if before is None or after is None: return "", phase
-    if (before.module, before.call) == (after.module, after.call): return before.module, phase
     paths = [op.module.split(".") for op in sides]
-    if before.module == after.module: paths[0].pop()  # between two calls of it
-    return ".".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*paths, strict=False))), phase
+    if before.module == after.module and before.call != after.call: paths[0].pop()  # between two calls of it
+    return ".".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*paths, strict=False)))
 
 
-def _host(ops: "Sequence[Op]", gaps: "Sequence[Sequence[Between]]") -> dict[tuple[str, str], np.ndarray]:
-    "Seconds of each run between the operations of each module and phase."
-    times: dict[tuple[str, str], np.ndarray] = {}
-    for s, step in enumerate(gaps):
-        for gap in step: times.setdefault(_home(ops, gap), np.zeros(len(gaps)))[s] += gap.duration
-    return times
+def _pieces(ops: "Sequence[Op]", gap: "Between", changes: list[tuple[float, str | None]]) -> Iterator[tuple]:
+    "The modules in which a gap lies, with its phase and the seconds in each."
+    near = next((side for side in (gap.after, gap.before) if side is not None and side.ops), None)
+    phase, end = ops[near.ops[0]].phase if near else "forward", gap.start + gap.duration
+    i = bisect_right(changes, gap.start, key=lambda change: change[0]) - 1
+    while i < len(changes) and changes[i][0] < end:
+        until = changes[i + 1][0] if i + 1 < len(changes) else math.inf
+        lasts = min(until, end) - max(changes[i][0], gap.start)
+        if lasts > 0: yield (_home(ops, gap) if changes[i][1] is None else changes[i][1], phase), lasts
+        i += 1
 
 
-def _host_part(home: tuple[str, str], samples: np.ndarray, calls: int) -> dict:
-    module, phase = home
-    return dict(
-        name=f"{module}.{HOST}" if module else HOST, type="host", kind="host", phase=phase, calls=calls, flops=0,
-        executed_flops=0, contraction_flops=0, bytes_moved=0, time_s=float(np.median(samples)),
-        interval=median_interval(samples), samples=tuple(map(float, samples)), floor_s=0.0, cold_floor_s=0.0,
-        limit_s=0.0, bound="overhead", level="", mode="none", shapes="")
+class _Host:
+    "The time between operations: its pieces, each with a module and phase, a run and a length."
 
+    def __init__(self, ops: "Sequence[Op]", gaps: "Sequence[Sequence[Between]]", modules: Sequence):
+        self.homes: dict[tuple[str, str], int] = {}
+        self.runs, rows = len(gaps), []
+        for s, step in enumerate(gaps):
+            changes = innermost(modules[s] if modules else ())
+            rows += [(self.homes.setdefault(home, len(self.homes)), s, seconds)
+                     for gap in step for home, seconds in _pieces(ops, gap, changes)]
+        home, run, lasts = np.array(rows).T if rows else np.zeros((3, 0))
+        self.home, self.run, self.lasts = home.astype(int), run.astype(int), lasts
 
-def _left(spans_s: float, gaps_s: float, plain_s: float | None) -> float:
-    "The share of the gaps that a plain run has: what it takes beyond the spans."
-    return 1.0 if plain_s is None or not gaps_s else min(1.0, max(0.0, plain_s - spans_s) / gaps_s)
+    def times(self, shorter_s: float = 0.0) -> np.ndarray:  # s, a row for each module and phase, a column a run
+        "What is left of them if each is so much shorter."
+        left = np.maximum(self.lasts - shorter_s, 0.0)
+        cells = np.bincount(self.home * self.runs + self.run, left, len(self.homes) * self.runs)
+        return cells.reshape(len(self.homes), self.runs)
+
+    def excess(self, room_s: float) -> float:  # s
+        "How much shorter each has to be, so that the medians add up to no more than the room."
+        def total(shorter_s): return np.median(self.times(shorter_s), axis=1).sum()
+        low, high = 0.0, float(self.lasts.max(initial=0.0))
+        if total(low) <= room_s: return 0.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if total(middle) > room_s else (low, middle)
+        return high
+
+    def parts(self, shorter_s: float) -> list[dict]:
+        "What makes a point of each module and phase."
+        calls = np.bincount(self.home[self.run == 0], minlength=len(self.homes))
+        return [dict(
+            name=f"{module}.{HOST}" if module else HOST, type="host", kind="host", phase=phase, calls=int(n), flops=0,
+            executed_flops=0, contraction_flops=0, bytes_moved=0, time_s=float(np.median(samples)),
+            interval=median_interval(samples), samples=tuple(map(float, samples)), floor_s=0.0, cold_floor_s=0.0,
+            limit_s=0.0, bound="overhead", level="", mode="none", shapes="")
+            for (module, phase), n, samples in zip(self.homes, calls, self.times(shorter_s), strict=True)]
 
 
 def join_run(
@@ -282,6 +312,8 @@ def join_run(
     roof: Roof,                        # judges each operation by its mode and working set
     plain_s: float | None = None,      # s, a run with nothing attached: it bounds the gaps; None: not known
     windows: "Sequence[Stretch]" = (),  # s, when each run began and ended; none: gaps are not the program's own
+    modules: "Sequence[Sequence[tuple[float, float, str]]]" = (),  # of each run, when modules ran on the host: start
+    # and end, s, and path; none: gaps belong to what holds the operations around them
     events: Sequence[int] = (),        # of each operation, events that a profiler recorded on the host in a run
 ) -> Join:
     "Where each part of the program stands under the roof."
@@ -301,18 +333,18 @@ def join_run(
                 times[i, s] += span.duration / len(span.ops)
                 timed.add(i)
     gaps = [gaps_between(spans, windows[s] if windows else None) for s, spans in enumerate(steps)]
-    groups, host = points_of(ops), _host(ops, gaps)
+    on_device = any(span.device != "cpu" for spans in steps for span in spans)
+    groups, host = points_of(ops), _Host(ops, gaps, () if on_device else modules)
     samples = {key: times[where].sum(axis=0) for key, where in groups.items()}
     # Spans of several streams overlap: then what they cover is less than their sum.
     covered = np.median([covered_time(union((span.start, span.end) for span in spans)) for spans in steps])
     spans_s = min(float(covered), sum(float(np.median(s)) for s in samples.values()))
-    left = _left(spans_s, sum(float(np.median(s)) for s in host.values()), plain_s)
+    shorter_s = 0.0 if plain_s is None else host.excess(max(0.0, plain_s - spans_s))
     # On the host a collective's call may return while its bytes are under way: its time is not the transfer's.
-    on_device = any(span.device != "cpu" for spans in steps for span in spans)
     started = {i for spans in steps for span in spans if span.device == "cpu"
                for i in span.ops if roof.links and link_bytes(ops[i])}
     parts, upper = [], roof.upper
-    medians, idle = np.median(times, axis=1), left * _waits(gaps, len(ops)) if on_device else None
+    medians, idle = np.median(times, axis=1), _waits(gaps, len(ops), shorter_s) if on_device else None
     for key, where in groups.items():
         waited = () if idle is None else idle[where]
         part = _point(key, [ops[i] for i in where], roof, upper, medians[where], waited)
@@ -321,15 +353,14 @@ def join_run(
         own = samples[key]
         parts.append(part | dict(
             time_s=float(np.median(own)), interval=median_interval(own), samples=tuple(map(float, own))))
-    calls = Counter(_home(ops, gap) for gap in gaps[0])
-    between = [_host_part(home, left * own, calls[home]) for home, own in host.items()] if windows else []
+    between = host.parts(shorter_s) if windows else []
     worked = [op for i, op in enumerate(ops) if i not in timed and (op.bytes or op.flops or not op.counted)]
     untimed = tuple(dict.fromkeys(op.name for op in worked))  # a view has nothing to find a time for
     sums = [sum(s.duration for s in spans) for spans in steps]
     usual = steps[sorted(range(len(sums)), key=sums.__getitem__)[(len(sums) - 1) // 2]]
     every = _shared(parts + between)
     return Join(every[:len(parts)], untimed, tuple(unexplained) if any(unexplained) else (), tuple(usual),
-                every[len(parts):])
+                every[len(parts):], shorter_s if windows else 0.0)
 
 # %% ../../nbs/analysis/roofline/join.ipynb #ee66ac17
 def estimate(

@@ -54,6 +54,7 @@ class Run:
     time_without_work: tuple[float, ...] = ()  # s a step, spans that belong to no operation
     work_without_time: tuple[str, ...] = ()    # operations that no span belongs to
     idle_s: float | None = None              # s, median time a step between kernels; None: not measured (CPU)
+    shorter_s: float = 0.0                   # s by which each gap in `host` is shorter than it was while profiled
     notes: tuple[str, ...] = ()              # sentences that whoever reads the figures needs
     environment: dict[str, Any] = field(default_factory=dict)  # versions, processor, threads, settings
     probed_again: bool = False  # whether the roof was, since points were faster than it allows
@@ -319,7 +320,6 @@ def run_headline(
     lines = {"unstable": "the machine changed meanwhile"} if run.unstable else {}
     several = max((o.overlap_s for o in run.occupancy), default=0.0)
     overlap = f"; overlap {si(several, 's')}" if several and run.device != "cpu" else ""
-    host = run.host_s
     if run.pipelined:  # two figures, told apart by name
         lines |= {"latency (each run waited for)": timed(run.whole),
                   "throughput (runs follow each other)": f"a run every {timed(run.pipelined)}"}
@@ -328,9 +328,10 @@ def run_headline(
         "of the roof": least * (run.utilization_pct is not None) + share(run.utilization_pct),
         "MFU": share(run.mfu_pct),
         "work": work,
-        "accounted for": f"{100 * run.covered:.1f} %: operations {si(run.time_s - host, 's')}{overlap}" + (
-            f", between them {si(host, 's')}" if host else ""),
+        "accounted for": f"{100 * run.covered:.1f} %",
+        "operations": si(run.time_s - run.host_s, "s") + overlap,
     }
+    if run.host: lines["between operations"] = si(run.host_s, "s")
     phases = run.by_phase()
     if len(phases) > 1:
         lines["phases"] = ", ".join(f"{name} {share(100 * t.time_s / run.time_s)}" for name, t in phases.items())
@@ -380,6 +381,9 @@ def run_remarks(
         more.append(f"{len(short)} of {len(run.points)} points are so short that a third of their time or more may be "
                     f"the profiler's own (up to {si(EVENT_S, 's')} an event): {names(short[:_MOST])}"
                     f"{f' and {len(short) - _MOST} more' if len(short) > _MOST else ''}.")
+    if run.shorter_s > 0 and run.plain and run.watched:
+        more.append(f"While profiled, operations and the gaps between them took {si(run.watched.median, 's')}. Each gap "
+                    f"is shown {si(run.shorter_s, 's')} shorter, so that they add up to the plain run.")
     if run.work_without_time:
         names = ", ".join(map(one_line, run.work_without_time))
         more.append(f"No time was found for: {names}.")

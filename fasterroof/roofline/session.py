@@ -118,14 +118,14 @@ def place(
     "The join: work and time under the roof."
     plain = taken.plain.median if taken.plain else None
     roof = widened(machine.measured, machine.before, machine.after)
-    joined = join_run(taken.ops, taken.steps, roof, plain, taken.windows, taken.events)
+    joined = join_run(taken.ops, taken.steps, roof, plain, taken.windows, taken.modules, taken.events)
     notes = [*_foreign_peaks(machine.given), *elsewhere(machine.measured, machine.before), *taken.notes]
     again_probed = machine.given is None and any(p.impossible for p in joined.points)
     if again_probed:  # once; a roof that was given is the caller's, and is only reported
         again = better(machine.measured, peaks_for(modes_of(taken.ops), machine.device, cache=False))
         keep_better(machine.measured, again)
         roof = widened(again, machine.before, machine.after)
-        joined = join_run(taken.ops, taken.steps, roof, plain, taken.windows, taken.events)
+        joined = join_run(taken.ops, taken.steps, roof, plain, taken.windows, taken.modules, taken.events)
         notes.append("Points were faster than the roof as first probed allows: it was probed again; "
                      "the better figures count.")
     warn_unplaced(taken.ops, roof, name)
@@ -133,7 +133,8 @@ def place(
         notes.append(f"Other programs used {100 * machine.foreign:.0f} % of the processors meanwhile: "
                      "times are disturbed, and so may be the ceilings.")
     return Run(
-        model=name, sample=sample, device=str(machine.device), points=joined.points, host=joined.host, roof=roof,
+        model=name, sample=sample, device=str(machine.device), points=joined.points, host=joined.host,
+        shorter_s=joined.shorter_s, roof=roof,
         plain=taken.plain, watched=taken.watched, pipelined=taken.pipelined, compile_s=taken.compile_s,
         memory=memory or {}, ops=tuple(taken.ops), timeline=joined.timeline, eager_bytes=taken.eager_bytes,
         guard={"before": machine.before, "after": machine.after} if machine.looks else {},

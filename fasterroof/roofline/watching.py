@@ -7,15 +7,18 @@ __all__ = ['profile_step', 'watch']
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #4fbbeaca
 import time
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 
 import torch
+from torch.utils.checkpoint import _StopRecomputationError
 
 from ..core.errors import InputError, RunFileError
 from ..core.objects import reachable
+from ..core.patching import Patched
 from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
 from .run import Run
@@ -24,9 +27,9 @@ from .torch_workload import TorchWorkload, timed_device
 from ..timing.clock import Timing, no_gc, synchronizer
 from ..timing.dispatch_clock import DispatchClock, numbered
 from ..timing.events import TraceFile
-from ..timing.live import profiler_is_on, recording
-from ..timing.profiler_ops import Profiled, module_mark, profiled
-from ..timing.spans import Stretch, idle_time
+from ..timing.live import SEES_THREADS, profiler_is_on, recording
+from ..timing.profiler_ops import ABORTED, Profiled, module_mark, profiled
+from ..timing.spans import Span, Stretch, idle_time
 from ..timing.steps import Taken, sentences
 from ..work.op import modes_of
 from ..work.program import Program, check_call, is_compiled, model_name, original, speaks_jax
@@ -76,15 +79,18 @@ def _iterations(found: Profiled, took_s: float) -> tuple[list, list, list[Stretc
     whole = ops, [spans], [(window[0], window[0] + took_s)], []
     if len(pieces) < 3: return whole
     keys = [tuple((op.point, op.name, op.phase, op.shapes) for op in ops[a:b]) for a, b in pieces]
-    usual = [i for i, key in enumerate(keys) if key == Counter(keys).most_common(1)[0][0]]
+    ((common, _),) = Counter(keys).most_common(1)
+    usual = [i for i, key in enumerate(keys) if key == common]
     if len(usual) < max(2, len(pieces) - 2): return whole
+    inside: list[list[Span]] = [[] for _ in pieces]
+    for s in spans:
+        if s.ops: inside[bisect_right(edges, s.ops[0]) - 1].append(s)
+    ends = [max((s.end for s in own), default=window[0]) for own in inside]
     steps, windows = [], []
     for k in usual:
-        a, b = pieces[k]
-        mine = [replace(s, ops=tuple(i - a for i in s.ops)) for s in spans if s.ops and a <= s.ops[0] < b]
-        earlier = [s.end for s in spans if s.ops and s.ops[0] == a - 1]
-        steps.append(mine)
-        windows.append((max(earlier) if earlier else min(s.start for s in mine), max(s.end for s in mine)))
+        a, _ = pieces[k]
+        steps.append([replace(s, ops=tuple(i - a for i in s.ops)) for s in inside[k]])
+        windows.append((ends[k - 1] if k else min(s.start for s in inside[k]), ends[k]))
     note = f"The loop was taken apart at its optimizer's steps: {len(usual)} iterations are equal"
     aside = len(pieces) - len(usual)
     note += f", {aside} of other operations (the first, or what followed the last) set aside." if aside else "."
@@ -97,7 +103,7 @@ class _Live:
 
     def __init__(self, model: object, device: torch.device):
         self.device, self.sync, self._stack = device, synchronizer(device), ExitStack()
-        self.profiles = not profiler_is_on()
+        self.profiles, self.unseen = not profiler_is_on(), False
         if not self.profiles and device.type != "cpu":
             raise InputError(f"This thread is being profiled already, and work on {device.type} has no other clock: "
                              "end that profile first.")
@@ -106,8 +112,9 @@ class _Live:
     def __enter__(self) -> "_Live":
         self._stack.enter_context(no_gc())
         if self.profiles:
-            self.recorded = self._stack.enter_context(recording(self.device, shapes=True))
-            self.threads = self._stack.enter_context(following(lambda: nullcontext))
+            self.recorded = self._stack.enter_context(recording(self.device, shapes=True, threads=True))
+            self._stack.enter_context(Patched(_StopRecomputationError, __init__=_noting_stop))
+            self.threads = self._stack.enter_context(following(self._handed_over))
         else:
             self.recorder = Recorder(self.scope, DispatchClock(), {})
             self._stack.enter_context(steps_told(self.recorder))
@@ -124,6 +131,12 @@ class _Live:
             self.took = time.perf_counter() - self.start
         finally: self._stack.__exit__(*exc)
 
+    def _handed_over(self) -> Callable[[], AbstractContextManager]:
+        "The modules that run in another thread are marked there, too."
+        part = self.scope.branch((self.scope.here() or self.scope).owner)
+        if not SEES_THREADS: self.unseen = True
+        return part.following
+
     def taken(self) -> Taken:
         "What was seen."
         notes = sentences([*(self.recorder.thread_notes if not self.profiles else ()), *self.threads.notes])
@@ -137,12 +150,23 @@ class _Live:
         except RunFileError:
             raise InputError("Nothing was dispatched within the block: there is nothing to place.") from None
         ops, steps, windows, more = _iterations(found, self.took)
+        if self.profiles and len({s.stream for s in steps[0] if s.device == "cpu"}) > 1:
+            notes.append("Times of operations in different threads overlap.")
+        if self.unseen: notes.append("Work in other threads is not counted: this torch profiles one thread.")
         if any(is_compiled(module) for module in self.scope.names):
             notes.append("A compiled module was met: on a CPU the kernels that it runs leave no events here. "
                          "profile_step profiles them.")
         return Taken(ops=ops, steps=steps, windows=windows if self.profiles else (),
+                     modules=[found.modules[0]] * len(steps),
                      notes=(*notes, *found.notes, *more), watched=Timing(tuple(end - start for start, end in windows)),
                      idle_s=idle_time(steps[0]) if trace.on_device else None)
+
+
+def _noting_stop(plain: Callable) -> Callable:
+    "A checkpoint ends its recomputation by an exception within an operator that has not run yet: a mark says which."
+    def init(error, *args):
+        with torch._C._profiler._RecordFunctionFast(ABORTED): plain(error, *args)
+    return init
 
 
 def _marked(owner: Owner) -> AbstractContextManager: return torch._C._profiler._RecordFunctionFast(module_mark(owner))

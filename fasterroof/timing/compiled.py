@@ -138,7 +138,8 @@ class ShapedWatch(Watch):
         steps: int,  # plain ones and as many profiled ones, from 1
     ) -> Taken:
         "Plain and profiled steps."
-        with no_gc(): plain, blocks = self.in_turn(steps, -(-steps // 2))
+        with no_gc(): timed, blocks = self.in_turn(steps, -(-steps // 2))
+        plain = Timing(tuple(s for s, _ in timed))
         found = [profiled(trace, self.claims) for trace, _ in blocks]
         return replace(taken_from(found), plain=plain, pipelined=pipelined(self, steps))
 

@@ -6,18 +6,20 @@
 __all__ = ['placed', 'CountedLists', 'Given']
 
 # %% ../../nbs/analysis/timing/counted.ipynb #208e62ae
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 
 import torch
 
+from ..core.objects import left_alone, reachable
 from ..core.tensors import tensors_in
-from .events import STEP, CallNode
-from .profiler_ops import ASIDE
+from .events import STEPS, UNMEASURED, CallNode
+from .profiler_ops import ASIDE, module_mark
 from ..work.op import Op
 from ..work.program import Program
 from ..work.recorded import is_composite
+from ..work.scope import Owner
 
 # %% ../../nbs/analysis/timing/counted.ipynb #0517db54
 _ABSENT = ("aten::detach", "aten::alias", "aten::lift_fresh")
@@ -32,32 +34,40 @@ def _is(event: str, counted: str) -> bool:
 
 
 @cache
-def _works(name: str) -> bool:
-    "Whether an event is an operator that does work of its own, or may."
+def _named_works(name: str) -> bool:
     return "::" in name and not name.startswith(_FREE) and not is_composite(name)
+
+
+def _works(node: CallNode) -> bool:
+    "Whether an event is an operator that does work of its own, or may."
+    return node.event.category == "cpu_op" and _named_works(node.name)
 
 
 def placed(
     ops: Sequence[Op],          # of a step, as counted
     nodes: Sequence[CallNode],  # what a step did, in order of their starts
-) -> list[CallNode | None] | str:  # each operation's own, None: it was absent; text: why the list does not hold
-    "Find every counted operation among the events of a step."
-    wanted, found, at = [_event_name(op) for op in ops], [None] * len(ops), 0
+) -> tuple[list[CallNode | None], list[CallNode]] | str:  # text: why the list does not hold
+    "Return each operation's node, None where it was absent, and the nodes that worked and were not counted."
+    wanted, found, extra, at = [_event_name(op) for op in ops], [None] * len(ops), [], 0
     stack: list[tuple[CallNode, int]] = [(node, -1) for node in reversed(nodes)]
     while stack:
         node, before = stack.pop()
         if before >= 0:  # all that lies inside of it was looked at
-            if at == before: return f"{node.name} after {at} of {len(ops)} operations was not counted"
+            if at == before:
+                while extra and extra[-1].start >= node.start: extra.pop()  # they are parts of it
+                extra.append(node)
             continue
         here = at
         while here < len(ops) and wanted[here] in _ABSENT and not _is(node.name, wanted[here]): here += 1
         if here < len(ops) and _is(node.name, wanted[here]):
             found[here], at = node, here + 1
             continue
-        if _works(node.name): stack.append((node, at))
+        if _works(node): stack.append((node, at))
         stack += [(child, -1) for child in reversed(node.children)]
-    missing = next((name for name in wanted[at:] if name not in _ABSENT), None)
-    return found if missing is None else f"{missing}, operation {at} of {len(ops)}, was counted and did not run"
+    missing = next((i for i in range(at, len(ops)) if wanted[i] not in _ABSENT), None)
+    if missing is None: return found, extra
+    beside = f", {extra[0].name} ran and was not" if extra else ""
+    return f"{wanted[missing]}, operation {missing} of {len(ops)}, was counted and did not run{beside}"
 
 # %% ../../nbs/analysis/timing/counted.ipynb #7904a9b6
 class CountedLists:
@@ -68,20 +78,30 @@ class CountedLists:
         lists: Sequence[Sequence[list[Op]]],  # of each step in the order of the marks; empty: it is set aside
     ):
         self.lists = lists
-        self.why = ""  # what the last step that no list holds for did instead
+        self.why = ""                      # what the last step that no list holds for did instead
+        self.hidden: dict[str, None] = {}  # names of what ran and was not counted
 
-    def __call__(self, node: CallNode) -> list[tuple[Op, CallNode | None]] | None:
-        if not node.name.startswith(STEP): return None
-        for ops in self.lists[node.step]:
-            found = placed(ops, node.children)
-            if not isinstance(found, str): return list(zip(ops, found, strict=True))
-            self.why = found
-        return ASIDE
+    def __call__(self, node: CallNode) -> list[tuple[Op | None, CallNode | None]] | None:
+        if node.name == UNMEASURED: return ASIDE
+        if not node.name.startswith(STEPS[1]): return None
+        tried = [(ops, placed(ops, node.children)) for ops in self.lists[node.step]]
+        whole = [(ops, fit) for ops, fit in tried if not isinstance(fit, str)]
+        if not whole:
+            self.why = next((why for _, why in tried), self.why)
+            return ASIDE
+        ops, (found, extra) = min(whole, key=lambda one: len(one[1][1]))
+        self.hidden |= dict.fromkeys(n.name for n in extra)
+        return [*zip(ops, found, strict=True), *((None, n) for n in extra)]
 
 # %% ../../nbs/analysis/timing/counted.ipynb #fcdec5d8
-def _sight(values: object) -> tuple:
+_PLAIN = (int, bool, str, type(None))
+
+
+def _sight(args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
+    "Of all tensors what decides what is run on them; and plain values."
     def layout(t): return t.stride() if t.layout is torch.strided and not t.is_nested else t.layout
-    return tuple((t.shape, t.dtype, t.device, t.requires_grad, layout(t)) for t in tensors_in(values))
+    tensors = tuple((t.shape, t.dtype, t.device, t.requires_grad, layout(t)) for t in tensors_in((args, kwargs)))
+    return tensors, tuple(x for x in (*args, *kwargs.values()) if type(x) in _PLAIN)
 
 
 def _modes() -> tuple:
@@ -89,6 +109,12 @@ def _modes() -> tuple:
     return (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.get_default_dtype(),
             torch.get_float32_matmul_precision(), torch.get_num_threads(), torch.are_deterministic_algorithms_enabled(),
             *((kind, torch.get_autocast_dtype(kind)) for kind in kinds))
+
+
+def _marking(call: Callable, name: str) -> Callable:
+    def marked(*args, **kwargs):
+        with torch._C._profiler._RecordFunctionFast(name): return call(*args, **kwargs)
+    return marked
 
 
 class Given:
@@ -104,24 +130,37 @@ class Given:
 
     def _noting(self, module: torch.nn.Module) -> Callable:
         def noted(*args, **kwargs):
-            self.calls.append((_sight((args, kwargs)), _modes(), module.training))
+            self.calls.append((*_sight(args, kwargs), _modes(), module.training))
             return module._call_impl(*args, **kwargs)
         return noted
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        "Note calls of these modules within the block."
+    def watching(
+        self,
+        names: Mapping[torch.nn.Module, tuple[str, str, bool]] | None = None,  # path, class and whether it is a leaf;
+        # of modules whose calls get a mark in the profile; None: no marks
+    ) -> Iterator[None]:
+        "Note calls of the outermost modules within the block, and mark where modules with code of their own run."
         # A hook would make torch run encoders and attention otherwise, and a patch of the class costs every module
         # 0.5 µs. This attribute is where a module keeps its compiled call; copies of a module do not take it along.
-        for module in self.modules: vars(module)["_compiled_call_impl"] = self._noting(module)
+        calls = {module: self._noting(module) for module in self.modules}
+        for module, (path, kind, leaf) in (names or {}).items():
+            if leaf and type(module).__module__.startswith("torch.nn."): continue  # they do nothing but one operation
+            calls[module] = _marking(calls.get(module, module._call_impl), module_mark(Owner(path, kind, leaf, 0)))
+        for module, call in calls.items(): vars(module)["_compiled_call_impl"] = call
         try: yield
         finally:
-            for module in self.modules: del vars(module)["_compiled_call_impl"]
+            for module in calls: del vars(module)["_compiled_call_impl"]
+
+    def unseen(self) -> list[str]:
+        "Return the types of iterators that a function reaches whose items no module is called with."
+        if isinstance(self.program.model, torch.nn.Module) or self.modules: return []
+        return left_alone(reachable(self.program.model, self.program.args, self.program.kwargs))
 
     def taken(self) -> tuple:
         "Return what the step that ended was given, and begin with the next."
         model = self.program.model
         training = model.training if isinstance(model, torch.nn.Module) else None
-        key = _sight((self.program.args, self.program.kwargs)), _modes(), training, tuple(self.calls)
+        key = *_sight(self.program.args, self.program.kwargs), _modes(), training, tuple(self.calls)
         self.calls.clear()
         return key

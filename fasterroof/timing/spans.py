@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Stretch', 'WAITS', 'Span', 'union', 'complement', 'common', 'without', 'covered_time', 'busy_time', 'idle_time',
-           'communicating', 'communicates', 'Between', 'gaps_between', 'Gap', 'Occupancy', 'occupancy']
+           'communicating', 'communicates', 'Between', 'gaps_between', 'innermost', 'Gap', 'Occupancy', 'occupancy']
 
 # %% ../../nbs/analysis/timing/spans.ipynb #af0c92f4
 import math
@@ -122,6 +122,7 @@ def communicates(
 # %% ../../nbs/analysis/timing/spans.ipynb #b9e1959c
 class Between(NamedTuple):
     "A stretch during which nothing ran, and what ran before and after it."
+    start: float         # s
     duration: float      # s
     before: Span | None  # None: it is where the step begins
     after: Span | None   # None: it is where the step ends
@@ -134,10 +135,24 @@ def gaps_between(
     "Return the stretches of a step during which no span ran, in order."
     gaps, until, last = [], window[0] if window else None, None
     for span in sorted(spans, key=lambda s: (s.start, -s.duration)):
-        if until is not None and span.start > until: gaps.append(Between(span.start - until, last, span))
+        if until is not None and span.start > until: gaps.append(Between(until, span.start - until, last, span))
         if until is None or span.end > until: until, last = span.end, span
-    if window and until is not None and window[1] > until: gaps.append(Between(window[1] - until, last, None))
+    if window and until is not None and window[1] > until: gaps.append(Between(until, window[1] - until, last, None))
     return gaps
+
+
+def innermost(
+    marks: Sequence[tuple[float, float, str]],  # start and end, s, and name, nested or one after another
+) -> list[tuple[float, str | None]]:            # s, and the name from then on; None: outside of all
+    "Return where the innermost mark changes."
+    changes: list[tuple[float, str | None]] = [(-math.inf, None)]
+    inside: list[tuple[float, str]] = []
+    for start, end, name in [*sorted(marks, key=lambda m: (m[0], -m[1])), (math.inf, math.inf, "")]:
+        while inside and inside[-1][0] <= start:
+            over, _ = inside.pop()
+            changes.append((over, inside[-1][1] if inside else None))
+        if start < math.inf: inside.append((end, name)); changes.append((start, name))
+    return changes
 
 # %% ../../nbs/analysis/timing/spans.ipynb #098bba6b
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from .clock import Timing, no_gc, synchronizer, time_once
 from .counted import CountedLists, Given
 from .dispatch_clock import DispatchClock, numbered
 from .events import TraceFile
-from .live import profiler_is_on, recording, step_mark
+from .live import ProfilerLost, profiler_is_on, recording, step_mark
 from .memory import peak_memory
 from .profiler_ops import Profiled, profiled
 from .spans import Span, Stretch
@@ -41,6 +41,7 @@ class Taken:
     ops: list[Op]                    # of one step, in order
     steps: Sequence[Sequence[Span]]  # when they ran, a list a step
     windows: Sequence[Stretch] = ()  # s, when each of these steps began and ended; none: gaps are not the program's
+    modules: Sequence[Sequence[tuple[float, float, str]]] = ()  # of each, when modules ran: start and end, s, and path
     events: tuple[int, ...] = ()     # of each operation, events that the profiler recorded on the host in a step
     watched: Timing | None = None    # s, whole steps, profiled
     plain: Timing | None = None      # s, whole steps with nothing attached, each waited for: latency
@@ -48,6 +49,7 @@ class Taken:
     compile_s: float | None = None   # s; None: nothing was compiled
     idle_s: float | None = None      # s a step between kernels; None: no device of its own
     eager_bytes: int | None = None   # B that the program moves before it is compiled; None: it was not compiled
+    given: tuple = ()                # what these steps were given
     notes: tuple[str, ...] = ()
 
 
@@ -68,12 +70,14 @@ def taken_from(
     same = [p for ops, p in zip(lists, found, strict=True) if ops == usual]
     def joined(field): return [x for p in same for x in getattr(p, field)]
     idle = joined("idle")
-    return Taken(ops=same[0].ops, steps=joined("steps"), windows=joined("windows"), events=same[0].events,
+    return Taken(ops=same[0].ops, steps=joined("steps"), windows=joined("windows"), modules=joined("modules"),
+                 events=same[0].events,
                  watched=Timing(tuple(joined("walls"))), idle_s=float(np.median(idle)) if idle else None,
                  notes=tuple(dict.fromkeys(joined("notes"))))
 
 # %% ../../nbs/analysis/timing/steps.ipynb #7a577a40
 _BLOCKS, _MOST_EVENTS, _EVENTS_AN_OP = 4, 100_000, 6  # as most of them record: six events an operation
+_MORE = 3  # lists of operations that are looked for
 
 
 class Watch:
@@ -158,31 +162,33 @@ class Watch:
     ) -> tuple[TraceFile, list[tuple]]:  # and what each step was given
         "Run so many steps in one session of the profiler."
         keys = []
-        with self.errors(), self.given.watching(), recording(self.device, self.shapes) as trace:
-            for i in range(steps):
+        with self.errors(), self.given.watching(self.scope.names), recording(self.device, self.shapes) as trace:
+            for i in range(-1, steps):  # the first step of a session takes twice as long
                 self.sync()
                 with step_mark(i, self.device):
                     self.program()
                     self.sync()
                 keys.append(self.given.taken())
                 self.reset()
-        return trace, keys
+        return trace, keys[1:]
 
     def in_turn(
         self,
         steps: int,  # plain ones, and as many profiled ones
         size: int,   # steps a block, at the most
-    ) -> tuple[Timing, list[tuple[TraceFile, list[tuple]]]]:  # s, plain steps; and the profiled ones in blocks
-        "Plain and profiled steps, block by block, the first one changing."
+    ) -> tuple[list[tuple[float, tuple]], list[tuple[TraceFile, list[tuple]]]]:  # s, and what each step was given
+        "Plain steps, and profiled ones in blocks, in turn."
         plain, blocks = [], []
         sizes = [min(size, steps - at) for at in range(0, steps, size)]
         for i, n in enumerate(track(sizes, "Timing")):
             if i % 2:
                 blocks.append(self.profiled(n))
                 self.plain()  # unmeasured: after a session the caches hold its events, and this step takes longer
-            plain += [self.plain() for _ in range(n)]
+            with self.given.watching():
+                self.given.taken()
+                plain += [(self.plain(), self.given.taken()) for _ in range(n)]
             if not i % 2: blocks.append(self.profiled(n))
-        return Timing(tuple(plain)), blocks
+        return plain, blocks
 
     def take(
         self,
@@ -196,20 +202,29 @@ def _take(watch: Watch, steps: int) -> Taken:
     if profiler_is_on(): return _dispatched(watch, steps, "this thread is being profiled already")
     counted = watch.count()
     if counted.elsewhere: return _dispatched(watch, steps, "the program gives work to other threads")
+    unseen = watch.given.unseen()
+    if unseen: return _dispatched(watch, steps, f"nothing sees what it takes from its {unseen[0]}")
     # a block has so many steps that the profiler can hold them
     size = max(1, min(-(-steps // _BLOCKS), _MOST_EVENTS // (_EVENTS_AN_OP * len(counted.costs) + 1)))
-    plain, blocks = watch.in_turn(steps, size)
+    try: plain, blocks = watch.in_turn(steps, size)
+    except ProfilerLost: return _dispatched(watch, steps, "the program profiles itself")
     why = _counted_again(watch, [key for _, keys in blocks for key in keys])
     taken = why or _placed(watch, blocks)
+    for _ in range(_MORE):  # a kind of step that was not counted yet, such as the last of an accumulation
+        if why or not isinstance(taken, str): break
+        watch.count()
+        taken = _placed(watch, blocks)
     if isinstance(taken, str): return _dispatched(watch, steps, taken)
-    return replace(taken, plain=plain, pipelined=pipelined(watch, steps))
+    own = tuple(s for s, key in plain if key == taken.given)
+    return replace(taken, plain=Timing(own) if own else None, pipelined=pipelined(watch, steps))
 
 
 def _counted_again(watch: Watch, keys: list[tuple]) -> str:
-    "Count once more, and whatever is missing; return why no list can be trusted, if so."
+    "Count once more, and what is missing; return why no list can be trusted, if so."
     watch.count()
-    for _ in range(2 * len({*keys})):
-        if all(key in watch.lists for key in keys): break
+    often = [key for key, n in Counter(keys).most_common(_MORE) if n > 1] or keys[:1]
+    for _ in range(2 * len(often)):
+        if all(key in watch.lists for key in often): break
         watch.count()
     for lists in watch.lists.values():
         names = [tuple(op.name for op in ops) for ops in lists]
@@ -218,22 +233,23 @@ def _counted_again(watch: Watch, keys: list[tuple]) -> str:
 
 
 def _placed(watch: Watch, blocks: list[tuple[TraceFile, list[tuple]]]) -> Taken | str:
-    "The steps that a counted list holds for; why not, where it does for fewer than half of those that it is meant for."
+    "The steps that a counted list holds for; text: why it does for fewer than half of those that it is meant for."
     keys = [key for _, keys in blocks for key in keys]
     usual = max((key for key in keys if key in watch.lists), key=keys.count)
-    found, why = [], ""
+    found, why, hidden = [], "", {}
     for trace, given in blocks:
         claim = CountedLists([watch.lists[usual] if key == usual else [] for key in given])
         try: found.append(profiled(trace, claim))
         except RunFileError: pass  # its steps are all set aside
-        why = claim.why or why
+        why, hidden = claim.why or why, hidden | claim.hidden
     taken = taken_from(found) if found else None
     meant, placed = keys.count(usual), len(taken.steps) if taken else 0
     if placed < meant / 2: return f"its events are not those that were counted ({why})"
     notes, other, failed = [*taken.notes], len(keys) - meant, meant - placed
     if other: notes.append(f"{other} of {len(keys)} steps were set aside: their inputs have other shapes or formats.")
     if failed: notes.append(f"{failed} of {len(keys)} steps ran a different list of operations and were set aside.")
-    return replace(taken, notes=tuple(notes))
+    if hidden: notes.append(f"Not counted, since torch hides it, as where it prints a tensor: {', '.join(hidden)}.")
+    return replace(taken, given=usual, notes=tuple(notes))
 
 
 def _dispatched(watch: Watch, steps: int, why: str) -> Taken:
