@@ -382,8 +382,8 @@ def run_remarks(
                     f"the profiler's own (up to {si(EVENT_S, 's')} an event): {names(short[:_MOST])}"
                     f"{f' and {len(short) - _MOST} more' if len(short) > _MOST else ''}.")
     if run.shorter_s > 0 and run.plain and run.watched:
-        more.append(f"While profiled, operations and the gaps between them took {si(run.watched.median, 's')}. Each gap "
-                    f"is shown {si(run.shorter_s, 's')} shorter, so that they add up to the plain run.")
+        more.append(f"While profiled, operations and the gaps between them took {si(run.watched.median, 's')}. "
+                    f"Each gap is shown {si(run.shorter_s, 's')} shorter, so that they add up to the plain run.")
     if run.work_without_time:
         names = ", ".join(map(one_line, run.work_without_time))
         more.append(f"No time was found for: {names}.")
