@@ -99,7 +99,7 @@ def _iterations(found: Profiled, took_s: float) -> tuple[list, list, list[Stretc
 
 
 class _Live:
-    "What watches a block: the profiler with shapes, or the dispatch clock where a profiler is on already."
+    "Profiles a block with shapes, or times it by the dispatch clock where a profiler is on already."
 
     def __init__(self, model: object, device: torch.device):
         self.device, self.sync, self._stack = device, synchronizer(device), ExitStack()
@@ -132,13 +132,13 @@ class _Live:
         finally: self._stack.__exit__(*exc)
 
     def _handed_over(self) -> Callable[[], AbstractContextManager]:
-        "The modules that run in another thread are marked there, too."
+        "Mark modules in the thread that the work is handed over to, too."
         part = self.scope.branch((self.scope.here() or self.scope).owner)
         if not SEES_THREADS: self.unseen = True
         return part.following
 
     def taken(self) -> Taken:
-        "What was seen."
+        "Return the operations of the block, and when they ran."
         notes = sentences([*(self.recorder.thread_notes if not self.profiles else ()), *self.threads.notes])
         if self.profiles: trace, claim = self.recorded, None
         else:
@@ -163,7 +163,7 @@ class _Live:
 
 
 def _noting_stop(plain: Callable) -> Callable:
-    "A checkpoint ends its recomputation by an exception within an operator that has not run yet: a mark says which."
+    "Mark the operator that a checkpoint leaves by an exception: it has an event, and did not run."
     def init(error, *args):
         with torch._C._profiler._RecordFunctionFast(ABORTED): plain(error, *args)
     return init
@@ -180,14 +180,15 @@ def watch(
     device: str | torch.device | None = None,  # where the work runs; None: CUDA if it is in use, else the CPU
     name: str | None = None,    # shown in reports; None: the model's class
 ) -> Iterator[Run]:
-    """Watch what runs within the block; what is yielded is the `Run`, which can be read when the block is left.
+    """Profile what runs within the block; the `Run` that it yields can be read when the block is left.
 
+    The profiler keeps some 300 bytes and a file entry for every event: a few hundred iterations are enough.
     Raises `InputError` for a compiled model and for a block in which nothing runs; an exception in the block leaves
     it, and the run stays empty."""
     if model is not None and not isinstance(model, torch.nn.Module):
         raise InputError(f"watch takes a module, whose names are used, or nothing; not a {type(model).__name__}.")
     if model is not None and is_compiled(model):
-        raise InputError("A compiled model is compiled anew to be profiled: profile_step(step) or "
+        raise InputError("A compiled model is compiled again to be profiled: profile_step(step) or "
                          "RooflineAnalyzer(model, sample) do that, watch() does not.")
     used = "cuda" if torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
     where = timed_device(used if device is None else device)

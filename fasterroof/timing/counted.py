@@ -78,7 +78,7 @@ class CountedLists:
         lists: Sequence[Sequence[list[Op]]],  # of each step in the order of the marks; empty: it is set aside
     ):
         self.lists = lists
-        self.why = ""                      # what the last step that no list holds for did instead
+        self.why = ""                      # why the last step that was set aside has none of its lists
         self.hidden: dict[str, None] = {}  # names of what ran and was not counted
 
     def __call__(self, node: CallNode) -> list[tuple[Op | None, CallNode | None]] | None:
@@ -98,7 +98,7 @@ _PLAIN = (int, bool, str, type(None))
 
 
 def _sight(args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
-    "Of all tensors what decides what is run on them; and plain values."
+    "Return what decides which operations run on the tensors, and the plain values beside them."
     def layout(t): return t.stride() if t.layout is torch.strided and not t.is_nested else t.layout
     tensors = tuple((t.shape, t.dtype, t.device, t.requires_grad, layout(t)) for t in tensors_in((args, kwargs)))
     return tensors, tuple(x for x in (*args, *kwargs.values()) if type(x) in _PLAIN)
@@ -118,7 +118,7 @@ def _marking(call: Callable, name: str) -> Callable:
 
 
 class Given:
-    "What each step of a program is given, as far as it decides which operations it runs."
+    "Reads what each step of a program is given, as far as it decides which operations run."
 
     def __init__(
         self,
@@ -144,8 +144,11 @@ class Given:
         # A hook would make torch run encoders and attention otherwise, and a patch of the class costs every module
         # 0.5 µs. This attribute is where a module keeps its compiled call; copies of a module do not take it along.
         calls = {module: self._noting(module) for module in self.modules}
+        copied = {inner for m in names or () if isinstance(m, torch.nn.DataParallel) for inner in m.module.modules()}
         for module, (path, kind, leaf) in (names or {}).items():
             if leaf and type(module).__module__.startswith("torch.nn."): continue  # they do nothing but one operation
+            if module in copied: continue  # a replica would call the module that it was made of
+            if module._compiled_call_impl is not None: continue
             calls[module] = _marking(calls.get(module, module._call_impl), module_mark(Owner(path, kind, leaf, 0)))
         for module, call in calls.items(): vars(module)["_compiled_call_impl"] = call
         try: yield

@@ -22,9 +22,8 @@ _RUNTIME = ("cuda", "cu", "hip")  # how functions of a GPU's runtime are called
 
 
 def _category(e: object, on_host: bool, ranges: set[str]) -> str:
-    "What kind of event it is; torch before 2.6 does not say."
-    said = getattr(e, "activity_type", None)
-    if said is not None: return said()
+    "Return the category of a Kineto event. torch before 2.6 does not have it."
+    if hasattr(e, "activity_type"): return e.activity_type()
     if on_host and e.scope() == 7: return "user_annotation"
     if on_host: return "cuda_runtime" if e.name().startswith(_RUNTIME) else "cpu_op"
     return "gpu_user_annotation" if e.name() in ranges else "kernel"
@@ -73,7 +72,7 @@ def kineto_quiet() -> Iterator[None]:
 
 
 class ProfilerLost(InputError):
-    "Another profile was started within ours, which torch ended without its events."
+    "Another profile started within ours, which torch then ended without its events."
 
 
 def step_mark(

@@ -406,7 +406,7 @@ def profiled(
     return Profiled(
         ops=[f[2] for f in counted], steps=spans, windows=windows,
         walls=[marks.get((start, end), end - start) for start, end in windows],  # without a difference's last digits
-        modules=[[m for m in marked if start <= m[0] < end] for start, end in windows],
+        modules=[[m for m in marked if m[0] < end and m[1] > start] for start, end in windows],
         events=tuple(0 if walk.on_device or f[3] is None else sum(1 for _ in f[3].walk()) for f in counted),
         notes=_notes(trace, walk), device=max(took, key=took.get, default="cpu"), aside=len(steps) - len(kept),
         marked=len(walk.steps.host), between=sum(f[0] < 0 for f in walk.found),

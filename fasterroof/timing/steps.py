@@ -37,7 +37,7 @@ from ..work.tracer import steps_told
 # %% ../../nbs/analysis/timing/steps.ipynb #1ef73563
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    "What the steps of a program gave."
+    "The steps of a program: what they ran, and when."
     ops: list[Op]                    # of one step, in order
     steps: Sequence[Sequence[Span]]  # when they ran, a list a step
     windows: Sequence[Stretch] = ()  # s, when each of these steps began and ended; none: gaps are not the program's
@@ -162,7 +162,8 @@ class Watch:
     ) -> tuple[TraceFile, list[tuple]]:  # and what each step was given
         "Run so many steps in one session of the profiler."
         keys = []
-        with self.errors(), self.given.watching(self.scope.names), recording(self.device, self.shapes) as trace:
+        marked = None if self.shapes else self.scope.names  # a mark in a compiled module would compile it again
+        with self.errors(), self.given.watching(marked), recording(self.device, self.shapes) as trace:
             for i in range(-1, steps):  # the first step of a session takes twice as long
                 self.sync()
                 with step_mark(i, self.device):
