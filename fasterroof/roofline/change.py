@@ -249,7 +249,8 @@ def changes(
 ) -> tuple[tuple[Change, ...], Factors]:
     "Every part of either run, matched, timed and judged together, and what the machine may have done."
     timed, found = before.measured and after.measured, []
-    for m in match(before.parts, after.parts):
+    gaps = before.host and after.host  # runs of earlier versions have no time between operations
+    for m in match(*((run.parts if gaps else run.points) for run in (before, after))):
         alone = "" if m.before and m.after else "only before" if m.before else "only after"
         c = Change(*m, None, alone or MISSING)
         found.append(replace(c, told=None if alone or not timed else apart(c.a.samples, c.b.samples)))
