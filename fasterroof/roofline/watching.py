@@ -152,6 +152,9 @@ class _Live:
         ops, steps, windows, more = _iterations(found, self.took)
         if self.profiles and len({s.stream for s in steps[0] if s.device == "cpu"}) > 1:
             notes.append("Times of operations in different threads overlap.")
+        if self.profiles and self.scope.others:
+            notes.append("Modules also ran in threads that had been started before: their operations "
+                         f"{'have no module here' if SEES_THREADS else 'are not counted'}.")
         if self.unseen: notes.append("Work in other threads is not counted: this torch profiles one thread.")
         if any(is_compiled(module) for module in self.scope.names):
             notes.append("A compiled module was met: on a CPU the kernels that it runs leave no events here. "
