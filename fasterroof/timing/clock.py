@@ -95,10 +95,12 @@ def synchronizer(
 
 
 @contextmanager
-def no_gc() -> Iterator[None]:
+def no_gc(
+    collect: bool = True,  # whether it collects before; False: it only rests
+) -> Iterator[None]:
     "Python's garbage collector rests inside; afterwards it is as it was."
     was = gc.isenabled()
-    if was: gc.collect()  # 0.1 s with torch loaded: within another such block it was done
+    if was and collect: gc.collect()  # 0.1 s and more with torch loaded: within another such block it was done
     gc.disable()
     try: yield
     finally:

@@ -249,7 +249,7 @@ def read_trace(
     "Read a trace of torch.profiler; raises `RunFileError` if the file is none, is cut off, or cannot be read."
     try:
         if not stat.S_ISREG(os.stat(path).st_mode): raise RunFileError("it is no file")
-        with open(path, "rb") as raw, no_gc():
+        with open(path, "rb") as raw, no_gc(collect=False):
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             data = gzip.GzipFile(fileobj=raw) if packed else raw

@@ -382,7 +382,7 @@ def profiled(
     claim: Claim | None = None,  # names the parts of a program that it knows more about; see above
 ) -> Profiled:
     "Return the operations of a profiled program and when they ran; raises `RunFileError` if there are none."
-    with no_gc():
+    with no_gc(collect=False):
         walk = _EventWalk(trace, claim)
         steps: list[list[tuple]] = [[] for _ in range(walk.steps.n)]
         for f in walk.found:
