@@ -79,7 +79,7 @@ class CountedLists:
     ):
         self.lists = lists
         self.why = ""                      # why the last step that was set aside has none of its lists
-        self.hidden: dict[str, None] = {}  # names of what ran and was not counted
+        self.unfit = 0                     # steps that none of their lists holds for
 
     def __call__(self, node: CallNode) -> list[tuple[Op | None, CallNode | None]] | None:
         if node.name == UNMEASURED: return ASIDE
@@ -87,10 +87,9 @@ class CountedLists:
         tried = [(ops, placed(ops, node.children)) for ops in self.lists[node.step]]
         whole = [(ops, fit) for ops, fit in tried if not isinstance(fit, str)]
         if not whole:
-            self.why = next((why for _, why in tried), self.why)
+            self.why, self.unfit = next((why for _, why in tried), self.why), self.unfit + bool(tried)
             return ASIDE
         ops, (found, extra) = min(whole, key=lambda one: len(one[1][1]))
-        self.hidden |= dict.fromkeys(n.name for n in extra)
         return [*zip(ops, found, strict=True), *((None, n) for n in extra)]
 
 # %% ../../nbs/analysis/timing/counted.ipynb #fcdec5d8

@@ -54,6 +54,7 @@ def live_events(
 
 # %% ../../nbs/analysis/timing/live.ipynb #7efa69ac
 _BEGUN = "fasterroof.session"  # a mark at the beginning: it is gone where another session ended ours
+_LOST = "The program profiles itself, which ends any other profile: leave that out here."
 
 
 def profiler_is_on() -> bool:
@@ -107,12 +108,15 @@ def recording(
     kinds = torch.profiler.ProfilerActivity
     trace = TraceFile("", [])
     activities = [kinds.CPU, *[kinds.CUDA] * (device.type == "cuda")]
-    with kineto_quiet(), torch.profiler.profile(activities=activities, record_shapes=shapes,
-                                                experimental_config=_config(device, threads)) as prof:
-        with torch._C._profiler._RecordFunctionFast(_BEGUN): pass
-        yield trace
-    if all(e.name() != _BEGUN for e in prof.profiler.kineto_results.events()):
-        raise ProfilerLost("The program profiles itself, which ends any other profile: leave that out here.")
+    try:
+        with kineto_quiet(), torch.profiler.profile(activities=activities, record_shapes=shapes,
+                                                    experimental_config=_config(device, threads)) as prof:
+            with torch._C._profiler._RecordFunctionFast(_BEGUN): pass
+            yield trace
+    except RuntimeError as e:  # older torch says it at the end; newer ones drop the events
+        if "disable Kineto profiler" not in str(e): raise
+        raise ProfilerLost(_LOST) from None
+    if all(e.name() != _BEGUN for e in prof.profiler.kineto_results.events()): raise ProfilerLost(_LOST)
     trace.events.extend(_exported(prof) if shapes else live_events(prof))
 
 

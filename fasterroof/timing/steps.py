@@ -212,7 +212,7 @@ def _take(watch: Watch, steps: int) -> Taken:
     why = _counted_again(watch, [key for _, keys in blocks for key in keys])
     taken = why or _placed(watch, blocks)
     for _ in range(_MORE):  # a kind of step that was not counted yet, such as the last of an accumulation
-        if why or not isinstance(taken, str): break
+        if why or not (isinstance(taken, str) or _uncounted(taken)): break
         watch.count()
         taken = _placed(watch, blocks)
     if isinstance(taken, str): return _dispatched(watch, steps, taken)
@@ -233,20 +233,26 @@ def _counted_again(watch: Watch, keys: list[tuple]) -> str:
     return "" if any(key in watch.lists for key in keys) else "no counted step was given the same as the timed ones"
 
 
+def _uncounted(taken: Taken) -> dict[str, None]:
+    "Names of what ran in these steps and was not counted."
+    return dict.fromkeys(s.name for s in taken.steps[0] if not s.ops)
+
+
 def _placed(watch: Watch, blocks: list[tuple[TraceFile, list[tuple]]]) -> Taken | str:
     "The steps that a counted list holds for; text: why it does for fewer than half of those that it is meant for."
     keys = [key for _, keys in blocks for key in keys]
     usual = max((key for key in keys if key in watch.lists), key=keys.count)
-    found, why, hidden = [], "", {}
+    found, why, unfit = [], "", 0
     for trace, given in blocks:
         claim = CountedLists([watch.lists[usual] if key == usual else [] for key in given])
         try: found.append(profiled(trace, claim))
         except RunFileError: pass  # its steps are all set aside
-        why, hidden = claim.why or why, hidden | claim.hidden
-    taken = taken_from(found) if found else None
-    meant, placed = keys.count(usual), len(taken.steps) if taken else 0
-    if placed < meant / 2: return f"its events are not those that were counted ({why})"
-    notes, other, failed = [*taken.notes], len(keys) - meant, meant - placed
+        why, unfit = claim.why or why, unfit + claim.unfit
+    meant = keys.count(usual)
+    if not found or unfit > meant / 2: return f"its events are not those that were counted ({why})"
+    taken = taken_from(found)
+    notes, other, failed = [*taken.notes], len(keys) - meant, meant - len(taken.steps)
+    hidden = _uncounted(taken)
     if other: notes.append(f"{other} of {len(keys)} steps were set aside: their inputs have other shapes or formats.")
     if failed: notes.append(f"{failed} of {len(keys)} steps ran a different list of operations and were set aside.")
     if hidden: notes.append(f"Not counted, since torch hides it, as where it prints a tensor: {', '.join(hidden)}.")
