@@ -25,7 +25,7 @@ from ..timing.spans import covered_time, gaps_between, innermost, union
 from ..work.op import link_bytes
 
 if TYPE_CHECKING:
-    from fasterroof.timing.spans import Between, Span, Stretch
+    from fasterroof.timing.spans import Gap, Span, Stretch
     from fasterroof.work.op import Op
 
 # %% ../../nbs/analysis/roofline/join.ipynb #18a8de30
@@ -139,7 +139,7 @@ class Join:
     host: tuple[RooflinePoint, ...] = ()        # the time between operations, for each module and phase
     shorter_s: float = 0.0                      # s by which each gap is shorter than it was while profiled
 
-
+# %% ../../nbs/analysis/roofline/join.ipynb #96139b1d
 def _dims(shapes: tuple) -> str: return ", ".join("×".join(map(str, s)) or "scalar" for s in shapes)
 
 
@@ -233,20 +233,20 @@ def _shared(parts: list[dict], **more: object) -> tuple[RooflinePoint, ...]:
     total = sum(p["time_s"] or 0.0 for p in parts)
     return tuple(RooflinePoint(**p, **more, share=(p["time_s"] or 0.0) / total if total else 0.0) for p in parts)
 
-
-def _waits(gaps: "Sequence[Sequence[Between]]", count: int, shorter_s: float) -> np.ndarray:
+# %% ../../nbs/analysis/roofline/join.ipynb #d1544486
+def _waits(gaps: "Sequence[Sequence[Gap]]", count: int, shorter_s: float) -> np.ndarray:
     "Seconds a run for which the device waited for each operation."
     waits = np.zeros((count, len(gaps)))
     for s, step in enumerate(gaps):
         for gap in step:
             wait = max(0.0, gap.duration - shorter_s)
-            for i in gap.after.ops if gap.before and gap.after else (): waits[i, s] += wait / len(gap.after.ops)
+            for i in gap.then.ops if gap.before and gap.then else (): waits[i, s] += wait / len(gap.then.ops)
     return np.median(waits, axis=1)
 
 
-def _home(ops: "Sequence[Op]", gap: "Between") -> str:
+def _home(ops: "Sequence[Op]", gap: "Gap") -> str:
     "The innermost module that holds the operations before and after a gap, by their paths."
-    sides = [ops[side.ops[0]] if side is not None and side.ops else None for side in (gap.before, gap.after)]
+    sides = [ops[side.ops[0]] if side is not None and side.ops else None for side in (gap.before, gap.then)]
     if None in sides: return ""
     before, after = sides
     paths = [op.module.split(".") for op in sides]
@@ -254,9 +254,9 @@ def _home(ops: "Sequence[Op]", gap: "Between") -> str:
     return ".".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*paths, strict=False)))
 
 
-def _pieces(ops: "Sequence[Op]", gap: "Between", changes: list[tuple[float, str | None]]) -> Iterator[tuple]:
+def _pieces(ops: "Sequence[Op]", gap: "Gap", changes: list[tuple[float, str | None]]) -> Iterator[tuple]:
     "The modules in which a gap lies, with its phase and the seconds in each."
-    near = next((side for side in (gap.after, gap.before) if side is not None and side.ops), None)
+    near = next((side for side in (gap.then, gap.before) if side is not None and side.ops), None)
     phase, end = ops[near.ops[0]].phase if near else "forward", gap.start + gap.duration
     i = bisect_right(changes, gap.start, key=lambda change: change[0]) - 1
     while i < len(changes) and changes[i][0] < end:
@@ -269,7 +269,7 @@ def _pieces(ops: "Sequence[Op]", gap: "Between", changes: list[tuple[float, str 
 class _Host:
     "The time between operations: its pieces, each with a module and phase, a run and a length."
 
-    def __init__(self, ops: "Sequence[Op]", gaps: "Sequence[Sequence[Between]]", modules: Sequence):
+    def __init__(self, ops: "Sequence[Op]", gaps: "Sequence[Sequence[Gap]]", modules: Sequence):
         self.homes: dict[tuple[str, str], int] = {}
         self.runs, rows = len(gaps), []
         for s, step in enumerate(gaps):
@@ -305,7 +305,7 @@ class _Host:
             limit_s=0.0, bound="overhead", level="", mode="none", shapes="")
             for (module, phase), n, samples in zip(self.homes, calls, self.times(shorter_s), strict=True)]
 
-
+# %% ../../nbs/analysis/roofline/join.ipynb #d2e76b07
 def join_run(
     ops: "Sequence[Op]",               # the program's operations, in order
     steps: "Sequence[Sequence[Span]]",  # the spans of each run of it

@@ -337,6 +337,7 @@ def merge_runs(
         timeline=tuple(s for r, run in ranked.items() for s in _timeline(run, r, shown)),
         time_without_work=tuple(map(max, zip(*lost, strict=False))) if lost else (),
         work_without_time=tuple(dict.fromkeys(name for run in every for name in run.work_without_time)),
-        idle_s=ranked[slowest].idle_s, host=ranked[slowest].host, notes=tuple(_notes(ranked, pure, mixed, steps)),
+        idle_s=ranked[slowest].idle_s, host=ranked[slowest].host,
+        shorter_s=ranked[slowest].shorter_s, notes=tuple(_notes(ranked, pure, mixed, steps)),
         environment=_environment(ranked, rank), probed_again=any(run.probed_again for run in every),
         guard=next((run.guard for run in every if run.unstable), shown.guard))

@@ -412,7 +412,8 @@ def project(
     if mode: notes.append(f"Floating-point arithmetic is judged by {mode}, with the bytes of its own formats.")
     return replace(
         run, points=estimate(ops, roof), roof=roof, ops=tuple(ops), plain=None, watched=None, pipelined=None,
-        compile_s=None, memory={}, timeline=(), host=(), time_without_work=(), work_without_time=(), idle_s=None,
+        compile_s=None, memory={}, timeline=(), host=(), shorter_s=0.0, time_without_work=(),
+        work_without_time=(), idle_s=None,
         probed_again=False, guard={}, notes=tuple(notes), device=f"{roof.name} (projected)")
 
 # %% ../../nbs/analysis/roofline/run.ipynb #9bea343c

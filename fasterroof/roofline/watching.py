@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 
 import torch
-from torch.utils.checkpoint import _StopRecomputationError
+from torch.utils import checkpoint as checkpoints
 
 from ..core.errors import InputError, RunFileError
 from ..core.objects import reachable
@@ -113,7 +113,8 @@ class _Live:
         self._stack.enter_context(no_gc())
         if self.profiles:
             self.recorded = self._stack.enter_context(recording(self.device, shapes=True, threads=True))
-            self._stack.enter_context(Patched(_StopRecomputationError, __init__=_noting_stop))
+            stop = getattr(checkpoints, "_StopRecomputationError", None)  # private: another torch may have none
+            if stop: self._stack.enter_context(Patched(stop, __init__=_noting_stop))
             self.threads = self._stack.enter_context(following(self._handed_over))
         else:
             self.recorder = Recorder(self.scope, DispatchClock(), {})

@@ -61,7 +61,8 @@ class Claims:
         self.graphs = graphs
         self.missing: set[str] = set()  # names of kernels that were not found
         self.resized = 0                # calls of graphs with other sizes than they were compiled for
-        self.calls: Counter = Counter()  # calls of each graph in each step
+        self.often: set[str] = set()    # graphs that ran more than once in a step
+        self.calls: Counter = Counter()  # calls of each graph in each step of a session
 
     def __call__(self, node: CallNode) -> list[tuple[Op, CallNode]] | None:
         if node.name.endswith(_CALL): return self._called(node)
@@ -75,9 +76,11 @@ class Claims:
         self.missing |= {k.name for (k, _), i in zip(known, places, strict=True) if i is None}
         found = [(k, op, node.children[i]) for (k, op), i in zip(known, places, strict=True) if i is not None]
         self.calls[node.name, node.phase, node.step] += 1
+        repeated = self.calls[node.name, node.phase, node.step] > 1 and node.step >= 0
+        if repeated: self.often.add(node.name)
         other = any(k.dynamic for k, _, _ in found) and (
             any(_sizes(op) != _recorded(where)[:len(_sizes(op))] for k, op, where in found if not k.generated)
-            or (self.calls[node.name, node.phase, node.step] > 1 and all(k.generated for k, _, _ in found)))
+            or (repeated and all(k.generated for k, _, _ in found)))
         if other: self.resized += 1
         return [(_unsized(op) if other else op, where) for _, op, where in found]
 
@@ -140,7 +143,10 @@ class ShapedWatch(Watch):
         "Plain and profiled steps."
         with no_gc(): timed, blocks = self.in_turn(steps, -(-steps // 2))
         plain = Timing(tuple(s for s, _ in timed))
-        found = [profiled(trace, self.claims) for trace, _ in blocks]
+        found = []
+        for profile, _ in blocks:
+            if self.claims: self.claims.calls.clear()  # each session numbers its steps from 0
+            found.append(profiled(profile, self.claims))
         return replace(taken_from(found), plain=plain, pipelined=pipelined(self, steps))
 
 # %% ../../nbs/analysis/timing/compiled.ipynb #19433af2
@@ -206,10 +212,9 @@ class CompiledWatch(ShapedWatch):
         if self.claims.resized:
             notes.append("Graphs of dynamic sizes ran with others than they were compiled for, or it cannot be told: "
                          "there their kernels are uncounted.")
-        often = {name for (name, _, _), n in self.claims.calls.items() if n > 1}
-        if often:
-            notes.append(f"{len(often)} compiled graphs ran more than once in a step: all their calls stand under the "
-                         "module that they were compiled for.")
+        if self.claims.often:
+            notes.append(f"{len(self.claims.often)} compiled graphs ran more than once in a step: all their calls "
+                         "stand under the module that they were compiled for.")
         ops, all_found = self._owned(taken.ops)
         if all_found: notes = [n for n in notes if n != SHARED]  # the original program tells
         return replace(taken, ops=ops, compile_s=self.compile_s, notes=tuple(notes),

@@ -14,7 +14,7 @@ import torch
 
 from ..core.objects import left_alone, reachable
 from ..core.tensors import tensors_in
-from .events import STEPS, UNMEASURED, CallNode
+from .events import STEP, UNMEASURED, CallNode
 from .profiler_ops import ASIDE, module_mark
 from ..work.op import Op
 from ..work.program import Program
@@ -83,7 +83,7 @@ class CountedLists:
 
     def __call__(self, node: CallNode) -> list[tuple[Op | None, CallNode | None]] | None:
         if node.name == UNMEASURED: return ASIDE
-        if not node.name.startswith(STEPS[1]): return None
+        if not node.name.startswith(STEP): return None
         tried = [(ops, placed(ops, node.children)) for ops in self.lists[node.step]]
         whole = [(ops, fit) for ops, fit in tried if not isinstance(fit, str)]
         if not whole:

@@ -9,7 +9,7 @@ __all__ = ['DispatchClock', 'numbered']
 import time
 from collections.abc import Callable, Sequence
 
-from .events import STEPS, CallNode, Event
+from .events import STEP, TORCH_STEP, CallNode, Event
 from ..work.op import Op
 
 # %% ../../nbs/analysis/timing/dispatch_clock.ipynb #4dd370e7
@@ -46,7 +46,7 @@ class DispatchClock:
         "Return what the profiler would have recorded of the operations."
         threads, first = self.threads or [0] * len(self.ticks), min((t for t, _ in self.ticks), default=0)
         last = max((end for _, end in self.ticks), default=0)
-        events = [Event(f"{STEPS[1]}0", "user_annotation", 0.0, max(took_s, (last - first) * 1e-9), 0, 0)]
+        events = [Event(f"{STEP}0", "user_annotation", 0.0, max(took_s, (last - first) * 1e-9), 0, 0)]
         for i, (op, (start, end), thread) in enumerate(zip(ops, self.ticks, threads, strict=True)):
             name, began, lasted = op.name.replace(".", "::", 1), (start - first) * 1e-9, (end - start) * 1e-9
             events.append(Event(name, "cpu_op", began, lasted, 0, thread, external=i + 1))
@@ -58,7 +58,7 @@ def numbered(
 ) -> Callable[[CallNode], list[tuple[Op, CallNode]] | None]:
     "A claim of `profiled`: each operation is the event with its number."
     def claim(node):
-        if not node.name.startswith(STEPS): return None
+        if not node.name.startswith((TORCH_STEP, STEP)): return None
         inside = (n for child in node.children for n in child.walk())
         return list(zip(ops, sorted(inside, key=lambda n: n.event.external), strict=True))
     return claim

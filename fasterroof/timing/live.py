@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 import torch
 
 from ..core.errors import InputError
-from .events import CATEGORIES, STEPS, UNMEASURED, Event, TraceFile
+from .events import CATEGORIES, STEP, UNMEASURED, Event, TraceFile
 from .profiler_file import read_trace
 
 # %% ../../nbs/analysis/timing/live.ipynb #6d10777e
@@ -82,7 +82,7 @@ def step_mark(
 ) -> AbstractContextManager:
     "Mark a step of a program. torch's quick mark costs 1 µs instead of 5, and never reaches a GPU's timeline."
     mark = torch._C._profiler._RecordFunctionFast if device.type == "cpu" else torch.profiler.record_function
-    return mark(UNMEASURED if step < 0 else f"{STEPS[1]}{step}")
+    return mark(UNMEASURED if step < 0 else f"{STEP}{step}")
 
 
 _options = torch._C._profiler._ExperimentalConfig.__init__.__doc__ or ""  # pybind's only word on what it takes

@@ -14,7 +14,8 @@ from dataclasses import dataclass, fields, replace
 
 from ..core.errors import RunFileError, one_line
 from .clock import no_gc
-from .events import NOWHERE, ON_DEVICE, STEPS, UNMEASURED, CallNode, Event, TraceFile, call_trees
+from .events import (
+    NOWHERE, ON_DEVICE, STEP, TORCH_STEP, UNMEASURED, CallNode, Event, TraceFile, call_trees)
 from .spans import Span, Stretch, covered_time, union, without
 from ..work.op import CONTRACTIONS, Cost, Op
 from fasterroof.work.recorded import (
@@ -91,11 +92,11 @@ class _Steps:
     "The steps of a trace, by time."
 
     def __init__(self, events: list[Event]):
-        marks = sorted((e for e in events if e.name.startswith(STEPS)), key=lambda e: e.start)
+        marks = sorted((e for e in events if e.name.startswith((TORCH_STEP, STEP))), key=lambda e: e.start)
         device = [e for e in marks if e.category == "gpu_user_annotation"]
         self.host = [e for e in marks if e.category in ("user_annotation", "cpu_op")]
-        if any(e.name.startswith(STEPS[1]) for e in self.host):  # a program's own marks are its own
-            self.host = [e for e in self.host if e.name.startswith(STEPS[1])]
+        ours = [e for e in self.host if e.name.startswith(STEP)]
+        self.host = ours or self.host  # in a profile of this process, marks of torch's form are the program's own
         self.n = len(self.host) or 1
         number = {e.name: i for i, e in enumerate(self.host)}
         self.on_device = [(e.start, e.end, number[e.name]) for e in device if e.name in number]
@@ -197,8 +198,8 @@ _NO_WORK = ("prim::", "profiler::", "c10d::barrier", "c10d::monitored_barrier_")
 
 
 def _under_marks(roots: list[CallNode]) -> list[CallNode]:
-    "The same, each step's mark with what began during it in other threads, such as autograd's."
-    marks = [root for root in roots if root.name.startswith((*STEPS, UNMEASURED))]
+    "Move what began in other threads during a step, such as autograd's, below the mark of that step."
+    marks = [root for root in roots if root.name.startswith((TORCH_STEP, STEP, UNMEASURED))]
     starts, rest, inner = [mark.start for mark in marks], [], {id(mark): [*mark.children] for mark in marks}
     for root in roots:
         mark = marks[bisect_right(starts, root.start) - 1] if marks else root

@@ -4,14 +4,14 @@
 
 # %% auto #0
 __all__ = ['Stretch', 'WAITS', 'Span', 'union', 'complement', 'common', 'without', 'covered_time', 'busy_time', 'idle_time',
-           'communicating', 'communicates', 'Between', 'gaps_between', 'innermost', 'Gap', 'Occupancy', 'occupancy']
+           'communicating', 'communicates', 'Gap', 'gaps_between', 'innermost', 'Occupancy', 'occupancy']
 
 # %% ../../nbs/analysis/timing/spans.ipynb #af0c92f4
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fasterroof.work.op import Op
@@ -120,24 +120,28 @@ def communicates(
     return lambda span: not which.isdisjoint(span.ops) or bool(_LIBRARIES.search(span.name))
 
 # %% ../../nbs/analysis/timing/spans.ipynb #b9e1959c
-class Between(NamedTuple):
-    "A stretch during which nothing ran, and what ran before and after it."
+@dataclass(frozen=True, slots=True)
+class Gap:
+    "A stretch during which nothing ran."
     start: float         # s
     duration: float      # s
-    before: Span | None  # None: it is where the step begins
-    after: Span | None   # None: it is where the step ends
+    before: Span | None  # that ended last; None: the step begins with it
+    then: Span | None    # that started next; None: the step ends with it
+
+
+def _order(s: Span) -> tuple: return s.start, s.stream, s.duration, s.name, s.ops
 
 
 def gaps_between(
-    spans: Sequence[Span],           # of one step, in any order, on whatever device
-    window: Stretch | None = None,   # s, when the step began and ended; None: with its first and its last span
-) -> list[Between]:
+    spans: Iterable[Span],          # of one step, in any order
+    window: Stretch | None = None,  # s, when the step began and ended; None: with its first and its last span
+) -> list[Gap]:
     "Return the stretches of a step during which no span ran, in order."
     gaps, until, last = [], window[0] if window else None, None
-    for span in sorted(spans, key=lambda s: (s.start, -s.duration)):
-        if until is not None and span.start > until: gaps.append(Between(until, span.start - until, last, span))
+    for span in sorted(spans, key=_order):
+        if until is not None and span.start > until: gaps.append(Gap(until, span.start - until, last, span))
         if until is None or span.end > until: until, last = span.end, span
-    if window and until is not None and window[1] > until: gaps.append(Between(until, window[1] - until, last, None))
+    if window and until is not None and window[1] > until: gaps.append(Gap(until, window[1] - until, last, None))
     return gaps
 
 
@@ -155,14 +159,6 @@ def innermost(
     return changes
 
 # %% ../../nbs/analysis/timing/spans.ipynb #098bba6b
-@dataclass(frozen=True, slots=True)
-class Gap:
-    "A stretch during which a device ran nothing."
-    start: float     # s
-    duration: float  # s
-    then: Span       # what ended it: the span that started next
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occupancy:
     "What a device did from its first start to its last end, in seconds."
@@ -186,9 +182,6 @@ class Occupancy:
                                "gaps": [asdict(gap) for gap in self.gaps]}
 
 # %% ../../nbs/analysis/timing/spans.ipynb #e9b1d397
-def _order(s: Span) -> tuple: return s.start, s.stream, s.duration, s.name, s.ops
-
-
 def _occupied(key: tuple[int, str], spans: list[Span], is_comm: Callable[[Span], bool]) -> Occupancy:
     spans = sorted(spans, key=_order)
     def time_of(some): return union((s.start, s.end) for s in some)
@@ -199,8 +192,7 @@ def _occupied(key: tuple[int, str], spans: list[Span], is_comm: Callable[[Span],
         own = time_of(s for s in spans if s.stream == stream)
         once, twice = union(once + own), union(twice + common(once, own))
         streams[stream] = covered_time(own)
-    begins = {s.start: s for s in reversed(spans)}  # the first of those that start together
-    gaps = tuple(Gap(start, end - start, begins[end]) for start, end in complement(busy)[1:-1])
+    gaps = tuple(gaps_between(spans))
     return Occupancy(
         rank=key[0], device=key[1], start_s=busy[0][0], wall_s=busy[-1][1] - busy[0][0],
         busy_s=covered_time(busy), idle_s=math.fsum(gap.duration for gap in gaps),

@@ -217,7 +217,8 @@ def _take(watch: Watch, steps: int) -> Taken:
         taken = _placed(watch, blocks)
     if isinstance(taken, str): return _dispatched(watch, steps, taken)
     own = tuple(s for s, key in plain if key == taken.given)
-    return replace(taken, plain=Timing(own) if own else None, pipelined=pipelined(watch, steps))
+    notes = [*taken.notes, *([] if own else ["No plain step had the inputs of these: profiled steps are shown."])]
+    return replace(taken, plain=Timing(own) if own else None, pipelined=pipelined(watch, steps), notes=tuple(notes))
 
 
 def _counted_again(watch: Watch, keys: list[tuple]) -> str:
@@ -239,7 +240,7 @@ def _uncounted(taken: Taken) -> dict[str, None]:
 
 
 def _placed(watch: Watch, blocks: list[tuple[TraceFile, list[tuple]]]) -> Taken | str:
-    "The steps that a counted list holds for; text: why it does for fewer than half of those that it is meant for."
+    "Return the steps that a counted list holds for; text: why it does not hold for half of those with its inputs."
     keys = [key for _, keys in blocks for key in keys]
     usual = max((key for key in keys if key in watch.lists), key=keys.count)
     found, why, unfit = [], "", 0
