@@ -1,4 +1,5 @@
 "Packaging, read from settings.ini (nbdev's layout, without the removed pkg_resources)."
+
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -17,10 +18,24 @@ def requirements(name):
     return cfg.get(name, "").split()
 
 
-EXTRAS = ("probes", "jax", "vision", "nvml", "contract", "bench", "pyg", "models", "docs", "ray", "comparisons")
+EXTRAS = (
+    "probes",
+    "jax",
+    "vision",
+    "nvml",
+    "contract",
+    "bench",
+    "pyg",
+    "models",
+    "docs",
+    "ray",
+    "comparisons",
+)
 NOT_DEV = "ray", "comparisons"  # what developers install only where they need it
 extras = {name: requirements(f"{name}_requirements") for name in EXTRAS}
-extras["dev"] = sum((extras[name] for name in EXTRAS if name not in NOT_DEV), requirements("dev_requirements"))
+extras["dev"] = sum(
+    (extras[name] for name in EXTRAS if name not in NOT_DEV), requirements("dev_requirements")
+)
 
 setup(
     name=cfg["lib_name"],
@@ -40,9 +55,19 @@ setup(
         *(f"Programming Language :: Python :: {v}" for v in PYTHONS),
     ],
     packages=find_packages(include=["fasterroof", "fasterroof.*"]),
-    package_data={"fasterroof": ["py.typed", "machine/*.json", "machine/chipdata/*.json", "prediction/*.json",
-                                 "contract/contracts/*.yaml", "bench/*.json", "bench/*.txt", "bench/views/site/*.css",
-                                 "bench/views/site/*.js"]},
+    package_data={
+        "fasterroof": [
+            "py.typed",
+            "machine/*.json",
+            "machine/chipdata/*.json",
+            "prediction/*.json",
+            "contract/contracts/*.yaml",
+            "bench/*.json",
+            "bench/*.txt",
+            "bench/views/site/*.css",
+            "bench/views/site/*.js",
+        ]
+    },
     python_requires=f">={cfg['min_python']}",
     install_requires=requirements("requirements"),
     extras_require=extras,

@@ -1,4 +1,6 @@
-"What surrounds a page: the bar, the sidebar, its contents, its neighbours; and what the search looks through."
+"""What surrounds a page: the bar, the sidebar, its contents, its neighbours; and what the search
+looks through."""
+
 import ast
 import html
 import json
@@ -9,8 +11,11 @@ from pathlib import Path
 from cells import plain
 from page import ROOT, Page
 
-FOLDERS = {"analysis": ("Reference", "reference.html")}  # a folder that no menu of the navigation names
-# The package's packages from what is used to what uses it: three questions, their join, the views of it, the command.
+FOLDERS = {
+    "analysis": ("Reference", "reference.html")
+}  # a folder that no menu of the navigation names
+# The package's packages from what is used to what uses it: three questions, their join, the views
+# of it, the command.
 PACKAGES = "core work timing machine roofline report prediction contract bench cli".split()
 
 
@@ -39,32 +44,51 @@ def navigation(page: Page, items: list[dict]) -> str:
     found = []
     for item in items:
         if not item["menu"]:
-            here = ' class="here"' if page.folder and FOLDERS.get(page.folder, ("", ""))[1] == item["href"] else ""
+            here = (
+                ' class="here"'
+                if page.folder and FOLDERS.get(page.folder, ("", ""))[1] == item["href"]
+                else ""
+            )
             found.append(f"<li{here}>{link_to(page, item)}</li>")
             continue
         here = ' class="here"' if any(sub["href"] == page.url for sub in item["menu"]) else ""
         subs = "".join(f"<li>{link_to(page, sub)}</li>" for sub in item["menu"])
-        found.append(f'<li{here}><details name="menu"><summary>{html.escape(item["text"])}</summary>'
-                     f"<ul>{subs}</ul></details></li>")
+        found.append(
+            f'<li{here}><details name="menu"><summary>{html.escape(item["text"])}</summary>'
+            f"<ul>{subs}</ul></details></li>"
+        )
     return f"<ul>{''.join(found)}</ul>"
 
 
 def place(name: str) -> list[tuple]:
-    "What sorts notebooks: a folder's own before those of folders within it, and packages by what they build on."
+    """What sorts notebooks: a folder's own before those of folders within it, and packages by what
+    they build on."""
     *folders, last = name.split("/")
-    known = [PACKAGES.index(f) if i == 1 and f in PACKAGES else len(PACKAGES) for i, f in enumerate(folders)]
+    known = [
+        PACKAGES.index(f) if i == 1 and f in PACKAGES else len(PACKAGES)
+        for i, f in enumerate(folders)
+    ]
     return [*((1, at, folder) for at, folder in zip(known, folders, strict=True)), (0, 0, last)]
 
 
 def sections(pages: dict[str, Page], items: list[dict]) -> dict[str, tuple[str, list[Page]]]:
-    "The pages of each folder in reading order: first as the menus have them, then by package and name."
+    """The pages of each folder in reading order: first as the menus have them, then by package and
+    name."""
     order = {sub["href"]: i for i, sub in enumerate(s for item in items for s in item["menu"])}
     found = {}
     for folder in sorted({p.folder for p in pages.values()} - {""}):
-        inside = sorted((p for p in pages.values() if p.folder == folder),
-                        key=lambda p: (order.get(p.url, len(order)), place(p.name)))
-        menu = next((item["text"] for item in items if any(s["href"].startswith(folder + "/") for s in item["menu"])),
-                    FOLDERS.get(folder, (folder, ""))[0])
+        inside = sorted(
+            (p for p in pages.values() if p.folder == folder),
+            key=lambda p: (order.get(p.url, len(order)), place(p.name)),
+        )
+        menu = next(
+            (
+                item["text"]
+                for item in items
+                if any(s["href"].startswith(folder + "/") for s in item["menu"])
+            ),
+            FOLDERS.get(folder, (folder, ""))[0],
+        )
         found[folder] = menu, inside
     return found
 
@@ -77,7 +101,8 @@ def question(package: str) -> str:
 
 
 def sidebar(page: Page, title: str, inside: list[Page], pages: dict[str, Page]) -> str:
-    "The list of the pages of a section; those of a folder within it fold, and so do folders within that."
+    """The list of the pages of a section; those of a folder within it fold, and so do folders
+    within that."""
     landing = FOLDERS.get(page.folder, ("", ""))[1]
     modules = bool(landing)  # where a notebook is a module its name says more than its title
 
@@ -91,18 +116,25 @@ def sidebar(page: Page, title: str, inside: list[Page], pages: dict[str, Page]) 
         below = [p for p in inside if p.name.startswith(folder + "/")]
         own = [p for p in below if p.name.rpartition("/")[0] == folder]
         found = [f"<ul>{''.join(map(entry, own))}</ul>"] if own else []
-        for name in dict.fromkeys(p.name[len(folder) + 1:].split("/")[0] for p in below if p not in own):
+        for name in dict.fromkeys(
+            p.name[len(folder) + 1 :].split("/")[0] for p in below if p not in own
+        ):
             within = f"{folder}/{name}"
             state = " open" if page.name.startswith(within + "/") else ""
             tip = f' title="{html.escape(question(within.split("/", 1)[1]))}"' if modules else ""
-            found.append(f"<details{state}><summary{tip}>{name}</summary>{listed(within)}</details>")
+            found.append(
+                f"<details{state}><summary{tip}>{name}</summary>{listed(within)}</details>"
+            )
         return "".join(found)
 
     head = html.escape(title)
     head = f'<a href="{page.up}{landing}">{head}</a>' if landing in pages else head
     found = [f"<h2>{head}</h2>"]
     if modules:
-        found.append('<input type="search" class="filter" placeholder="Filter names" aria-label="Filter names">')
+        found.append(
+            '<input type="search" class="filter" placeholder="Filter names" aria-label="Filter'
+            ' names">'
+        )
     return "".join([*found, listed(page.folder)])
 
 
@@ -115,19 +147,30 @@ def contents(page: Page) -> str:
     items = []
     for level, name, text in shown:
         text = re.sub(r"</?a\b[^>]*>", "", text)
-        if f'id="{name}" class="name"' in page.rendered or f'class="name" id="{name}"' in page.rendered:
+        if (
+            f'id="{name}" class="name"' in page.rendered
+            or f'class="name" id="{name}"' in page.rendered
+        ):
             text = f"<code>{text}</code>"
         items.append(f'<li class="level{level - top}"><a href="#{name}">{text}</a></li>')
-    return f'<h2>On this page</h2><ul>{"".join(items)}</ul>'
+    return f"<h2>On this page</h2><ul>{''.join(items)}</ul>"
 
 
 def around(page: Page, inside: list[Page]) -> str:
     "Links to the pages before and after."
     i = inside.index(page)
-    before = (f'<a rel="prev" href="{page.up}{inside[i - 1].url}"><span>Previous</span>{inside[i - 1].heading}</a>'
-              if i else "<span></span>")
-    after = (f'<a rel="next" href="{page.up}{inside[i + 1].url}"><span>Next</span>{inside[i + 1].heading}</a>'
-             if i + 1 < len(inside) else "")
+    before = (
+        '<a rel="prev"'
+        f' href="{page.up}{inside[i - 1].url}"><span>Previous</span>{inside[i - 1].heading}</a>'
+        if i
+        else "<span></span>"
+    )
+    after = (
+        '<a rel="next"'
+        f' href="{page.up}{inside[i + 1].url}"><span>Next</span>{inside[i + 1].heading}</a>'
+        if i + 1 < len(inside)
+        else ""
+    )
     return f'<nav class="around" aria-label="Neighbours">{before}{after}</nav>'
 
 

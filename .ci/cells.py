@@ -1,4 +1,5 @@
 "A processed notebook as Markdown: its cells, and their outputs, as pandoc takes them."
+
 import html
 import json
 import re
@@ -32,8 +33,13 @@ def raw(text: str) -> str:
 
 
 ANSI = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-RICH = dict(zip(("#000000", "#800000", "#008000", "#808000", "#000080", "#800080", "#008080", "#c0c0c0"), ANSI,
-                strict=True))
+RICH = dict(
+    zip(
+        ("#000000", "#800000", "#008000", "#808000", "#000080", "#800080", "#008080", "#c0c0c0"),
+        ANSI,
+        strict=True,
+    )
+)
 
 
 def coloured(text: str) -> str:
@@ -55,7 +61,9 @@ def coloured(text: str) -> str:
             elif code in (1, 2, 3, 4):
                 classes |= {("bold", "faint", "italic", "underline")[code - 1]}
             elif 30 <= code <= 37 or 90 <= code <= 97:
-                classes = {c for c in classes if not c.startswith("ansi-")} | {f"ansi-{ANSI[code % 10]}"}
+                classes = {c for c in classes if not c.startswith("ansi-")} | {
+                    f"ansi-{ANSI[code % 10]}"
+                }
             elif code == 39:
                 classes = {c for c in classes if not c.startswith("ansi-")}
     return "".join(out)
@@ -65,10 +73,14 @@ def figure(data: list, layout: dict) -> str:
     "A Plotly figure: its data, which page.js draws."
     title = (layout.get("title") or {}).get("text") or "figure"
     label = html.escape(re.sub("<[^>]+>", "", title))
-    drawing = json.dumps({"data": data, "layout": layout}, separators=(",", ":")).replace("</", "<\\/")
-    return (f'<div class="plots" tabindex="0"><div class="plot" role="img" aria-label="{label}" '
-            f'style="height:{layout.get("height", 450)}px">'
-            f'<script type="application/json">{drawing}</script></div></div>')
+    drawing = json.dumps({"data": data, "layout": layout}, separators=(",", ":")).replace(
+        "</", "<\\/"
+    )
+    return (
+        f'<div class="plots" tabindex="0"><div class="plot" role="img" aria-label="{label}" '
+        f'style="height:{layout.get("height", 450)}px">'
+        f'<script type="application/json">{drawing}</script></div></div>'
+    )
 
 
 def figures_in(text: str) -> list[str]:
@@ -84,24 +96,46 @@ def figures_in(text: str) -> list[str]:
 def table_boxes(text: str) -> str:
     "Every table in a box that scrolls by itself; widths and borders are the style sheet's affair."
     text = re.sub(r"<colgroup>.*?</colgroup>\s*", "", text, flags=re.S)
-    text = re.sub(r"<table\b([^>]*)>", lambda m: '<div class="scroll" tabindex="0"><table' + re.sub(
-        r'\s(?:border|style)="[^"]*"', "", m[1]) + ">", text)
-    return re.sub(r"<table\b.*?</table>", numbers, text, flags=re.S).replace("</table>", "</table></div>")
+    text = re.sub(
+        r"<table\b([^>]*)>",
+        lambda m: (
+            '<div class="scroll" tabindex="0"><table'
+            + re.sub(r'\s(?:border|style)="[^"]*"', "", m[1])
+            + ">"
+        ),
+        text,
+    )
+    return re.sub(r"<table\b.*?</table>", numbers, text, flags=re.S).replace(
+        "</table>", "</table></div>"
+    )
 
 
 def numbers(m) -> str:
     "A table whose columns of numbers are marked, so that they stand on the right."
-    rows = [re.findall(r"<t[hd]\b.*?</t[hd]>", row, flags=re.S)
-            for row in re.findall(r"<tr\b.*?</tr>", m[0], flags=re.S)]
+    rows = [
+        re.findall(r"<t[hd]\b.*?</t[hd]>", row, flags=re.S)
+        for row in re.findall(r"<tr\b.*?</tr>", m[0], flags=re.S)
+    ]
     bodies = [row for row in rows if any(cell.startswith("<td") for cell in row)]
     if not bodies or len({len(row) for row in rows}) > 1:  # cells that span others
         return m[0]
     number = re.compile(r"[-−+~≈]?[\d,.]+(?:e[-+]?\d+)?\s?%?|nan|NaN|–|")
     columns = [[plain(cell) for cell in column] for column in zip(*bodies, strict=True)]
-    right = {i for i, column in enumerate(columns) if any(column) and all(number.fullmatch(text) for text in column)}
+    right = {
+        i
+        for i, column in enumerate(columns)
+        if any(column) and all(number.fullmatch(text) for text in column)
+    }
     places = iter([i for row in rows for i in range(len(row))])
-    return re.sub(r"<(t[hd])\b([^>]*)>", lambda cell: f'<{cell[1]} class="number"{cell[2]}>'
-                  if next(places) in right and "class=" not in cell[2] else cell[0], m[0])
+    return re.sub(
+        r"<(t[hd])\b([^>]*)>",
+        lambda cell: (
+            f'<{cell[1]} class="number"{cell[2]}>'
+            if next(places) in right and "class=" not in cell[2]
+            else cell[0]
+        ),
+        m[0],
+    )
 
 
 def cleaned(text: str) -> str:
@@ -109,8 +143,11 @@ def cleaned(text: str) -> str:
     text = re.sub(r"<style scoped>.*?</style>|<style[^>]*>\s*</style>", "", text, flags=re.S)
     text = re.sub(r'<tr style="text-align: right;">', "<tr>", text)
     for colour, name in RICH.items():  # what rich writes
-        text = re.sub(rf'style="([^"]*?)color: {colour}; text-decoration-color: {colour}',
-                      rf'class="ansi-{name}" style="\1', text)
+        text = re.sub(
+            rf'style="([^"]*?)color: {colour}; text-decoration-color: {colour}',
+            rf'class="ansi-{name}" style="\1',
+            text,
+        )
     return table_boxes(text)
 
 
@@ -118,10 +155,17 @@ def output(out: dict, asis: bool) -> str:
     "One output of a cell, as Markdown."
     if out["output_type"] == "stream":
         kind = " stderr" if out.get("name") == "stderr" else ""
-        return raw(f'<pre class="text{kind}" tabindex="0">{coloured(joined(out["text"]).rstrip())}</pre>')
+        return raw(
+            f'<pre class="text{kind}" tabindex="0">{coloured(joined(out["text"]).rstrip())}</pre>'
+        )
     if out["output_type"] == "error":
-        return raw(f'<pre class="text error" tabindex="0">{coloured(chr(10).join(out["traceback"]))}</pre>')
-    data = {kind: value if kind.endswith("json") else joined(value) for kind, value in out["data"].items()}
+        return raw(
+            f'<pre class="text error" tabindex="0">{coloured(chr(10).join(out["traceback"]))}</pre>'
+        )
+    data = {
+        kind: value if kind.endswith("json") else joined(value)
+        for kind, value in out["data"].items()
+    }
     if drawing := data.get("application/vnd.plotly.v1+json"):
         return raw(figure(drawing["data"], drawing["layout"]))
     if text := data.get("text/html"):
@@ -148,13 +192,17 @@ def output(out: dict, asis: bool) -> str:
 
 
 def section(text: str) -> str:
-    "The documentation of a name, which nbdev's show_doc wrote: its link to the source goes into the heading's line."
-    m = re.match(r'---\s+\[source\]\(([^)\s]+)\)\{[^}]*\}\s+(#+) (.*?)\n', text)
+    """The documentation of a name, which nbdev's show_doc wrote: its link to the source goes into
+    the heading's line."""
+    m = re.match(r"---\s+\[source\]\(([^)\s]+)\)\{[^}]*\}\s+(#+) (.*?)\n", text)
     if m:
         name, _, its_id = m[3].partition(" {#")
         its_id = f" #{its_id.rstrip('}')}" if its_id else ""
-        text = (raw(f'<a class="source" href="{m[1]}">source</a>') + f"{m[2]} {name} {{.name{its_id}}}\n"
-                + text[m.end():])
+        text = (
+            raw(f'<a class="source" href="{m[1]}">source</a>')
+            + f"{m[2]} {name} {{.name{its_id}}}\n"
+            + text[m.end() :]
+        )
     return raw('<div class="doc">') + text.removeprefix("---\n") + raw("</div>")
 
 
@@ -178,14 +226,27 @@ def code_cell(cell: dict) -> str:
         parts.append(fenced(source, f".{language}"))
         if opts.get("code-fold") in (True, "show"):
             state = " open" if opts["code-fold"] == "show" else ""
-            parts = [raw(f"<details{state}><summary>{html.escape(opts.get('code-summary', 'Code'))}</summary>"),
-                     *parts, raw("</details>")]
-    outs = [o for o in cell.get("outputs", []) if opts.get("output") is not False and opts.get("eval") is not False]
+            parts = [
+                raw(
+                    f"<details{state}><summary>{html.escape(opts.get('code-summary', 'Code'))}</summary>"
+                ),
+                *parts,
+                raw("</details>"),
+            ]
+    outs = [
+        o
+        for o in cell.get("outputs", [])
+        if opts.get("output") is not False and opts.get("eval") is not False
+    ]
     shown = "".join(output(o, asis) for o in outs)
     if shown.strip():
         bare = "" if parts else " bare"  # no code above it
         parts.append(shown if asis else raw(f'<div class="output{bare}">') + shown + raw("</div>"))
-    return "".join(parts) if asis or not parts else raw('<div class="cell">') + "".join(parts) + raw("</div>")
+    return (
+        "".join(parts)
+        if asis or not parts
+        else raw('<div class="cell">') + "".join(parts) + raw("</div>")
+    )
 
 
 def markdown(path: Path) -> tuple[dict, str]:
@@ -195,8 +256,12 @@ def markdown(path: Path) -> tuple[dict, str]:
         source = joined(cell["source"])
         if i == 0 and cell["cell_type"] == "raw":
             meta = yaml.safe_load(source.strip().strip("-"))
-        elif cell["cell_type"] == "markdown" and "WARNING: THIS FILE WAS AUTOGENERATED" not in source:
-            parts.append(re.sub(r"^```shell$", "```bash", source, flags=re.M))  # pandoc knows no shell
+        elif (
+            cell["cell_type"] == "markdown" and "WARNING: THIS FILE WAS AUTOGENERATED" not in source
+        ):
+            parts.append(
+                re.sub(r"^```shell$", "```bash", source, flags=re.M)
+            )  # pandoc knows no shell
         elif cell["cell_type"] == "code":
             parts.append(code_cell(cell))
     return meta, "\n\n".join(parts)

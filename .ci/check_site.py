@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""What is wrong with the site that .ci/site.py built: looked for in its files, then in a browser without a network.
+"""What is wrong with the site that .ci/site.py built: looked for in its files, then in a browser
+without a network.
 
 All that is found is printed; the exit status says whether it was anything.
 """
+
 import argparse
 import json
 import os
@@ -23,23 +25,48 @@ from page import ROOT, settings
 BROWSERS = 4  # at once: each waits for frames most of the time
 REPO = re.compile(rf"{re.escape(settings['git_url'])}/(?:blob|tree)/{settings['branch']}/([^#?]+)")
 MARKUP = re.compile(r":::|\{[#.=]|\$\$|\{\{|\]\(|\*\*\w[^*\n]*\*\*|</?\w+>|\\\(|\\\[a-z]+\{")
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+VOID = {
+    "area",
+    "base",
+    "br",
+    "col",
+    "embed",
+    "hr",
+    "img",
+    "input",
+    "link",
+    "meta",
+    "source",
+    "track",
+    "wbr",
+}
 
 
 # The notebooks
 
+
 def look_at_notebook(path: Path) -> list[str]:
-    "Text that nbdev would lose: it takes title and description from a cell, and drops what else is in it."
+    """Text that nbdev would lose: it takes title and description from a cell, and drops what else
+    is in it."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown" and re.search(r"^# \S", text, re.M):
-            lost = [line for line in text.splitlines() if line.strip() and not re.match(r"# |> ", line)]
-            return [f"{path}: title and description need a cell of their own, in which nbdev would lose: "
-                    f"{lost[0][:60]}"] if lost else []
+            lost = [
+                line for line in text.splitlines() if line.strip() and not re.match(r"# |> ", line)
+            ]
+            return (
+                [
+                    f"{path}: title and description need a cell of their own, in which nbdev would"
+                    f" lose: {lost[0][:60]}"
+                ]
+                if lost
+                else []
+            )
     return [f"{path}: no title"]
 
 
 # The files
+
 
 class Reader(HTMLParser):
     "A page's ids, links and text."
@@ -56,8 +83,11 @@ class Reader(HTMLParser):
         if attrs.get("id"):
             self.ids[attrs["id"]] += 1
         where = tag if "nav" not in self.open else f"nav {tag}"
-        self.links += [(where, kind, attrs[kind]) for kind in ("href", "src", "srcset")
-                       if attrs.get(kind) is not None]
+        self.links += [
+            (where, kind, attrs[kind])
+            for kind in ("href", "src", "srcset")
+            if attrs.get(kind) is not None
+        ]
         self.h1 += tag == "h1"
         if tag == "img" and "alt" not in attrs:
             self.defects.append("an image without alt")
@@ -101,7 +131,9 @@ def page_of(notebook: str) -> str:
     return re.sub(r"\.ipynb(?=#|$)", ".html", notebook)
 
 
-def look_at_files(site: Path, notebooks: list[str], navigation: list[str], sidebar: list[str]) -> list[str]:
+def look_at_files(
+    site: Path, notebooks: list[str], navigation: list[str], sidebar: list[str]
+) -> list[str]:
     "What is wrong with the site's files."
     found = [f"no page of nbs/{name}" for name in notebooks if not (site / page_of(name)).is_file()]
     if not (site / ".nojekyll").exists():
@@ -124,7 +156,10 @@ def look_at_files(site: Path, notebooks: list[str], navigation: list[str], sideb
                 say(f"the id {name_of} stands there {times} times")
         text = "\n".join(page.text)
         for m in MARKUP.finditer(text):
-            say(f"markup that was not rendered: {text[max(0, m.start() - 25):m.end() + 25].split(chr(10))}")
+            say(
+                "markup that was not rendered:"
+                f" {text[max(0, m.start() - 25) : m.end() + 25].split(chr(10))}"
+            )
         if "Traceback (most recent call last)" in text + "\n".join(page.outputs):
             say("a traceback")
         linked = set()  # from the navigation
@@ -152,10 +187,16 @@ def look_at_files(site: Path, notebooks: list[str], navigation: list[str], sideb
             if tag == "nav a":
                 linked.add(target)
         for entry in navigation:
-            if not re.match(r"[a-z]+:", entry) and site / urldefrag(page_of(entry))[0] not in linked:
+            if (
+                not re.match(r"[a-z]+:", entry)
+                and site / urldefrag(page_of(entry))[0] not in linked
+            ):
                 say(f"the navigation lacks {entry}")
-    found += [f"the navigation names what is not there: {e}" for e in (*navigation, *sidebar)
-              if not re.match(r"[a-z]+:", e) and urldefrag(e)[0] not in notebooks]
+    found += [
+        f"the navigation names what is not there: {e}"
+        for e in (*navigation, *sidebar)
+        if not re.match(r"[a-z]+:", e) and urldefrag(e)[0] not in notebooks
+    ]
     return found
 
 
@@ -237,7 +278,12 @@ SETTLED = f"""async setting => {{
   await Promise.all([...document.images].map(image => image.decode().catch(() => {{}})));
   return ({LOOK.strip()})(setting);
 }}"""
-SETTINGS = [(False, 1280), (True, 1280), (True, 360), (False, 360)]  # dark, width: one change from each to the next
+SETTINGS = [
+    (False, 1280),
+    (True, 1280),
+    (True, 360),
+    (False, 360),
+]  # dark, width: one change from each to the next
 
 
 def look_at_pages(site: Path, names: list[str]) -> list[str]:
@@ -271,12 +317,17 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
                     page.emulate_media(color_scheme="dark" if dark else "light")
                     page.set_viewport_size({"width": width, "height": 900})
                     if width == 360 and dark and page.query_selector("div.plot"):
-                        page.reload(wait_until="load")  # figures are drawn for the width that they meet
+                        page.reload(
+                            wait_until="load"
+                        )  # figures are drawn for the width that they meet
                     for text in page.evaluate(SETTLED, [dark, width]):
                         say(text, f"{width} px, {'dark' if dark else 'light'}")
             except Error as e:
                 say(f"the browser says: {e.message.splitlines()[0]}")
-    return [f"{text}{' (' + '; '.join(dict.fromkeys(s)) + ')' if all(s) else ''}" for text, s in found.items()]
+    return [
+        f"{text}{' (' + '; '.join(dict.fromkeys(s)) + ')' if all(s) else ''}"
+        for text, s in found.items()
+    ]
 
 
 def in_browsers(site: Path, names: list[str]) -> list[str]:
@@ -299,13 +350,25 @@ p.innerHTML = '<svg class="main-svg"><g class="plot"><path d="M0 0 L99 50" strok
 </script></body></html>"""
 BROKEN = [  # what is broken, how, and what has to be said of it
     ("</p>", '<a href="c.html">c</a></p>', "a dead link, to c.html"),
-    ("</p>", '<a href="b.html#gone">c</a></p>', "a link to an anchor that is not there: b.html#gone"),
+    (
+        "</p>",
+        '<a href="b.html#gone">c</a></p>',
+        "a link to an anchor that is not there: b.html#gone",
+    ),
     ("</p>", '<a href="#gone">c</a></p>', "a link to an anchor that is not there: #gone"),
     ("</p>", '<a href="b.ipynb">c</a></p>', "a link to a notebook: b.ipynb"),
     ("</p>", '<a href="../../x.html">c</a></p>', "a link out of the site"),
     ("</p>", '<a href="javascript:alert()">c</a></p>', "a link of a strange kind"),
-    ("</p>", '<a href="https://github.com/fasterroof/fasterroof/blob/main/gone.py">c</a></p>', "does not have"),
-    ("</head>", '<link rel="stylesheet" href="https://x.invalid/x.css"></head>', "would fetch from elsewhere"),
+    (
+        "</p>",
+        '<a href="https://github.com/fasterroof/fasterroof/blob/main/gone.py">c</a></p>',
+        "does not have",
+    ),
+    (
+        "</head>",
+        '<link rel="stylesheet" href="https://x.invalid/x.css"></head>',
+        "would fetch from elsewhere",
+    ),
     ('<a href="b.html">B</a>', "", "the navigation lacks b.ipynb"),
     ("</p>", "</p><p>::: {.callout-note}</p>", "markup that was not rendered"),
     ("</p>", "</p><p>A heading {#name}</p>", "markup that was not rendered"),
@@ -324,7 +387,11 @@ BROKEN = [  # what is broken, how, and what has to be said of it
 BROKEN_SHOWN = [
     ("</body>", "<script>throw Error('x')</script></body>", "an error of its script"),
     ("</body>", "<script>console.error('x')</script></body>", "the console says: x"),
-    ("</body>", "<script>fetch('https://x.invalid/').catch(() => 0)</script></body>", "a request to the network"),
+    (
+        "</body>",
+        "<script>fetch('https://x.invalid/').catch(() => 0)</script></body>",
+        "a request to the network",
+    ),
     ("</body>", "<script src='gone.js'></script></body>", "did not load"),
     ("</p>", '</p><img alt="" src="data:image/png;base64,AA==">', "an image that does not load"),
     ("</p>", '</p><p style="width: 500px">x</p>', "wider than the window by"),
@@ -346,15 +413,25 @@ def self_test() -> list[str]:
         (site / ".nojekyll").touch()
         (site / "b.html").write_text(SOUND)
 
-        def files(notebooks=("a.ipynb", "b.ipynb"), navigation=("a.ipynb", "b.ipynb"), sidebar=("b.ipynb",)):
+        def files(
+            notebooks=("a.ipynb", "b.ipynb"),
+            navigation=("a.ipynb", "b.ipynb"),
+            sidebar=("b.ipynb",),
+        ):
             return look_at_files(site, list(notebooks), list(navigation), list(sidebar))
 
         def expect(what: str, found: list[str], said: str):
             if not any(said in text for text in found):
                 failed.append(f"self-test: {what!r} was not found; only {found}")
 
-        for title, said in (("# T\n\n> About.\n\nMore", "lose: More"), ("> About.", "no title"), ("# T\n\n> X", "")):
-            (site / "n.ipynb").write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": title}]}))
+        for title, said in (
+            ("# T\n\n> About.\n\nMore", "lose: More"),
+            ("> About.", "no title"),
+            ("# T\n\n> X", ""),
+        ):
+            (site / "n.ipynb").write_text(
+                json.dumps({"cells": [{"cell_type": "markdown", "source": title}]})
+            )
             found = look_at_notebook(site / "n.ipynb")
             expect(title, found or [""], said)
             failed += [f"self-test: {found} of a sound title"] if found and not said else []
@@ -363,9 +440,21 @@ def self_test() -> list[str]:
             expect(new, files(), said)
         (site / "a.html").write_text(SOUND)
         failed += [f"self-test: a sound page: {text}" for text in files()]
-        expect("a notebook without a page", files(("a.ipynb", "b.ipynb", "c.ipynb")), "no page of nbs/c.ipynb")
-        expect("a page without a notebook", files(("b.ipynb",), ("b.ipynb",)), "a.html: a page of no notebook")
-        expect("navigation", files(navigation=("a.ipynb", "c.ipynb")), "names what is not there: c.ipynb")
+        expect(
+            "a notebook without a page",
+            files(("a.ipynb", "b.ipynb", "c.ipynb")),
+            "no page of nbs/c.ipynb",
+        )
+        expect(
+            "a page without a notebook",
+            files(("b.ipynb",), ("b.ipynb",)),
+            "a.html: a page of no notebook",
+        )
+        expect(
+            "navigation",
+            files(navigation=("a.ipynb", "c.ipynb")),
+            "names what is not there: c.ipynb",
+        )
         expect("sidebar", files(sidebar=("c.ipynb",)), "names what is not there: c.ipynb")
         (site / ".nojekyll").unlink()
         expect(".nojekyll", files(), "no .nojekyll")
@@ -373,9 +462,15 @@ def self_test() -> list[str]:
             assert old in SOUND, old
             (site / f"{i}.html").write_text(SOUND.replace(old, new, 1))
         found = look_at_pages(site, ["a.html", *(f"{i}.html" for i in range(len(BROKEN_SHOWN)))])
-        failed += [f"self-test: a sound page: {text}" for text in found if text.startswith("a.html")]
+        failed += [
+            f"self-test: a sound page: {text}" for text in found if text.startswith("a.html")
+        ]
         for i, (_, new, said) in enumerate(BROKEN_SHOWN):
-            expect(new or BROKEN_SHOWN[i][0], [text for text in found if text.startswith(f"{i}.html")], said)
+            expect(
+                new or BROKEN_SHOWN[i][0],
+                [text for text in found if text.startswith(f"{i}.html")],
+                said,
+            )
     return failed
 
 
@@ -385,28 +480,55 @@ def together(found: list[str]) -> list[str]:
     for text in found:
         page, colon, what = text.partition(".html: ")
         pages.setdefault(what if colon else text, []).append(page + ".html" if colon else "")
-    return [what if names == [""] else f"{len(names)} pages, the first {names[0]}: {what}" if len(names) > 3
-            else "\n".join(f"{name}: {what}" for name in names) for what, names in pages.items()]
+    return [
+        (
+            what
+            if names == [""]
+            else (
+                f"{len(names)} pages, the first {names[0]}: {what}"
+                if len(names) > 3
+                else "\n".join(f"{name}: {what}" for name in names)
+            )
+        )
+        for what, names in pages.items()
+    ]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("site", nargs="?", type=Path, default=ROOT / "_site", help="folder of the site")
-    parser.add_argument("--pages", nargs="+", default=[], help="pages for the browser, as tutorials/roofline.html")
-    parser.add_argument("--self-test", action="store_true", help="only see whether what is wrong would be found")
+    parser.add_argument(
+        "site", nargs="?", type=Path, default=ROOT / "_site", help="folder of the site"
+    )
+    parser.add_argument(
+        "--pages", nargs="+", default=[], help="pages for the browser, as tutorials/roofline.html"
+    )
+    parser.add_argument(
+        "--self-test", action="store_true", help="only see whether what is wrong would be found"
+    )
     args = parser.parse_args()
     started, site = time.monotonic(), args.site.resolve()
     os.chdir(ROOT)
     if args.self_test:
         found, what = self_test(), f"{len(BROKEN) + len(BROKEN_SHOWN) + 7} ways to break a page"
     else:
-        notebooks = sorted(p.relative_to(ROOT / "nbs").as_posix() for p in (ROOT / "nbs").rglob("*.ipynb")
-                           if not any(part[0] in "._" for part in p.relative_to(ROOT / "nbs").parts))
-        bar = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))["website"]["navbar"]
-        side = yaml.safe_load((ROOT / "nbs" / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]
+        notebooks = sorted(
+            p.relative_to(ROOT / "nbs").as_posix()
+            for p in (ROOT / "nbs").rglob("*.ipynb")
+            if not any(part[0] in "._" for part in p.relative_to(ROOT / "nbs").parts)
+        )
+        bar = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))["website"][
+            "navbar"
+        ]
+        side = yaml.safe_load((ROOT / "nbs" / "sidebar.yml").read_text(encoding="utf-8"))[
+            "website"
+        ]["sidebar"]
         found = [text for name in notebooks for text in look_at_notebook(Path("nbs") / name)]
-        found += look_at_files(site, notebooks, [*entries(bar.get("left")), *entries(bar.get("right"))],
-                              list(entries(side["contents"])))
+        found += look_at_files(
+            site,
+            notebooks,
+            [*entries(bar.get("left")), *entries(bar.get("right"))],
+            list(entries(side["contents"])),
+        )
         pages = args.pages or sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
         found += in_browsers(site, pages)
         what = f"{len(pages)} pages, each light and dark, 1280 and 360 px wide"

@@ -1,10 +1,14 @@
 """Mend the links that nbdev makes of names in backticks, in the notebooks that it processed.
 
-nbdev takes a short name for the first module, by the alphabet, that has it, whatever word it is; it writes anchors in
-lower case, of methods too, which have no section; and it makes a link within a link. Here a name is what the notebook
-that says it has by that name: its own, or what it imports, or else what a package hands out. Of others only those
+nbdev takes a short name for the first module, by the alphabet, that has it, whatever word it is; it
+writes anchors in
+lower case, of methods too, which have no section; and it makes a link within a link. Here a name is
+what the notebook
+that says it has by that name: its own, or what it imports, or else what a package hands out. Of
+others only those
 are kept that one module alone has and that are no plain words.
 """
+
 import ast
 import json
 import re
@@ -12,15 +16,21 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SECTION = re.compile(r"---\s+\[source\]\((?P<url>[^)#\s]+)#L(?P<line>\w+)\)(?P<style>\{[^}]*\})\s+"
-                     r"(?P<marks>#+) (?P<name>\S+)(?: \{#(?P<id>[^}]+)\})?\n")
+SECTION = re.compile(
+    r"---\s+\[source\]\((?P<url>[^)#\s]+)#L(?P<line>\w+)\)(?P<style>\{[^}]*\})\s+"
+    r"(?P<marks>#+) (?P<name>\S+)(?: \{#(?P<id>[^}]+)\})?\n"
+)
 
 
 @cache
 def defined(path: str) -> dict[str, int]:
     "The functions and classes that a module has, and their lines."
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    return {node.name: node.lineno for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    return {
+        node.name: node.lineno
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    }
 
 
 def imports(source: str, module: str = "") -> dict[str, str]:
@@ -31,11 +41,14 @@ def imports(source: str, module: str = "") -> dict[str, str]:
         return {}
     found = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("fasterroof.")):
-            base = module.split(".")[:-node.level] if node.level else []
+        if isinstance(node, ast.ImportFrom) and (
+            node.level or (node.module or "").startswith("fasterroof.")
+        ):
+            base = module.split(".")[: -node.level] if node.level else []
             for name in node.names:
-                found[name.asname or name.name] = ".".join([*base, *((node.module or "").split(".") if node.module
-                                                                     else [])])
+                found[name.asname or name.name] = ".".join(
+                    [*base, *((node.module or "").split(".") if node.module else [])]
+                )
     return found
 
 
@@ -44,7 +57,11 @@ def public_names() -> dict[str, str]:
     found = {}
     for stub in (ROOT / "fasterroof").rglob("__init__.pyi"):
         package = ".".join(stub.relative_to(ROOT).with_suffix("").parts)
-        found |= {k: v for k, v in imports(stub.read_text(encoding="utf-8"), package).items() if v != "fasterroof"}
+        found |= {
+            k: v
+            for k, v in imports(stub.read_text(encoding="utf-8"), package).items()
+            if v != "fasterroof"
+        }
     return found
 
 
@@ -65,20 +82,36 @@ class Mender:
         for module, symbols in self.symbols.items():
             for full in symbols:
                 self.modules.setdefault(full.removeprefix(module + "."), []).append(module)
-        self.link = re.compile(r"\[`(?P<name>[^`\s]+?)(?P<call>\(\))?`\]\(" + re.escape(base) + r"[^)\s]*\)")
-        self.notebooks = {n: json.loads((ROOT / "_proc" / n).read_text(encoding="utf-8"))
-                          for n in names if (ROOT / "_proc" / n).exists()}
-        self.sections = {n.removesuffix(".ipynb") + ".html": self.ids(nb) for n, nb in self.notebooks.items()}
+        self.link = re.compile(
+            r"\[`(?P<name>[^`\s]+?)(?P<call>\(\))?`\]\(" + re.escape(base) + r"[^)\s]*\)"
+        )
+        self.notebooks = {
+            n: json.loads((ROOT / "_proc" / n).read_text(encoding="utf-8"))
+            for n in names
+            if (ROOT / "_proc" / n).exists()
+        }
+        self.sections = {
+            n.removesuffix(".ipynb") + ".html": self.ids(nb) for n, nb in self.notebooks.items()
+        }
 
     @staticmethod
     def documents(nb: dict):
         "The outputs in Markdown."
-        return [out["data"] for cell in nb["cells"] for out in cell.get("outputs", [])
-                if "text/markdown" in out.get("data", {})]
+        return [
+            out["data"]
+            for cell in nb["cells"]
+            for out in cell.get("outputs", [])
+            if "text/markdown" in out.get("data", {})
+        ]
 
     def ids(self, nb: dict) -> dict[str, str]:
-        "The names that a page documents, and their ids: in lower case, but where two differ by nothing else."
-        names = [m["name"] for data in self.documents(nb) if (m := SECTION.match("".join(data["text/markdown"])))]
+        """The names that a page documents, and their ids: in lower case, but where two differ by
+        nothing else."""
+        names = [
+            m["name"]
+            for data in self.documents(nb)
+            if (m := SECTION.match("".join(data["text/markdown"])))
+        ]
         lower = [name.lower() for name in names]
         return {name: name if lower.count(name.lower()) > 1 else name.lower() for name in names}
 
@@ -102,10 +135,18 @@ class Mender:
 
     def mended(self, text: str, own: str, imported: dict[str, str]) -> str:
         "Markdown with the links that its names want."
+
         def link(m) -> str:
             name = m["name"]
             if name.startswith("fasterroof."):
-                module = next((k for k in sorted(self.symbols, key=len, reverse=True) if name in self.symbols[k]), None)
+                module = next(
+                    (
+                        k
+                        for k in sorted(self.symbols, key=len, reverse=True)
+                        if name in self.symbols[k]
+                    ),
+                    None,
+                )
                 name = name.removeprefix(f"{module}.")
             else:
                 module = self.meant(name, own, imported)
@@ -115,18 +156,25 @@ class Mender:
             page = self.symbols[module][f"{module}.{name}"][0].partition("#")[0]
             return f"[{shown}]({self.base}{page}{self.anchor(page, name)})"
 
-        text = re.sub(r"\[" + self.link.pattern + r"\](?=\()", lambda m: f"[`{m['name']}{m['call'] or ''}`]", text)
+        text = re.sub(
+            r"\[" + self.link.pattern + r"\](?=\()",
+            lambda m: f"[`{m['name']}{m['call'] or ''}`]",
+            text,
+        )
         return self.link.sub(link, text)
 
     def section(self, text: str, name: str, own: str) -> str:
         "The documentation of a name, whose source is in its own module and whose id is its own."
+
         def head(m) -> str:
             path, url, line = own.replace(".", "/") + ".py", m["url"], m["line"]
             if own and not url.endswith("/" + path) and m["name"] in defined(path):
                 url, line = self.blob + path, defined(path)[m["name"]]
             found = self.sections[name].get(m["name"], "")
             own_id = f" {{#{found}}}" if found and found != found.lower() or m["id"] else ""
-            return f"---\n\n[source]({url}#L{line}){m['style']}\n\n{m['marks']} {m['name']}{own_id}\n"
+            return (
+                f"---\n\n[source]({url}#L{line}){m['style']}\n\n{m['marks']} {m['name']}{own_id}\n"
+            )
 
         return SECTION.sub(head, text, count=1)
 
@@ -135,7 +183,14 @@ class Mender:
         for name, nb in self.notebooks.items():
             source = json.loads((ROOT / "nbs" / name).read_text(encoding="utf-8"))
             code = [text_of(cell) for cell in source["cells"] if cell["cell_type"] == "code"]
-            exported = next((m[1] for text in code if (m := re.search(r"^#\|\s*default_exp (\S+)", text, re.M))), "")
+            exported = next(
+                (
+                    m[1]
+                    for text in code
+                    if (m := re.search(r"^#\|\s*default_exp (\S+)", text, re.M))
+                ),
+                "",
+            )
             own = f"fasterroof.{exported}" if exported else ""
             imported = {k: v for text in code for k, v in imports(text, own).items()}
             before = json.dumps(nb)
@@ -143,7 +198,11 @@ class Mender:
                 if cell["cell_type"] == "markdown":
                     cell["source"] = self.mended(text_of(cell), own, imported)
             for data in self.documents(nb):
-                text = self.section("".join(data["text/markdown"]), name.removesuffix(".ipynb") + ".html", own)
+                text = self.section(
+                    "".join(data["text/markdown"]), name.removesuffix(".ipynb") + ".html", own
+                )
                 data["text/markdown"] = self.mended(text, own, imported)
             if json.dumps(nb) != before:
-                (ROOT / "_proc" / name).write_text(json.dumps(nb, ensure_ascii=False, indent=1), encoding="utf-8")
+                (ROOT / "_proc" / name).write_text(
+                    json.dumps(nb, ensure_ascii=False, indent=1), encoding="utf-8"
+                )

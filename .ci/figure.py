@@ -1,8 +1,10 @@
-"""Make the home page's picture, nbs/images/resnet18-light.svg and -dark.svg, from reports/resnet18.json.
+"""Make the home page's picture, nbs/images/resnet18-light.svg and -dark.svg, from
+reports/resnet18.json.
 
-    .venv/bin/python .ci/figure.py            (Chromium, and the extra docs)
-    .venv/bin/python .ci/figure.py --check    whether the pictures are of that run
+.venv/bin/python .ci/figure.py            (Chromium, and the extra docs)
+.venv/bin/python .ci/figure.py --check    whether the pictures are of that run
 """
+
 import hashlib
 import json
 import math
@@ -29,7 +31,10 @@ def picture(scheme: str) -> Path:
 
 def stamp() -> str:
     "What a picture carries to tell which run it is of."
-    return f"<desc>reports/resnet18.json, sha256 {hashlib.sha256(source.read_bytes()).hexdigest()}</desc>"
+    return (
+        "<desc>reports/resnet18.json, sha256"
+        f" {hashlib.sha256(source.read_bytes()).hexdigest()}</desc>"
+    )
 
 
 def draw() -> None:
@@ -50,14 +55,27 @@ def draw() -> None:
             fig.update_layout(font=dict(color=ink, size=13))
             for point in (x for x in run.points if x.name in NAMED):
                 at = math.log10(point.arithmetic_intensity), math.log10(point.achieved_gflops * 1e9)
-                fig.add_annotation(x=at[0], y=at[1], text=point.name, ax=0, ay=NAMED[point.name], arrowcolor=ink,
-                                   arrowwidth=1)
+                fig.add_annotation(
+                    x=at[0],
+                    y=at[1],
+                    text=point.name,
+                    ax=0,
+                    ay=NAMED[point.name],
+                    arrowcolor=ink,
+                    arrowwidth=1,
+                )
             fig.update_xaxes(linecolor=ink).update_yaxes(linecolor=ink)
             svg = unquote(page.evaluate(DRAW, [json.loads(fig.to_json()), SIZE]).split(",", 1)[1])
             picture(scheme).write_text(svg.replace(">", f">{stamp()}", 1), encoding="utf-8")
 
 
 if "--check" in sys.argv[1:]:
-    stale = [picture(s).name for s in INK if not picture(s).exists() or stamp() not in picture(s).read_text("utf-8")]
-    if stale: sys.exit(f"{', '.join(stale)}: not of reports/resnet18.json; run .ci/figure.py")
-else: draw()
+    stale = [
+        picture(s).name
+        for s in INK
+        if not picture(s).exists() or stamp() not in picture(s).read_text("utf-8")
+    ]
+    if stale:
+        sys.exit(f"{', '.join(stale)}: not of reports/resnet18.json; run .ci/figure.py")
+else:
+    draw()

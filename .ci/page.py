@@ -1,4 +1,5 @@
 "A page on its way from a processed notebook to HTML, through pandoc; and its links."
+
 import html
 import posixpath
 import re
@@ -22,7 +23,10 @@ def pandoc(text: str) -> str:
 
     done = subprocess.run(
         [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "html", "--mathml", "--wrap=none"],
-        input=text, capture_output=True, encoding="utf-8")
+        input=text,
+        capture_output=True,
+        encoding="utf-8",
+    )
     if done.returncode or done.stderr.strip():
         raise ValueError(done.stderr.strip())
     return done.stdout
@@ -44,37 +48,57 @@ class Page:
         # Titles may hold code and formulas, so they go the same way.
         about = self.meta.get("description") or ""
         try:
-            head, _, body = pandoc(f"{self.title}\n\n{about}\n\n```{{=html}}\n<!--head-->\n```\n\n{text}").partition(
-                "<!--head-->")
+            head, _, body = pandoc(
+                f"{self.title}\n\n{about}\n\n```{{=html}}\n<!--head-->\n```\n\n{text}"
+            ).partition("<!--head-->")
         except ValueError as e:
             raise SystemExit(f"nbs/{self.name}: {e}") from None
         said = re.findall(r"<p>(.*?)</p>", head, flags=re.S)
         self.heading, self.about = said[0], said[1] if len(said) > 1 else ""
         body = re.sub(r'<span id="cb[\d-]+"><a href="#cb[\d-]+"[^>]*></a>', "<span>", body)
-        body = re.sub(r'<div class="sourceCode" id="cb\d+"', '<div class="sourceCode" tabindex="0"', body)
-        body = re.sub(r"<table\b.*?</table>", lambda m: m[0] if boxed(m) else table_boxes(m[0]), body, flags=re.S)
-        body = re.sub(r'<math display="inline".*?</math>', lambda m: f'<span class="formula">{m[0]}</span>'
-                      if len(re.search(r"<annotation[^>]*>(.*?)</annotation>", m[0], re.S)[1]) > 25 else m[0], body,
-                      flags=re.S)
+        body = re.sub(
+            r'<div class="sourceCode" id="cb\d+"', '<div class="sourceCode" tabindex="0"', body
+        )
+        body = re.sub(
+            r"<table\b.*?</table>",
+            lambda m: m[0] if boxed(m) else table_boxes(m[0]),
+            body,
+            flags=re.S,
+        )
+        body = re.sub(
+            r'<math display="inline".*?</math>',
+            lambda m: (
+                f'<span class="formula">{m[0]}</span>'
+                if len(re.search(r"<annotation[^>]*>(.*?)</annotation>", m[0], re.S)[1]) > 25
+                else m[0]
+            ),
+            body,
+            flags=re.S,
+        )
         self.headings: list[tuple[int, str, str]] = []
-        self.rendered = re.sub(r'<h([1-6])([^>]*?) id="([^"]+)"([^>]*)>(.*?)</h\1>', self._heading, body, flags=re.S)
+        self.rendered = re.sub(
+            r'<h([1-6])([^>]*?) id="([^"]+)"([^>]*)>(.*?)</h\1>', self._heading, body, flags=re.S
+        )
         return self
 
     def _heading(self, m) -> str:
         level, before, name, after, text = m.groups()
         if "unlisted" not in before + after:
             self.headings.append((int(level), name, text))
-        return (f'<h{level}{before} id="{name}"{after}>{text}'
-                f'<a class="anchor" href="#{name}" aria-label="Link to this section">#</a></h{level}>')
+        return (
+            f'<h{level}{before} id="{name}"{after}>{text}'
+            f'<a class="anchor" href="#{name}" aria-label="Link to this section">#</a></h{level}>'
+        )
 
 
 def boxed(m) -> bool:
     "Whether a table stands in its box already."
-    return m.string[:m.start()].endswith('<div class="scroll" tabindex="0">')
+    return m.string[: m.start()].endswith('<div class="scroll" tabindex="0">')
 
 
 def resolved(page: Page, text: str) -> str:
     "HTML with links that lead from this page to others of the site."
+
     def link(m) -> str:
         before, url, after = m.groups()
         url, anchor = urldefrag(html.unescape(url))
@@ -82,7 +106,8 @@ def resolved(page: Page, text: str) -> str:
         if not ours and (re.match(r"[a-z]+:|//", url) or not url):
             return m[0]
         target = posixpath.normpath(
-            url.removeprefix(BASE) if ours else posixpath.join(posixpath.dirname(page.url), url))
+            url.removeprefix(BASE) if ours else posixpath.join(posixpath.dirname(page.url), url)
+        )
         target = re.sub(r"\.ipynb$", ".html", target)
         url = posixpath.relpath(target, posixpath.dirname(page.url) or ".")
         return f'<a{before} href="{html.escape(url + ("#" + anchor if anchor else ""))}"{after}>'

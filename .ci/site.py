@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""The documentation site without Quarto: nbdev's processed notebooks, through pandoc, into a folder of plain pages.
+"""The documentation site without Quarto: nbdev's processed notebooks, through pandoc, into a folder
+of plain pages.
 
-Nothing in it fetches anything: open `_site/index.html`. GitHub Pages gets what Quarto makes of the same notebooks.
+Nothing in it fetches anything: open `_site/index.html`. GitHub Pages gets what Quarto makes of the
+same notebooks.
 """
+
 import argparse
 import html
 import os
@@ -25,6 +28,7 @@ BLOB = f"{settings['git_url']}/blob/{settings['branch']}/"
 
 # What nbdev makes of the notebooks
 
+
 def notebooks() -> list[str]:
     "The notebooks' paths below nbs/, as nbdev sees them."
     found = (p.relative_to(ROOT / "nbs") for p in (ROOT / "nbs").rglob("*.ipynb"))
@@ -32,7 +36,8 @@ def notebooks() -> list[str]:
 
 
 def process(only: list[str], force: bool):
-    "Run nbdev over the notebooks, into _proc: show_doc executed, hidden cells gone, links to names added and mended."
+    """Run nbdev over the notebooks, into _proc: show_doc executed, hidden cells gone, links to
+    names added and mended."""
     if any(part.startswith(".") for part in ROOT.parts):
         sys.exit(f"nbdev finds no notebooks below a hidden folder: {ROOT}")
     os.chdir(ROOT)
@@ -56,6 +61,7 @@ def process(only: list[str], force: bool):
 
 # Pages
 
+
 def fill(template: str, values: dict[str, str]) -> str:
     "The template with its {{name}}s replaced."
     return re.sub(r"\{\{(\w+)\}\}", lambda m: values[m[1]], template)
@@ -72,7 +78,12 @@ def build(out: Path, only: list[str]) -> int:
         list(pool.map(Page.render, wanted))
     for page in pages.values():
         if not page.rendered:  # not asked for: its name has to do
-            page.heading, page.about, page.title, page.headings = html.escape(Path(page.name).stem), "", page.name, []
+            page.heading, page.about, page.title, page.headings = (
+                html.escape(Path(page.name).stem),
+                "",
+                page.name,
+                [],
+            )
     listed = sections(pages, items)
     template = (THEME / "page.html").read_text(encoding="utf-8")
     if not only and out.exists():
@@ -80,16 +91,27 @@ def build(out: Path, only: list[str]) -> int:
     for page in wanted:
         title, inside = listed.get(page.folder, ("", []))
         values = {
-            "title": html.escape(plain(page.heading)), "site": html.escape(settings["title"]), "up": page.up,
-            "heading": page.heading, "about": f'<p class="about">{page.about}</p>' if page.about else "",
-            "description": html.escape(plain(page.about)), "navigation": navigation(page, items),
+            "title": html.escape(plain(page.heading)),
+            "site": html.escape(settings["title"]),
+            "up": page.up,
+            "heading": page.heading,
+            "about": f'<p class="about">{page.about}</p>' if page.about else "",
+            "description": html.escape(plain(page.about)),
+            "navigation": navigation(page, items),
             "sidebar": f'<nav class="sidebar" aria-label="{html.escape(title)}">'
-                       f"{sidebar(page, title, inside, pages)}</nav>" if inside else "",
-            "contents": contents(page), "body": page.rendered, "around": around(page, inside) if inside else "",
-            "source": f"{BLOB}nbs/{page.name}", "path": f"nbs/{page.name}".replace("/", "/<wbr>"),
-            "repo": settings["git_url"], "shape": "with-sidebar" if inside else "alone",
+            f"{sidebar(page, title, inside, pages)}</nav>"
+            if inside
+            else "",
+            "contents": contents(page),
+            "body": page.rendered,
+            "around": around(page, inside) if inside else "",
+            "source": f"{BLOB}nbs/{page.name}",
+            "path": f"nbs/{page.name}".replace("/", "/<wbr>"),
+            "repo": settings["git_url"],
+            "shape": "with-sidebar" if inside else "alone",
             "plotly": f'<script src="{page.up}plotly.min.js" defer></script>'
-                      if 'class="plot"' in page.rendered else "",
+            if 'class="plot"' in page.rendered
+            else "",
         }
         target = out / page.url
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -98,11 +120,17 @@ def build(out: Path, only: list[str]) -> int:
 
     for asset in (THEME / "page.css", THEME / "page.js", ROOT / "nbs" / "styles.css"):
         shutil.copy(asset, out / asset.name)
-    for image in (p for p in (ROOT / "nbs").rglob("*") if p.suffix in (".svg", ".png", ".jpg", ".gif", ".webp")):
+    for image in (
+        p
+        for p in (ROOT / "nbs").rglob("*")
+        if p.suffix in (".svg", ".png", ".jpg", ".gif", ".webp")
+    ):
         target = out / image.relative_to(ROOT / "nbs")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(image, target)
-    shutil.copy(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", out / "plotly.min.js")
+    shutil.copy(
+        Path(plotly.__file__).parent / "package_data" / "plotly.min.js", out / "plotly.min.js"
+    )
     if not only:
         (out / "search.js").write_text(search_index(pages), encoding="utf-8")
     (out / ".nojekyll").touch()
@@ -111,10 +139,22 @@ def build(out: Path, only: list[str]) -> int:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("pages", nargs="*", help="notebooks, as nbs/tutorials/roofline.ipynb; all where none is given")
+    parser.add_argument(
+        "pages",
+        nargs="*",
+        help="notebooks, as nbs/tutorials/roofline.ipynb; all where none is given",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "_site", help="folder of the site")
-    parser.add_argument("--processed", action="store_true", help="only the processed notebooks, in _proc, for Quarto")
-    parser.add_argument("--force", action="store_true", help="also notebooks that did not change since the last time")
+    parser.add_argument(
+        "--processed",
+        action="store_true",
+        help="only the processed notebooks, in _proc, for Quarto",
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="also notebooks that did not change since the last time",
+    )
     args = parser.parse_args()
     only = [p.split("nbs/")[-1].removesuffix(".ipynb") + ".ipynb" for p in args.pages]
     if unknown := set(only) - set(notebooks()):
@@ -124,9 +164,12 @@ def main():
     processed = time.monotonic()
     if not args.processed:
         count = build(out, only)
-        print(f"{count} pages in {out}: nbdev took {processed - started:.0f} s, the rest "
-              f"{time.monotonic() - processed:.0f} s")
-    # nbdev left an IPython shell per notebook, and they take a minute to say goodbye, one after the other.
+        print(
+            f"{count} pages in {out}: nbdev took {processed - started:.0f} s, the rest "
+            f"{time.monotonic() - processed:.0f} s"
+        )
+    # nbdev left an IPython shell per notebook, and they take a minute to say goodbye, one after the
+    # other.
     sys.stdout.flush()
     os._exit(0)
 

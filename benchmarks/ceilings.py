@@ -1,15 +1,24 @@
-"""Whether the ceilings that `measure_peaks` finds are as high as what plain C reaches, measured in turn.
+"""Whether the ceilings that `measure_peaks` finds are as high as what plain C reaches, measured in
+turn.
 
-In each round `ceilings.c` and `measure_peaks` run one after the other on the same CPUs, in alternating order. Caches
-are gone over by half of their capacity, main memory by as much as `measure_peaks` takes. Main memory may be in another
-state a second later, so C tries it right before and right after; the better of the two counts. Since `measure_peaks`
-takes seconds, its kernels for main memory then run alone between two tries of C, and pairs in which these two agree
-within a tenth were in one state: their median is what counts. Prints what both reached and their ratios; then the
+In each round `ceilings.c` and `measure_peaks` run one after the other on the same CPUs, in
+alternating order. Caches
+are gone over by half of their capacity, main memory by as much as `measure_peaks` takes. Main
+memory may be in another
+state a second later, so C tries it right before and right after; the better of the two counts.
+Since `measure_peaks`
+takes seconds, its kernels for main memory then run alone between two tries of C, and pairs in which
+these two agree
+within a tenth were in one state: their median is what counts. Prints what both reached and their
+ratios; then the
 smallest ratio of each quantity beside what is to be reached. With `--mixes`, the
-ratios of each mix of reading and writing too: one far above the others of its level is worth a look.
+ratios of each mix of reading and writing too: one far above the others of its level is worth a
+look.
 
-    python benchmarks/ceilings.py [--rounds 3] [--modes fp32 bf16] [--mixes] [--width 100] [--json FILE]
+    python benchmarks/ceilings.py [--rounds 3] [--modes fp32 bf16] [--mixes] [--width 100]
+    [--json FILE]
 """
+
 import argparse
 import json
 import platform
@@ -41,15 +50,35 @@ def built(folder: str) -> tuple[str, list[Path]]:
     "The compiler's version and a program for each width of a vector that this machine has."
     native = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
     try:
-        version = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-        asked = subprocess.run(["cc", native, "-dM", "-E", "-x", "c", "/dev/null"], capture_output=True, text=True,
-                               check=True).stdout
+        version = subprocess.run(
+            ["cc", "--version"], capture_output=True, text=True, check=True
+        ).stdout.splitlines()[0]
+        asked = subprocess.run(
+            ["cc", native, "-dM", "-E", "-x", "c", "/dev/null"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         widths = [64, 32] if "__AVX512F__" in asked else [32] if "__AVX__" in asked else [16]
         programs = [Path(folder, f"ceilings{8 * width}") for width in widths]
         for width, program in zip(widths, programs, strict=True):
-            subprocess.run(["cc", "-O3", native, "-pthread", f"-DBYTES={width}", str(SOURCE), "-o", str(program)],
-                           capture_output=True, text=True, check=True)
-    except FileNotFoundError: sys.exit("This benchmark needs a C compiler, and there is none called cc.")
+            subprocess.run(
+                [
+                    "cc",
+                    "-O3",
+                    native,
+                    "-pthread",
+                    f"-DBYTES={width}",
+                    str(SOURCE),
+                    "-o",
+                    str(program),
+                ],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+    except FileNotFoundError:
+        sys.exit("This benchmark needs a C compiler, and there is none called cc.")
     except subprocess.CalledProcessError as e:
         sys.exit(f"The C compiler could not build {SOURCE.name} ({shlex.join(e.cmd)}):\n{e.stderr}")
     return version, programs
@@ -59,8 +88,11 @@ def in_c(programs: list[Path], cpus: list[int], ms: int, what: list[str]) -> lis
     "What every kernel reached, at every width: dicts of `what`, `mix`, `name` and `rate`."
     found = []
     for program in programs:
-        done = subprocess.run([str(program), str(ms), ",".join(map(str, cpus)), *what], capture_output=True, text=True)
-        if done.returncode: sys.exit(f"The C program failed: {done.stderr.strip() or done.returncode}")
+        done = subprocess.run(
+            [str(program), str(ms), ",".join(map(str, cpus)), *what], capture_output=True, text=True
+        )
+        if done.returncode:
+            sys.exit(f"The C program failed: {done.stderr.strip() or done.returncode}")
         found += json.loads(done.stdout)["kernels"]
     return found
 
@@ -74,7 +106,8 @@ def by_mix(kernels: list[dict], what: str) -> dict[str, float]:
     "The best rate of each mix in a level, of any width."
     found: dict[str, float] = {}
     for k in kernels:
-        if k["what"] == what: found[k["mix"]] = max(k["rate"], found.get(k["mix"], 0))
+        if k["what"] == what:
+            found[k["mix"]] = max(k["rate"], found.get(k["mix"], 0))
     return found
 
 
@@ -85,34 +118,49 @@ def in_one_state(dram, probe, nbytes: int, pairs: int) -> list[float]:
         readings = memory_readings(probe, {"DRAM": nbytes}, {"DRAM": 0.02}, rounds=1)
         ours = level("DRAM", nbytes, readings).bandwidth
         after = best(dram(), "DRAM")["rate"]
-        if max(before, after) < 1.1 * min(before, after): found.append(ours / max(before, after))
+        if max(before, after) < 1.1 * min(before, after):
+            found.append(ours / max(before, after))
         before = after
     return found
 
 
 def in_python(peaks) -> dict[str, dict]:
-    "The best of each mode and level that `measure_peaks` found, with the upper end of its interval."
+    """The best of each mode and level that `measure_peaks` found, with the upper end of its
+    interval."""
     found: dict[str, dict] = {}
     for c in peaks.ceilings:
-        if c.unit == "vector": continue  # C's loops multiply and add at once, as contractions do
+        if c.unit == "vector":
+            continue  # C's loops multiply and add at once, as contractions do
         if c.flops_per_s > found.get(c.mode, {"rate": 0})["rate"]:
             found[c.mode] = {"rate": c.flops_per_s, "name": c.by, "high": c.interval[1]}
     for x in (*peaks.caches, peaks.main):
-        found[x.name] = {"rate": x.bandwidth, "name": x.by, "high": x.interval[1], "capacity": x.capacity,
-                         "mixes": {m.name: m.bandwidth for m in x.mixes}}
+        found[x.name] = {
+            "rate": x.bandwidth,
+            "name": x.by,
+            "high": x.interval[1],
+            "capacity": x.capacity,
+            "mixes": {m.name: m.bandwidth for m in x.mixes},
+        }
     return found
 
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+)
 parser.add_argument("--rounds", type=int, default=3)
-parser.add_argument("--pairs", type=int, default=12, help="of main memory alone, between two tries of C")
-parser.add_argument("--modes", nargs="+", default=["fp32", "bf16"], choices=["fp32", "bf16", "fp64"])
+parser.add_argument(
+    "--pairs", type=int, default=12, help="of main memory alone, between two tries of C"
+)
+parser.add_argument(
+    "--modes", nargs="+", default=["fp32", "bf16"], choices=["fp32", "bf16", "fp64"]
+)
 parser.add_argument("--ms", type=int, default=20, help="of each kernel in C")
 parser.add_argument("--mixes", action="store_true", help="the ratios of each mix too")
 parser.add_argument("--width", type=int, default=100)
 parser.add_argument("--json", metavar="FILE")
 args = parser.parse_args()
-if platform.system() != "Linux": sys.exit("This benchmark pins threads the way Linux does.")
+if platform.system() != "Linux":
+    sys.exit("This benchmark pins threads the way Linux does.")
 
 cpus = placements(torch.get_num_threads(), cpu_set(), cpu_quota())[0]
 nbytes = memory_size(torch.device("cpu"))
@@ -120,7 +168,9 @@ quantities, caches, rounds, notes = [*args.modes], {}, [], []
 with tempfile.TemporaryDirectory() as folder:
     compiler, programs = built(folder)
 
-    def dram() -> list[dict]: return in_c(programs, cpus, args.ms, [f"DRAM={nbytes}"])
+    def dram() -> list[dict]:
+        return in_c(programs, cpus, args.ms, [f"DRAM={nbytes}"])
+
     def others() -> list[dict]:
         halves = [f"{name}={int(size) // 2}" for name, size in caches.items()]
         return in_c(programs, cpus, args.ms, ["arithmetic", *halves])
@@ -133,17 +183,30 @@ with tempfile.TemporaryDirectory() as folder:
         peaks = measure_peaks("cpu", modes=args.modes, cache=False)
         seconds = time.perf_counter() - began
         after = dram()
-        if peaks.conditions.get("cpus", cpus) != cpus: sys.exit("measure_peaks ran on other CPUs than C.")
+        if peaks.conditions.get("cpus", cpus) != cpus:
+            sys.exit("measure_peaks ran on other CPUs than C.")
         caches = {x.name: x.capacity for x in peaks.caches} or caches
         python, c = in_python(peaks), first or others()
         sides = [best(side, "DRAM")["rate"] for side in (before, after)]
         if max(sides) > 1.1 * min(sides):
-            notes.append(f"Round {i}: C's main memory went from {si(sides[0], 'B/s')} before to {si(sides[1], 'B/s')} "
-                         "after: its state changed meanwhile.")
+            notes.append(
+                f"Round {i}: C's main memory went from {si(sides[0], 'B/s')} before to"
+                f" {si(sides[1], 'B/s')} after: its state changed meanwhile."
+            )
         notes += [f"Round {i}, measure_peaks: {n}" for n in peaks.notes]
-        rounds.append({"seconds": seconds, "order": "C, fasterroof" if i % 2 else "fasterroof, C", "sides": sides,
-                       "c": c, "before": before, "after": after, "fasterroof": python, "conditions": peaks.conditions,
-                       "notes": list(peaks.notes)})
+        rounds.append(
+            {
+                "seconds": seconds,
+                "order": "C, fasterroof" if i % 2 else "fasterroof, C",
+                "sides": sides,
+                "c": c,
+                "before": before,
+                "after": after,
+                "fasterroof": python,
+                "conditions": peaks.conditions,
+                "notes": list(peaks.notes),
+            }
+        )
     with Prober() as prober:
         same = in_one_state(dram, CPUProbe(prober, torch.get_num_threads()), nbytes, args.pairs)
 
@@ -153,41 +216,76 @@ ratios: dict[str, list[float]] = {}
 of_mixes: dict[tuple[str, str], list[float]] = {}
 for i, r in enumerate(rounds):
     kernels = [*r["c"], *r["before"], *r["after"]]
-    quantities = list(dict.fromkeys([*quantities, *(k["what"] for k in r["c"] if k["mix"]), "DRAM"]))
+    quantities = list(
+        dict.fromkeys([*quantities, *(k["what"] for k in r["c"] if k["mix"]), "DRAM"])
+    )
     for what in quantities:
         a, b = best(kernels, what), r["fasterroof"].get(what)
         unit = "FLOP/s" if what in args.modes else "B/s"
-        if a and b: ratios.setdefault(what, []).append(b["rate"] / a["rate"])
+        if a and b:
+            ratios.setdefault(what, []).append(b["rate"] / a["rate"])
         for mix, rate in by_mix(kernels, what).items():
             reached = b["mixes"].get(mix) if b and "mixes" in b else None
-            if reached: of_mixes.setdefault((what, mix), []).append(reached / rate)
-        table.add_row(str(i) if what == quantities[0] else "", what, si(a and a["rate"], unit), a["name"] if a else "",
-                      si(b and b["rate"], unit), b["name"] if b else "", si(b and b["high"], unit),
-                      f"{ratios[what][-1]:.3f}" if a and b else "–", end_section=what == quantities[-1])
+            if reached:
+                of_mixes.setdefault((what, mix), []).append(reached / rate)
+        table.add_row(
+            str(i) if what == quantities[0] else "",
+            what,
+            si(a and a["rate"], unit),
+            a["name"] if a else "",
+            si(b and b["rate"], unit),
+            b["name"] if b else "",
+            si(b and b["high"], unit),
+            f"{ratios[what][-1]:.3f}" if a and b else "–",
+            end_section=what == quantities[-1],
+        )
 for what in quantities:
-    # Nothing but main memory has states of its own: C below its best was held up, and its ratio says little.
+    # Nothing but main memory has states of its own: C below its best was held up, and its ratio
+    # says little.
     reached = [a["rate"] if (a := best(r["c"], what)) else None for r in rounds]
-    held = [i for i, x in enumerate(reached) if x and what != "DRAM" and x < 0.9 * max(filter(None, reached))]
-    notes += [f"Round {i}: {what} in C was {reached[i] / max(filter(None, reached)):.2f} of its best." for i in held]
-for (what, mix), each in of_mixes.items(): mixes.add_row(what, mix, "  ".join(f"{x:.2f}" for x in each))
+    held = [
+        i
+        for i, x in enumerate(reached)
+        if x and what != "DRAM" and x < 0.9 * max(filter(None, reached))
+    ]
+    notes += [
+        f"Round {i}: {what} in C was {reached[i] / max(filter(None, reached)):.2f} of its best."
+        for i in held
+    ]
+for (what, mix), each in of_mixes.items():
+    mixes.add_row(what, mix, "  ".join(f"{x:.2f}" for x in each))
 verdicts = Table("", "smallest ratio", "to be reached", "")
 if same:
     low, half, high = min(same), statistics.median(same), max(same)
-    notes.append(f"DRAM in one state: {len(same)} of {args.pairs} pairs, {low:.3f} to {high:.3f}, median {half:.3f}; "
-                 "by rounds, across states: " + ", ".join(f"{x:.3f}" for x in ratios["DRAM"]))
+    notes.append(
+        f"DRAM in one state: {len(same)} of {args.pairs} pairs, {low:.3f} to {high:.3f}, median"
+        f" {half:.3f}; by rounds, across states: " + ", ".join(f"{x:.3f}" for x in ratios["DRAM"])
+    )
     ratios["DRAM"] = [half]
 for what in sorted(ratios, key=lambda w: ["fp32", "bf16", "fp64", *caches, "DRAM"].index(w)):
     low, reach = min(ratios[what]), REACH.get(what, 0.90)
-    verdicts.add_row(what, f"{low:.3f}", f"{reach:.2f}", "reached" if low >= reach else "not reached")
+    verdicts.add_row(
+        what, f"{low:.3f}", f"{reach:.2f}", "reached" if low >= reach else "not reached"
+    )
 
 console = Console(width=args.width, highlight=False)
 console.print(f"{cpu_name()}, {len(cpus)} threads, {compiler}, torch {torch.__version__}")
 console.print(table)
 console.print(verdicts)
-if args.mixes: console.print(mixes)
+if args.mixes:
+    console.print(mixes)
 console.print("measure_peaks took " + ", ".join(f"{r['seconds']:.1f}" for r in rounds) + " s")
-for note in notes: console.print(note)
+for note in notes:
+    console.print(note)
 if args.json:
-    machine = {"cpu": cpu_name(), "threads": len(cpus), "cpus": cpus, "compiler": compiler,
-               "torch": torch.__version__, "main_memory_bytes": nbytes}
-    Path(args.json).write_text(json.dumps({"machine": machine, "rounds": rounds, "ratios": ratios}, indent=1) + "\n")
+    machine = {
+        "cpu": cpu_name(),
+        "threads": len(cpus),
+        "cpus": cpus,
+        "compiler": compiler,
+        "torch": torch.__version__,
+        "main_memory_bytes": nbytes,
+    }
+    Path(args.json).write_text(
+        json.dumps({"machine": machine, "rounds": rounds, "ratios": ratios}, indent=1) + "\n"
+    )

@@ -1,4 +1,5 @@
-"Two emulated nodes of a Ray cluster on this machine: one attempt at a time on a device, and a node that is killed."
+"""Two emulated nodes of a Ray cluster on this machine: one attempt at a time on a device, and a
+node that is killed."""
 
 import argparse
 import collections
@@ -16,7 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-CASE = '''
+CASE = """
 import os, time
 import numpy as np
 from fasterroof.bench.case import Baseline, Built, Case, Tolerance
@@ -38,7 +39,7 @@ def build(p):
 CASE = Case("cluster", build, {"seed": list(range(SEEDS))}, {"seed": 0},
             tuple(Baseline(n, "numpy") for n in ("good", "also")), "good", Tolerance(1e-12, 1e-12),
             oracle=lambda p, x: x * 2, metrics=("steady_time", "host_rss"))
-'''
+"""
 SMALL = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
 CALLS = 6
 
@@ -54,27 +55,42 @@ class Nodes:
 
     def add(self, locks: str):
         name = f"node-{len(self.names)}"
-        env = {"FASTERROOF_LOCK_DIR": str(self.folder / locks), "CLUSTER_LOG": str(self.folder / "log"),
-               "CLUSTER_NODE": name, "TMPDIR": str(self.folder)}
-        node = self.cluster.add_node(num_cpus=1, resources={"fasterroof_cpu": 1}, env_vars=env, **SMALL)
+        env = {
+            "FASTERROOF_LOCK_DIR": str(self.folder / locks),
+            "CLUSTER_LOG": str(self.folder / "log"),
+            "CLUSTER_NODE": name,
+            "TMPDIR": str(self.folder),
+        }
+        node = self.cluster.add_node(
+            num_cpus=1, resources={"fasterroof_cpu": 1}, env_vars=env, **SMALL
+        )
         self.names[node] = name
         return node
 
     def remove(self, nodes: list) -> None:
         "Those that are still there, and the scratch of what was killed on them."
         for node in nodes:
-            if node in self.cluster.worker_nodes: self.cluster.remove_node(node)
-        for x in self.folder.glob("fasterroof-*"): shutil.rmtree(x, ignore_errors=True)
+            if node in self.cluster.worker_nodes:
+                self.cluster.remove_node(node)
+        for x in self.folder.glob("fasterroof-*"):
+            shutil.rmtree(x, ignore_errors=True)
 
 
 def workers(folder: Path) -> list[int]:
     "Processes whose command line names a scratch folder of the nodes."
     found = []
     for p in Path("/proc").iterdir():
-        if not p.name.isdigit(): continue
-        try: line, state = (p / "cmdline").read_bytes(), (p / "stat").read_text().rpartition(")")[2].split()[0]
-        except OSError: continue
-        if f"{folder}/fasterroof-".encode() in line and state != "Z": found.append(int(p.name))
+        if not p.name.isdigit():
+            continue
+        try:
+            line, state = (
+                (p / "cmdline").read_bytes(),
+                (p / "stat").read_text().rpartition(")")[2].split()[0],
+            )
+        except OSError:
+            continue
+        if f"{folder}/fasterroof-".encode() in line and state != "Z":
+            found.append(int(p.name))
     return found
 
 
@@ -82,7 +98,8 @@ def none_left(folder: Path) -> float:
     "Seconds until no worker is left; raises where one stays."
     began = time.monotonic()
     while left := workers(folder):
-        if time.monotonic() > began + 10: raise SystemExit(f"processes are left: {left}")
+        if time.monotonic() > began + 10:
+            raise SystemExit(f"processes are left: {left}")
         time.sleep(0.02)
     return time.monotonic() - began
 
@@ -100,7 +117,7 @@ def spans(folder: Path) -> dict[str, tuple[float, float, str]]:
 
 def overlaps(seen: dict) -> int:
     ordered = sorted(seen.values())
-    return sum(b[0] < a[1] for i, a in enumerate(ordered) for b in ordered[i + 1:])
+    return sum(b[0] < a[1] for i, a in enumerate(ordered) for b in ordered[i + 1 :])
 
 
 def stored(store: Path, planned: int | None) -> list[dict]:
@@ -109,9 +126,12 @@ def stored(store: Path, planned: int | None) -> list[dict]:
 
     rows = [row for path in store.glob("*/*.jsonl") for row in read_rows(path)]
     keys = collections.Counter((r["run_id"], r["attempt"]) for r in rows)
-    if twice := [k for k, n in keys.items() if n > 1]: raise SystemExit(f"doubled: {twice}")
-    if planned not in (None, len(keys)): raise SystemExit(f"{len(keys)} rows of {planned} attempts")
-    if left := list(store.glob(".attempts/*")): raise SystemExit(f"left in the store: {left}")
+    if twice := [k for k, n in keys.items() if n > 1]:
+        raise SystemExit(f"doubled: {twice}")
+    if planned not in (None, len(keys)):
+        raise SystemExit(f"{len(keys)} rows of {planned} attempts")
+    if left := list(store.glob(".attempts/*")):
+        raise SystemExit(f"left in the store: {left}")
     return rows
 
 
@@ -123,21 +143,28 @@ def run(folder: Path, executor, seeds: int, on_change=lambda suite: None):
 
     (folder / "cluster.py").write_text(CASE.replace("SEEDS", str(seeds)))
     store = Path(tempfile.mkdtemp(prefix="store-", dir=folder))
-    made = Suite(plan_attempts(named_cases([f"{folder}/cluster.py"]), ["numpy-cpu"]), store,
-                 Options(samples=CALLS, roof=False, timeout_s=60), on_change, executor)
+    made = Suite(
+        plan_attempts(named_cases([f"{folder}/cluster.py"]), ["numpy-cpu"]),
+        store,
+        Options(samples=CALLS, roof=False, timeout_s=60),
+        on_change,
+        executor,
+    )
     made.run()
     made.keep(True)
     return made, stored(store, len(made.ended))
 
 
 def inside(log: Path, node: str | None, timeout_s: float = 20) -> int | None:
-    "The next worker on a node (None: on any) that enters an attempt or an oracle; None where none does."
+    """The next worker on a node (None: on any) that enters an attempt or an oracle; None where none
+    does."""
     end, at = time.monotonic() + timeout_s, log.stat().st_size if log.exists() else 0
     while time.monotonic() < end:
         if log.exists():
             for line in log.read_bytes()[at:].decode().splitlines():
                 _, what, pid = line.split()
-                if what == node or node is None and what.startswith("node"): return int(pid)
+                if what == node or node is None and what.startswith("node"):
+                    return int(pid)
         time.sleep(0.005)
     return None
 
@@ -145,17 +172,22 @@ def inside(log: Path, node: str | None, timeout_s: float = 20) -> int | None:
 def struck(rng: random.Random, nodes: Nodes, node, how: str) -> float | None:
     "Do what a round is of, at a random moment; when it was done."
     log, name = nodes.folder / "log", nodes.names[node]
-    if how == "node killed at any moment": time.sleep(rng.uniform(0, 1.5))
+    if how == "node killed at any moment":
+        time.sleep(rng.uniform(0, 1.5))
     else:
         pid = inside(log, name if how == "node killed at work" else None)
-        if pid is None: return None
+        if pid is None:
+            return None
         time.sleep(rng.uniform(0, 0.2))
     at = time.monotonic()
     if how == "supervisor killed":
-        try: parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-        except OSError: return None  # its attempt is over
+        try:
+            parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            return None  # its attempt is over
         os.kill(parent, signal.SIGKILL)
-    else: nodes.cluster.remove_node(node, allow_graceful=False)
+    else:
+        nodes.cluster.remove_node(node, allow_graceful=False)
     return at
 
 
@@ -163,16 +195,28 @@ def checked(how: str, suite, rows: list[dict], seen: dict) -> collections.Counte
     "What became of a run; raises for what may not be."
     again, lost = sum(suite.schedule.again.values()), [*suite.schedule.gone]
     status = collections.Counter(r["status"] for r in rows)
-    found = collections.Counter(attempts=len(suite.attempts), rows=len(rows), ok=status["ok"], rescheduled=again,
-                                overlaps=overlaps(seen))
-    found["recorded node_lost"] = sum((r["failure_detail"] or {}).get("reason") == "node_lost" for r in rows)
+    found = collections.Counter(
+        attempts=len(suite.attempts),
+        rows=len(rows),
+        ok=status["ok"],
+        rescheduled=again,
+        overlaps=overlaps(seen),
+    )
+    found["recorded node_lost"] = sum(
+        (r["failure_detail"] or {}).get("reason") == "node_lost" for r in rows
+    )
     found["lost"] = len(suite.attempts) - len(rows)
     worked = {node for _, _, node in seen.values()}
-    if how != "locks apart" and found["overlaps"]: raise SystemExit(f"{how}: at once on one device: {seen}")
-    if found["lost"]: raise SystemExit(f"{how}: {len(rows)} rows of {len(suite.attempts)} attempts")
-    if status["ok"] + found["recorded node_lost"] != len(rows): raise SystemExit(f"{how}: {status}")
-    if how in ("nothing", "locks apart") and (again or len(worked) != 2): raise SystemExit(f"{how}: {again}, {worked}")
-    if how.startswith("node") and bool(lost) != bool(again): raise SystemExit(f"{lost} gone, {again} given away")
+    if how != "locks apart" and found["overlaps"]:
+        raise SystemExit(f"{how}: at once on one device: {seen}")
+    if found["lost"]:
+        raise SystemExit(f"{how}: {len(rows)} rows of {len(suite.attempts)} attempts")
+    if status["ok"] + found["recorded node_lost"] != len(rows):
+        raise SystemExit(f"{how}: {status}")
+    if how in ("nothing", "locks apart") and (again or len(worked) != 2):
+        raise SystemExit(f"{how}: {again}, {worked}")
+    if how.startswith("node") and bool(lost) != bool(again):
+        raise SystemExit(f"{lost} gone, {again} given away")
     if strange := [r for r in rows if str(r["provenance"].get("pid")) not in seen]:
         raise SystemExit(f"{how}: rows of no worker that was seen: {strange}")
     return found | collections.Counter(hit=int(bool(again)))
@@ -186,32 +230,50 @@ def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections
     here = [nodes.add(f"locks-{i}" if how == "locks apart" else "locks") for i in range(2)]
     noticed, after, threads, times = [], rng.randint(0, seeds), [], []
     with on_ray(nodes.cluster.address) as executor:
+
         def change(suite):
-            if suite.schedule.again: noticed.append(time.monotonic())
-            if "killed" not in how or threads or not suite.began or len(suite.ended) < after: return
-            threads.append(threading.Thread(target=lambda: times.append(struck(rng, nodes, here[1], how))))
+            if suite.schedule.again:
+                noticed.append(time.monotonic())
+            if "killed" not in how or threads or not suite.began or len(suite.ended) < after:
+                return
+            threads.append(
+                threading.Thread(target=lambda: times.append(struck(rng, nodes, here[1], how)))
+            )
             threads[0].start()
+
         began = time.monotonic()
         suite, rows = run(folder, executor, seeds, change)
         took = time.monotonic() - began
-        for thread in threads: thread.join()
+        for thread in threads:
+            thread.join()
     found = collections.Counter(rounds=1, s=took, left_ms=1000 * none_left(folder))
     found += checked(how, suite, rows, spans(folder))
-    if noticed and times and times[0]: found["noticed_s"] = noticed[0] - times[0]
+    if noticed and times and times[0]:
+        found["noticed_s"] = noticed[0] - times[0]
     print(*suite.remarks(), file=sys.stderr)
     nodes.remove(here)
     return found
 
 
 def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
-    "The process that holds the plan and the store is ended: its workers end, and what was finished is there."
+    """The process that holds the plan and the store is ended: its workers end, and what was
+    finished is there."""
     from fasterroof.bench.store.store import Store
 
     folder, here = nodes.folder, [nodes.add("locks") for _ in range(2)]
     before, began = {*folder.glob("store-*")}, time.monotonic()
-    args = [sys.executable, __file__, "--drive", nodes.cluster.address, str(folder), "--seeds", str(seeds)]
+    args = [
+        sys.executable,
+        __file__,
+        "--drive",
+        nodes.cluster.address,
+        str(folder),
+        "--seeds",
+        str(seeds),
+    ]
     driver = subprocess.Popen(args, stdout=sys.stderr, start_new_session=True)
-    if inside(folder / "log", None, 60) is None: raise SystemExit("the driver did not begin")
+    if inside(folder / "log", None, 60) is None:
+        raise SystemExit("the driver did not begin")
     time.sleep(rng.uniform(0, 3 * seeds))
     driver.send_signal(signal.SIGKILL if how == "driver killed" else signal.SIGINT)
     code, took, left = driver.wait(60), time.monotonic() - began, none_left(folder)
@@ -222,17 +284,34 @@ def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> coll
         rows = stored(store, finished)
     else:
         rows = stored(store, None)
-        if code: raise SystemExit(f"an interrupted driver ended with {code}")
-        if left > 1: raise SystemExit(f"a worker was left for {left:.1f} s")
-    found = collections.Counter(rounds=1, s=took, left_ms=1000 * left, attempts=2 * seeds, rows=len(rows),
-                                ok=sum(r["status"] == "ok" for r in rows), overlaps=overlaps(spans(folder)))
-    if found["overlaps"] or found["ok"] != len(rows): raise SystemExit(f"{how}: {found}")
+        if code:
+            raise SystemExit(f"an interrupted driver ended with {code}")
+        if left > 1:
+            raise SystemExit(f"a worker was left for {left:.1f} s")
+    found = collections.Counter(
+        rounds=1,
+        s=took,
+        left_ms=1000 * left,
+        attempts=2 * seeds,
+        rows=len(rows),
+        ok=sum(r["status"] == "ok" for r in rows),
+        overlaps=overlaps(spans(folder)),
+    )
+    if found["overlaps"] or found["ok"] != len(rows):
+        raise SystemExit(f"{how}: {found}")
     nodes.remove(here)
     return found
 
 
-HOWS = ("nothing", "node killed at work", "node killed at any moment", "supervisor killed", "interrupted",
-        "driver killed", "locks apart")
+HOWS = (
+    "nothing",
+    "node killed at work",
+    "node killed at any moment",
+    "supervisor killed",
+    "interrupted",
+    "driver killed",
+    "locks apart",
+)
 
 
 def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
@@ -249,17 +328,33 @@ def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
                         print(f"round {i + 1}, {how}: {json.dumps(new)}", file=sys.stderr)
                         longest[how] = max(longest[how], new["left_ms"])
                         found[how] += new
-            finally: nodes.cluster.shutdown()
-        if left := workers(Path(d)): raise SystemExit(f"processes are left: {left}")
-    columns = ["rounds", "attempts", "rows", "ok", "overlaps", "rescheduled", "recorded node_lost", "lost"]
-    print(f"| what happens | {' | '.join(columns)} | doubled or torn | noticed after | workers left at the end, for |")
+            finally:
+                nodes.cluster.shutdown()
+        if left := workers(Path(d)):
+            raise SystemExit(f"processes are left: {left}")
+    columns = [
+        "rounds",
+        "attempts",
+        "rows",
+        "ok",
+        "overlaps",
+        "rescheduled",
+        "recorded node_lost",
+        "lost",
+    ]
+    print(
+        f"| what happens | {' | '.join(columns)} | doubled or torn | noticed after | workers left"
+        " at the end, for |"
+    )
     print("|---" * (len(columns) + 4) + "|")
     for how, c in found.items():
         cells = " | ".join(str(c[x]) for x in columns)
         noticed = f"{c['noticed_s'] / c['hit']:.1f} s" if c["noticed_s"] else "–"
         print(f"| {how} | {cells} | 0 | {noticed} | {longest[how]:.0f} ms |")
-    print("\nOverlaps are pairs of attempts or oracles that were on a device at once; with locks apart, which stands "
-          "for two machines, they are right.")
+    print(
+        "\nOverlaps are pairs of attempts or oracles that were on a device at once; with locks"
+        " apart, which stands for two machines, they are right."
+    )
 
 
 if __name__ == "__main__":
@@ -267,12 +362,15 @@ if __name__ == "__main__":
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--seeds", type=int, default=4, help="points of the case; each has two attempts")
-    p.add_argument("--only", choices=HOWS, action="append", help="what happens; again for each further one")
+    p.add_argument(
+        "--only", choices=HOWS, action="append", help="what happens; again for each further one"
+    )
     p.add_argument("--drive", nargs=2, metavar=("ADDRESS", "FOLDER"), help=argparse.SUPPRESS)
     args = p.parse_args()
     if args.drive:
         from fasterroof.bench.run.ray_cluster import on_ray
 
-        with on_ray(args.drive[0]) as executor: run(Path(args.drive[1]), executor, args.seeds)
+        with on_ray(args.drive[0]) as executor:
+            run(Path(args.drive[1]), executor, args.seeds)
         sys.exit()
     main(args.rounds, args.seed, args.seeds, args.only or HOWS)

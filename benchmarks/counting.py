@@ -2,8 +2,10 @@
 
 python benchmarks/counting.py [--rounds N]
 
-Every round runs each of them once, in random order, so that drift falls on all alike; a ratio is the median over
-the rounds of what two of them took in the same round. The decoder is built on meta: it has 405 billion parameters.
+Every round runs each of them once, in random order, so that drift falls on all alike; a ratio is
+the median over
+the rounds of what two of them took in the same round. The decoder is built on meta: it has 405
+billion parameters.
 """
 
 import argparse
@@ -30,8 +32,13 @@ class Attention(nn.Module):
 
     def forward(self, x, cos, sin):
         n, length, _ = x.shape
-        q, k, v = (f(x).view(n, length, -1, self.head).transpose(1, 2) for f in (self.q, self.k, self.v))
-        q, k = (t * cos + torch.cat((-t[..., self.head // 2:], t[..., : self.head // 2]), -1) * sin for t in (q, k))
+        q, k, v = (
+            f(x).view(n, length, -1, self.head).transpose(1, 2) for f in (self.q, self.k, self.v)
+        )
+        q, k = (
+            t * cos + torch.cat((-t[..., self.head // 2 :], t[..., : self.head // 2]), -1) * sin
+            for t in (q, k)
+        )
         k, v = (t.repeat_interleave(self.heads // self.groups, 1) for t in (k, v))
         out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.o(out.transpose(1, 2).reshape(n, length, -1))
@@ -40,8 +47,15 @@ class Attention(nn.Module):
 class Layer(nn.Module):
     def __init__(self, width: int, hidden: int, heads: int, groups: int):
         super().__init__()
-        self.attention, self.norm1, self.norm2 = Attention(width, heads, groups), nn.RMSNorm(width), nn.RMSNorm(width)
-        self.gate, self.up = nn.Linear(width, hidden, bias=False), nn.Linear(width, hidden, bias=False)
+        self.attention, self.norm1, self.norm2 = (
+            Attention(width, heads, groups),
+            nn.RMSNorm(width),
+            nn.RMSNorm(width),
+        )
+        self.gate, self.up = (
+            nn.Linear(width, hidden, bias=False),
+            nn.Linear(width, hidden, bias=False),
+        )
         self.down = nn.Linear(hidden, width, bias=False)
 
     def forward(self, x, cos, sin):
@@ -61,10 +75,13 @@ class Decoder(nn.Module):
         self.head_width = width // heads
 
     def forward(self, ids):
-        at = torch.arange(ids.shape[1], device=ids.device)[:, None] * torch.ones(self.head_width, device=ids.device)
+        at = torch.arange(ids.shape[1], device=ids.device)[:, None] * torch.ones(
+            self.head_width, device=ids.device
+        )
         x = self.embed(ids)
         cos, sin = at.cos().to(x.dtype), at.sin().to(x.dtype)
-        for layer in self.layers: x = layer(x, cos, sin)
+        for layer in self.layers:
+            x = layer(x, cos, sin)
         return self.head(self.norm(x))
 
 
@@ -75,7 +92,8 @@ def seconds(fn) -> float:
 
 
 def counter(model, sample):
-    with FlopCounterMode(display=False) as mode: model(sample)
+    with FlopCounterMode(display=False) as mode:
+        model(sample)
     return mode.get_total_flops()
 
 
@@ -83,34 +101,57 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=15, help="rounds a model (default 15)")
     rounds = parser.parse_args().rounds
-    with torch.device("meta"): decoder = Decoder().to(torch.bfloat16)
+    with torch.device("meta"):
+        decoder = Decoder().to(torch.bfloat16)
     tokens, image = torch.zeros(1, 512, dtype=torch.long, device="meta"), torch.rand(1, 3, 224, 224)
-    with torch.no_grad(): trace(decoder, tokens)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # before anything else is loaded
+    with torch.no_grad():
+        trace(decoder, tokens)
+    most = (
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    )  # before anything else is loaded
     from torchvision.models import resnet18, vit_b_16
 
-    cases = [("resnet18", resnet18().eval(), image), ("vit_b_16", vit_b_16().eval(), image),
-             ("decoder 405B on meta, 512 tokens", decoder, tokens)]
-    print(f"{sum(p.numel() for p in decoder.parameters()) / 1e9:.1f} billion parameters; torch {torch.__version__}, "
-          f"{torch.get_num_threads()} threads, no_grad, {rounds} rounds\n")
-    print("| model | plain, ms | counter, ms | trace, ms | trace(real), ms | trace / plain | trace / counter | "
-          "trace(real) / counter | GFLOP ours | counter's |\n|---|---|---|---|---|---|---|---|---|---|")
+    cases = [
+        ("resnet18", resnet18().eval(), image),
+        ("vit_b_16", vit_b_16().eval(), image),
+        ("decoder 405B on meta, 512 tokens", decoder, tokens),
+    ]
+    print(
+        f"{sum(p.numel() for p in decoder.parameters()) / 1e9:.1f} billion parameters; torch"
+        f" {torch.__version__}, {torch.get_num_threads()} threads, no_grad, {rounds} rounds\n"
+    )
+    print(
+        "| model | plain, ms | counter, ms | trace, ms | trace(real), ms | trace / plain | trace /"
+        " counter | trace(real) / counter | GFLOP ours | counter's"
+        " |\n|---|---|---|---|---|---|---|---|---|---|"
+    )
     for name, model, x in cases:
-        ways = {"plain": partial(model, x), "counter": partial(counter, model, x), "trace": partial(trace, model, x),
-                "real": partial(trace, model, x, real=True)}
+        ways = {
+            "plain": partial(model, x),
+            "counter": partial(counter, model, x),
+            "trace": partial(trace, model, x),
+            "real": partial(trace, model, x, real=True),
+        }
         took = {way: [] for way in ways}
         with torch.no_grad():
             for i in range(rounds + 2):
                 for way in random.sample(list(ways), len(ways)):
                     t = seconds(ways[way])
-                    if i > 1: took[way].append(t)  # two rounds to warm up
+                    if i > 1:
+                        took[way].append(t)  # two rounds to warm up
             ours, theirs = trace(model, x).contraction_flops / 1e9, counter(model, x) / 1e9
 
-        def ratio(a, b, took=took): return statistics.median(p / q for p, q in zip(took[a], took[b], strict=True))
+        def ratio(a, b, took=took):
+            return statistics.median(p / q for p, q in zip(took[a], took[b], strict=True))
+
         times = " | ".join(f"{1e3 * statistics.median(took[way]):.1f}" for way in ways)
-        print(f"| {name} | {times} | {ratio('trace', 'plain'):.2f} | {ratio('trace', 'counter'):.2f} | "
-              f"{ratio('real', 'counter'):.2f} | {ours:,.2f} | {theirs:,.2f} |")
-    print(f"\nMost memory of the process, torch included, once the decoder was traced: {most:.2f} GiB")
+        print(
+            f"| {name} | {times} | {ratio('trace', 'plain'):.2f} | {ratio('trace', 'counter'):.2f}"
+            f" | {ratio('real', 'counter'):.2f} | {ours:,.2f} | {theirs:,.2f} |"
+        )
+    print(
+        f"\nMost memory of the process, torch included, once the decoder was traced: {most:.2f} GiB"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"What the benchmark suite keeps when workers and the suite itself are killed, and whether two suites share a device."
+"""What the benchmark suite keeps when workers and the suite itself are killed, and whether two
+suites share a device."""
 
 import argparse
 import collections
@@ -15,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-CASE = '''
+CASE = """
 import ctypes, os, resource, time
 import numpy as np
 from fasterroof.bench.case import Baseline, Built, Case, Tolerance
@@ -50,28 +51,65 @@ def build(p):
 NAMES = NAMES_HERE
 CASE = Case("faults", build, {"seed": list(range(SEEDS_HERE))}, {"seed": 0}, tuple(Baseline(n, "numpy") for n in NAMES),
             "good", Tolerance(1e-12, 1e-12), oracle=lambda p, x: x * 2, metrics=("steady_time", "host_rss"))
-'''
-ENDS = {"good": "ok", "also": "ok", "segfault": "crashed", "killed": "crashed", "leaves": "crashed", "hungry": "oom",
-        "hangs": "timeout", "raises": "crashed", "wrong": "fidelity_failed"}
+"""
+ENDS = {
+    "good": "ok",
+    "also": "ok",
+    "segfault": "crashed",
+    "killed": "crashed",
+    "leaves": "crashed",
+    "hungry": "oom",
+    "hangs": "timeout",
+    "raises": "crashed",
+    "wrong": "fidelity_failed",
+}
 
 
 def suite(folder: Path, *more: str, **env) -> subprocess.Popen:
     "`fasterroof bench` on the case in a folder, in a process group of its own."
-    args = [sys.executable, "-m", "fasterroof", "bench", "--case", "faults.py", "--platforms", "numpy-cpu", "--no-roof",
-            "--samples", "6", "--timeout", "1.5", *more]
+    args = [
+        sys.executable,
+        "-m",
+        "fasterroof",
+        "bench",
+        "--case",
+        "faults.py",
+        "--platforms",
+        "numpy-cpu",
+        "--no-roof",
+        "--samples",
+        "6",
+        "--timeout",
+        "1.5",
+        *more,
+    ]
     with open(folder / "said.txt", "ab") as said:
-        return subprocess.Popen(args, cwd=folder, env=os.environ | env, stdin=subprocess.DEVNULL, stdout=said,
-                                stderr=said, start_new_session=True)
+        return subprocess.Popen(
+            args,
+            cwd=folder,
+            env=os.environ | env,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
 
 
 def ours(folder: Path) -> list[int]:
     "Processes whose command line names the folder."
     found = []
     for p in Path("/proc").iterdir():
-        if not p.name.isdigit(): continue
-        try: line, state = (p / "cmdline").read_bytes(), (p / "stat").read_text().rpartition(")")[2].split()[0]
-        except OSError: continue
-        if str(folder).encode() in line and state != "Z": found.append(int(p.name))
+        if not p.name.isdigit():
+            continue
+        try:
+            line, state = (
+                (p / "cmdline").read_bytes(),
+                (p / "stat").read_text().rpartition(")")[2].split()[0],
+            )
+        except OSError:
+            continue
+        if str(folder).encode() in line and state != "Z":
+            found.append(int(p.name))
     return found
 
 
@@ -80,7 +118,9 @@ def seen_rows(store: Path) -> dict[tuple[str, str], dict]:
     found = {}
     with contextlib.suppress(FileNotFoundError):  # a folder that is renamed meanwhile
         for path in store.glob(".attempts/*/[0-9]*.json"):
-            row = json.loads(path.read_text())  # it is whole, or this benchmark has found a torn one
+            row = json.loads(
+                path.read_text()
+            )  # it is whole, or this benchmark has found a torn one
             found[row["run_id"], row["attempt"]] = row
     return found
 
@@ -93,20 +133,26 @@ def stored(store: Path) -> dict[tuple[str, str], dict]:
     for path in store.glob("*/*.jsonl"):
         for row in read_rows(path):
             key = row["run_id"], row["attempt"]
-            if key in found: raise SystemExit(f"{key} stands twice in {path}")
+            if key in found:
+                raise SystemExit(f"{key} stands twice in {path}")
             found[key] = row
     return found
 
 
 def trial(rng: random.Random, folder: Path, how: str, length_s: float) -> collections.Counter:
-    "One run with one fault; what became of it, having checked that nothing that was finished is lost."
+    """One run with one fault; what became of it, having checked that nothing that was finished is
+    lost."""
     names = ["good", *rng.sample([n for n in ENDS if n != "good"], 4)]
-    (folder / "faults.py").write_text(CASE.replace("NAMES_HERE", repr(names)).replace("SEEDS_HERE", "2"))
+    (folder / "faults.py").write_text(
+        CASE.replace("NAMES_HERE", repr(names)).replace("SEEDS_HERE", "2")
+    )
     store = folder / "store"
     if how == "full disk":
         store.mkdir()
         size = rng.choice((16, 24, 32, 48, 64))
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", str(store)], check=True)
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", str(store)], check=True
+        )
     try:
         p, seen = suite(folder, "--store", str(store), "--cpu-slots", rng.choice(("1", "2"))), {}
         strike, struck = time.monotonic() + rng.uniform(0, length_s), how in ("none", "full disk")
@@ -114,45 +160,71 @@ def trial(rng: random.Random, folder: Path, how: str, length_s: float) -> collec
             seen |= seen_rows(store)
             if not struck and time.monotonic() > strike:
                 struck = True
-                if how == "suite killed": os.kill(p.pid, signal.SIGKILL)
-                elif how == "suite interrupted": os.kill(p.pid, rng.choice((signal.SIGINT, signal.SIGTERM)))
+                if how == "suite killed":
+                    os.kill(p.pid, signal.SIGKILL)
+                elif how == "suite interrupted":
+                    os.kill(p.pid, rng.choice((signal.SIGINT, signal.SIGTERM)))
                 elif how == "worker killed":
                     workers = [pid for pid in ours(store) if pid != p.pid]
-                    if workers: os.kill(rng.choice(workers), signal.SIGKILL)
-                    else: struck, strike = False, time.monotonic() + 0.05
+                    if workers:
+                        os.kill(rng.choice(workers), signal.SIGKILL)
+                    else:
+                        struck, strike = False, time.monotonic() + 0.05
             time.sleep(0.003)
         for _ in range(500):  # workers end with the suite
-            if not (left := ours(store)): break
+            if not (left := ours(store)):
+                break
             time.sleep(0.01)
-        if left: raise SystemExit(f"{how}: processes are left: {left}")
+        if left:
+            raise SystemExit(f"{how}: processes are left: {left}")
         seen |= seen_rows(store)
-        if how == "full disk": subprocess.run(["mount", "-o", "remount,size=64m", str(store)], check=True)
-        again = subprocess.run([sys.executable, "-m", "fasterroof", "bench", "recover", str(store)], cwd=folder,
-                               capture_output=True, text=True) if store.is_dir() else None
-        if again and again.returncode: raise SystemExit(f"recover: {again.stderr}")
+        if how == "full disk":
+            subprocess.run(["mount", "-o", "remount,size=64m", str(store)], check=True)
+        again = (
+            subprocess.run(
+                [sys.executable, "-m", "fasterroof", "bench", "recover", str(store)],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+            )
+            if store.is_dir()
+            else None
+        )
+        if again and again.returncode:
+            raise SystemExit(f"recover: {again.stderr}")
         kept = stored(store)
         for key, row in seen.items():
-            if key not in kept: raise SystemExit(f"{how}: {key} was finished and is lost")
-            if {**kept[key], "ratio": None} != {**row, "ratio": None}: raise SystemExit(f"{how}: {key} has changed")
-        if list(store.glob(".attempts/*/*")): raise SystemExit(f"{how}: something is left in {store}/.attempts")
+            if key not in kept:
+                raise SystemExit(f"{how}: {key} was finished and is lost")
+            if {**kept[key], "ratio": None} != {**row, "ratio": None}:
+                raise SystemExit(f"{how}: {key} has changed")
+        if list(store.glob(".attempts/*/*")):
+            raise SystemExit(f"{how}: something is left in {store}/.attempts")
         for row in kept.values():
             may = {ENDS[row["baseline"]]}
-            if how == "worker killed": may |= {"crashed", "fidelity_inconclusive"}  # (it may have been the oracle's)
-            if row["status"] not in may: raise SystemExit(f"{how}: {row['baseline']} is {row['status']}: {row}")
+            if how == "worker killed":
+                may |= {"crashed", "fidelity_inconclusive"}  # (it may have been the oracle's)
+            if row["status"] not in may:
+                raise SystemExit(f"{how}: {row['baseline']} is {row['status']}: {row}")
         whole = (p.returncode, len(kept)) == (0, 2 * 5)
-        if how == "none" and not whole: raise SystemExit(f"{how}: exit code {p.returncode}, {len(kept)} rows")
-        if how == "worker killed" and len(kept) != 2 * 5: raise SystemExit(f"worker killed: {len(kept)} rows")
+        if how == "none" and not whole:
+            raise SystemExit(f"{how}: exit code {p.returncode}, {len(kept)} rows")
+        if how == "worker killed" and len(kept) != 2 * 5:
+            raise SystemExit(f"worker killed: {len(kept)} rows")
         return collections.Counter(rows=len(kept), watched=len(seen), **{f"exit {p.returncode}": 1})
     finally:
-        if how == "full disk": subprocess.run(["umount", "-l", str(store)], check=True)
+        if how == "full disk":
+            subprocess.run(["umount", "-l", str(store)], check=True)
 
 
 def faults(trials: int, seed: int) -> None:
     "Many runs, each with a fault at a random moment."
     rng = random.Random(seed)
     hows = ["suite killed", "worker killed", "suite interrupted", "none"]
-    if os.geteuid() == 0: hows.append("full disk")
-    else: print("Not root: a full disk is not tried.", file=sys.stderr)
+    if os.geteuid() == 0:
+        hows.append("full disk")
+    else:
+        print("Not root: a full disk is not tried.", file=sys.stderr)
     found = {how: collections.Counter() for how in hows}
     for i in range(trials):
         how = hows[i % len(hows)]
@@ -178,9 +250,12 @@ def overlap(rounds: int) -> None:
                 folder.mkdir()
                 text = CASE.replace("NAMES_HERE", "['good', 'also']").replace("SEEDS_HERE", "4")
                 (folder / "faults.py").write_text(text)
-            runs = [suite(f, "--store", str(f / "store"), "--cpu-slots", n, FAULTS_LOG=str(log))
-                    for f, n in zip(folders, ("1", "2"), strict=True)]
-            if any([p.wait() for p in runs]): raise SystemExit((folders[0] / "said.txt").read_text())
+            runs = [
+                suite(f, "--store", str(f / "store"), "--cpu-slots", n, FAULTS_LOG=str(log))
+                for f, n in zip(folders, ("1", "2"), strict=True)
+            ]
+            if any([p.wait() for p in runs]):
+                raise SystemExit((folders[0] / "said.txt").read_text())
             spans = collections.defaultdict(list)
             for line in log.read_text().splitlines():
                 t, _, pid = line.split()
@@ -188,17 +263,24 @@ def overlap(rounds: int) -> None:
             where = {}  # pid → CPUs, by its row
             for f in folders:
                 for row in stored(f / "store").values():
-                    where[str(row["provenance"].get("pid"))] = {*row["provenance"]["cpu"]["affinity"]}
-            whole = [(min(ts), max(ts), where[pid], pid) for pid, ts in spans.items() if pid in where]
+                    where[str(row["provenance"].get("pid"))] = {
+                        *row["provenance"]["cpu"]["affinity"]
+                    }
+            whole = [
+                (min(ts), max(ts), where[pid], pid) for pid, ts in spans.items() if pid in where
+            ]
             for i, (a0, a1, cpus, _) in enumerate(whole):
                 for b0, b1, others, _ in whole[:i]:
-                    if cpus & others and a0 < b1 and b0 < a1: raise SystemExit(f"at once on CPUs {cpus & others}")
+                    if cpus & others and a0 < b1 and b0 < a1:
+                        raise SystemExit(f"at once on CPUs {cpus & others}")
                     pairs += 1
             order = [pid for *_, pid in sorted(whole)]
             mine = {str(row["provenance"]["pid"]) for row in stored(folders[0] / "store").values()}
             turns += sum((x in mine) != (y in mine) for x, y in itertools.pairwise(order))
-    print(f"{rounds} rounds of two suites: {pairs} pairs of attempts, none at once on a shared CPU; the device went "
-          f"from one suite to the other {turns} times.")
+    print(
+        f"{rounds} rounds of two suites: {pairs} pairs of attempts, none at once on a shared CPU;"
+        f" the device went from one suite to the other {turns} times."
+    )
 
 
 if __name__ == "__main__":
@@ -208,7 +290,12 @@ if __name__ == "__main__":
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
     args = p.parse_args()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell starts this in the background
-    if shutil.which("mount") is None: print("There is no mount here.", file=sys.stderr)
-    if args.what in ("faults", "all"): faults(args.trials, args.seed)
-    if args.what in ("overlap", "all"): overlap(args.rounds)
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # ignored where a shell starts this in the background
+    if shutil.which("mount") is None:
+        print("There is no mount here.", file=sys.stderr)
+    if args.what in ("faults", "all"):
+        faults(args.trials, args.seed)
+    if args.what in ("overlap", "all"):
+        overlap(args.rounds)

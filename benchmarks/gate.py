@@ -4,11 +4,15 @@
     python benchmarks/gate.py run gate1.jsonl --trials 300 100 100 100 --lane 1/2
     python benchmarks/gate.py rates gate0.jsonl gate1.jsonl
 
-A trial is a comparison of its own, by the parts of `fasterroof bench compare`: a fresh process for each side of each
-pair, on the whole machine, or on one of several equal shares of it that are used at once. The kinds of trials are
-shuffled, so that what drifts over the hour meets all alike. Each trial is written down when it ends; a run that is
+A trial is a comparison of its own, by the parts of `fasterroof bench compare`: a fresh process for
+each side of each
+pair, on the whole machine, or on one of several equal shares of it that are used at once. The kinds
+of trials are
+shuffled, so that what drifts over the hour meets all alike. Each trial is written down when it
+ends; a run that is
 begun again goes on where it was. All rules see the same processes.
 """
+
 import argparse
 import collections
 import json
@@ -42,29 +46,48 @@ def trial(kind, pairs, budget_s, slot):
         run = Pairs(sides, pairings(cases, sides, "torch-cpu"), folder, options)
         rows = run.run()
         run.keep()
-    if run.interrupted: raise KeyboardInterrupt
+    if run.interrupted:
+        raise KeyboardInterrupt
     found = compared(rows).comparisons[0]
     loops, pairs = loops_of(rows), run.pairs["1"]
     good = [two for two in pairs if hit(*two, loops) is None]
-    return {"kind": kind, "verdict": found.verdict, "why": found.why, "paired": found.paired.as_dict(),
-            "run": len(pairs), "hits": [hit(*two, loops) for two in pairs], "took_s": time.monotonic() - began,
-            "figures_s": [[figure_of(r, loops) for r in two] for two in good],
-            "medians_s": [[figure_of(r, loops, 0.5) for r in two] for two in good],
-            "samples_ns": [[[round(1e9 * t) for t in samples_of(r)] for r in two] for two in good]}
+    return {
+        "kind": kind,
+        "verdict": found.verdict,
+        "why": found.why,
+        "paired": found.paired.as_dict(),
+        "run": len(pairs),
+        "hits": [hit(*two, loops) for two in pairs],
+        "took_s": time.monotonic() - began,
+        "figures_s": [[figure_of(r, loops) for r in two] for two in good],
+        "medians_s": [[figure_of(r, loops, 0.5) for r in two] for two in good],
+        "samples_ns": [[[round(1e9 * t) for t in samples_of(r)] for r in two] for two in good],
+    }
 
 
 def run(args):
     lane, lanes = map(int, args.lane.split("/"))
     path, slot = Path(args.file), cpu_slots(lanes)[lane]
-    os.sched_setaffinity(0, slot.cores)  # or this process would be the foreign load of the other lane
-    done = collections.Counter(json.loads(x)["kind"] for x in path.read_text().splitlines()) if path.exists() else {}
-    todo = [k for k, n in zip(KINDS, args.trials, strict=True) for _ in range((n + lane) // lanes - done.get(k, 0))]
+    os.sched_setaffinity(
+        0, slot.cores
+    )  # or this process would be the foreign load of the other lane
+    done = (
+        collections.Counter(json.loads(x)["kind"] for x in path.read_text().splitlines())
+        if path.exists()
+        else {}
+    )
+    todo = [
+        k
+        for k, n in zip(KINDS, args.trials, strict=True)
+        for _ in range((n + lane) // lanes - done.get(k, 0))
+    ]
     random.Random(args.seed).shuffle(todo)
     with path.open("a") as out:
         for i, kind in enumerate(todo, 1):
             out.write(json.dumps(trial(kind, args.pairs, args.budget, slot)) + "\n")
             out.flush()
-            if sys.stderr.isatty(): print(f"\r{i} of {len(todo)} trials", end="", file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\r{i} of {len(todo)} trials", end="", file=sys.stderr)
 
 
 def judged(t):
@@ -76,18 +99,26 @@ def rules(t):
     "What each rule says of a trial: whether B is slower."
     from scipy.stats import mannwhitneyu
 
-    def dual(a, b): return b.min() > 1.10 * a.min() or np.quantile(b, 0.95) > 1.25 * np.quantile(a, 0.95)
-    def ranks(a, b): return mannwhitneyu(b, a, alternative="greater").pvalue < 0.01
+    def dual(a, b):
+        return b.min() > 1.10 * a.min() or np.quantile(b, 0.95) > 1.25 * np.quantile(a, 0.95)
+
+    def ranks(a, b):
+        return mannwhitneyu(b, a, alternative="greater").pvalue < 0.01
+
     ours = {"pairs of processes (`compare`)": judged(t) == "SLOWER"}
-    if not t["samples_ns"]: return ours  # the machine was never quiet: the other rules have nothing to judge
+    if not t["samples_ns"]:
+        return ours  # the machine was never quiet: the other rules have nothing to judge
     one = [np.array(x) for x in t["samples_ns"][0]]
     pooled = [np.concatenate([two[side] for two in t["samples_ns"]]) for side in (0, 1)]
     return ours | {
-        "the same, by medians (`--quantile 0.5`)": verdicts([paired(logs(t, what="medians_s"))]) == ["SLOWER"],
+        "the same, by medians (`--quantile 0.5`)": (
+            verdicts([paired(logs(t, what="medians_s"))]) == ["SLOWER"]
+        ),
         "min > 1.10 × or p95 > 1.25 ×, one process each": dual(*one),
         "the same, all processes pooled": dual(*pooled),
         "Mann-Whitney p < 0.01, one process each": ranks(*one),
-        "Mann-Whitney, all processes pooled": ranks(*pooled)}
+        "Mann-Whitney, all processes pooled": ranks(*pooled),
+    }
 
 
 def logs(t, most=None, what="figures_s"):
@@ -96,16 +127,28 @@ def logs(t, most=None, what="figures_s"):
 
 
 def rates(args):
-    trials = [json.loads(line) for file in args.files for line in Path(file).read_text().splitlines()]
-    took, again = [t["took_s"] for t in trials], sum(t["run"] - len(t["samples_ns"]) for t in trials)
-    print(f"{len(trials)} trials, {np.median(took):.1f} s each (median), {sum(took) / 60:.0f} min together; {again} of "
-          f"{sum(t['run'] for t in trials)} pairs disturbed and run again; {os.cpu_count()} CPUs.\n")
+    trials = [
+        json.loads(line) for file in args.files for line in Path(file).read_text().splitlines()
+    ]
+    took, again = (
+        [t["took_s"] for t in trials],
+        sum(t["run"] - len(t["samples_ns"]) for t in trials),
+    )
+    print(
+        f"{len(trials)} trials, {np.median(took):.1f} s each (median), {sum(took) / 60:.0f} min"
+        f" together; {again} of {sum(t['run'] for t in trials)} pairs disturbed and run again;"
+        f" {os.cpu_count()} CPUs.\n"
+    )
     by_kind = {kind: [t for t in trials if t["kind"] == kind] for kind in KINDS}
     _table(by_kind)
     for kind, mine in by_kind.items():
         few = sum(len(t["figures_s"]) < LEAST for t in mine)
-        print(f"- {kind}: " + ", ".join(f"{n} {v}" for v, n in collections.Counter(map(judged, mine)).items())
-              + f"; {few} had fewer than {LEAST} undisturbed pairs, which is AMBIGUOUS whatever they say")
+        print(
+            f"- {kind}: "
+            + ", ".join(f"{n} {v}" for v, n in collections.Counter(map(judged, mine)).items())
+            + f"; {few} had fewer than {LEAST} undisturbed pairs, which is AMBIGUOUS whatever"
+            " they say"
+        )
     _spread(by_kind)
     _fewer(by_kind)
 
@@ -117,28 +160,46 @@ def _table(by_kind):
     def cell(hits):
         i = binomtest(sum(hits), len(hits)).proportion_ci(0.95, method="exact")
         return f"{100 * np.mean(hits):.1f} % [{100 * i.low:.1f}, {100 * i.high:.1f}]"
+
     said = {kind: [rules(t) for t in mine] for kind, mine in by_kind.items() if mine}
-    names = {"again": "false alarms", "slower3": "+3 % found", "slower5": "+5 % found", "slower10": "+10 % found"}
+    names = {
+        "again": "false alarms",
+        "slower3": "+3 % found",
+        "slower5": "+5 % found",
+        "slower10": "+10 % found",
+    }
     print(f"| rule | {' | '.join(f'{names[k]} (of {len(x)})' for k, x in said.items())} |")
     print("|:--|" + "--:|" * len(said))
     for rule in max((r for x in said.values() for r in x), key=len):
-        print(f"| {rule} | {' | '.join(cell([bool(r[rule]) for r in x if rule in r]) for x in said.values())} |")
+        print(
+            f"| {rule} |"
+            f" {' | '.join(cell([bool(r[rule]) for r in x if rule in r]) for x in said.values())} |"
+        )
     print()
 
 
 def _spread(by_kind):
     "How processes scatter, and what it takes."
-    print("\n| kind | B / A (median of trials) | spread of a pair (median; 90 % of trials below) | pairs for +5 % | "
-          "spread within a process |\n|:--|--:|--:|--:|--:|")
+    print(
+        "\n| kind | B / A (median of trials) | spread of a pair (median; 90 % of trials below) |"
+        " pairs for +5 % | spread within a process |\n|:--|--:|--:|--:|--:|"
+    )
     for kind, mine in by_kind.items():
         found = [paired(logs(t)) for t in mine if len(t["figures_s"]) > 1]
-        if not found: continue
+        if not found:
+            continue
         spread = 100 * np.array([p.spread for p in found])
-        inner = [np.subtract(*np.quantile(a, [0.75, 0.25])) / np.median(a) / 1.35
-                 for t in mine for a, _ in t["samples_ns"]]
-        print(f"| {kind} | {np.median([p.ratio for p in found]):.4f} | {np.median(spread):.2f} %; "
-              f"{np.quantile(spread, 0.9):.2f} % | {np.median([pairs_needed(p) or 0 for p in found]):.0f} | "
-              f"{100 * np.median(inner):.2f} % |")
+        inner = [
+            np.subtract(*np.quantile(a, [0.75, 0.25])) / np.median(a) / 1.35
+            for t in mine
+            for a, _ in t["samples_ns"]
+        ]
+        print(
+            f"| {kind} | {np.median([p.ratio for p in found]):.4f} | {np.median(spread):.2f} %;"
+            f" {np.quantile(spread, 0.9):.2f} % |"
+            f" {np.median([pairs_needed(p) or 0 for p in found]):.0f} |"
+            f" {100 * np.median(inner):.2f} % |"
+        )
     print()
 
 
@@ -149,22 +210,37 @@ def _fewer(by_kind):
         shares = []
         for kind, mine in by_kind.items():
             found = [verdicts([paired(logs(t, n))])[0] for t in mine if len(t["samples_ns"]) >= n]
-            if found: shares.append(f"{kind} {100 * found.count('SLOWER') / len(found):.1f} % of {len(found)}")
+            if found:
+                shares.append(
+                    f"{kind} {100 * found.count('SLOWER') / len(found):.1f} % of {len(found)}"
+                )
         print(f"- by the first {n} pairs SLOWER: {', '.join(shares)}")
 
 
 if __name__ == "__main__":
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = p.add_subparsers(dest="command", required=True)
     s = commands.add_parser("run", help="take trials")
     s.add_argument("file", help="a line a trial")
-    s.add_argument("--trials", type=int, nargs=4, default=[300, 100, 100, 100], metavar="N",
-                   help=f"of {', '.join(KINDS)}")
+    s.add_argument(
+        "--trials",
+        type=int,
+        nargs=4,
+        default=[300, 100, 100, 100],
+        metavar="N",
+        help=f"of {', '.join(KINDS)}",
+    )
     s.add_argument("--pairs", type=int, default=12, help="of each trial")
     s.add_argument("--budget", type=float, default=0.03, help="seconds of samples in a process")
     s.add_argument("--seed", type=int, default=0, help="of the order of trials")
-    s.add_argument("--lane", default="0/1", metavar="I/N",
-                   help="this share of the trials, on the I-th of N shares of the CPUs")
+    s.add_argument(
+        "--lane",
+        default="0/1",
+        metavar="I/N",
+        help="this share of the trials, on the I-th of N shares of the CPUs",
+    )
     commands.add_parser("rates", help="what the trials say").add_argument("files", nargs="+")
     args = p.parse_args()
     {"run": run, "rates": rates}[args.command](args)

@@ -1,9 +1,17 @@
-"Additions in numpy, and the same with 3, 5 and 10 % more of them: the case that `gate.py` compares."
+"""Additions in numpy, and the same with 3, 5 and 10 % more of them: the case that `gate.py`
+compares."""
+
 import numpy as np
 
 from fasterroof.bench.case import Baseline, Built, Case, Tolerance
 
-TIMES = {"a": 200, "again": 200, "slower3": 206, "slower5": 210, "slower10": 220}  # work is added: nothing sleeps
+TIMES = {
+    "a": 200,
+    "again": 200,
+    "slower3": 206,
+    "slower5": 210,
+    "slower10": 220,
+}  # work is added: nothing sleeps
 
 
 def build(point):
@@ -11,11 +19,25 @@ def build(point):
 
     def repeated(times):
         def run(x):
-            for _ in range(times): y = np.sqrt(x) + x
+            for _ in range(times):
+                y = np.sqrt(x) + x
             return y
+
         return run
-    return Built({"x": x}, {name: lambda times=times: repeated(times) for name, times in TIMES.items()})
+
+    return Built(
+        {"x": x}, {name: lambda times=times: repeated(times) for name, times in TIMES.items()}
+    )
 
 
-case = Case("light", build, {"n": [4096]}, {"n": 4096}, tuple(Baseline(name, "numpy") for name in TIMES), "a",
-            Tolerance(1e-5, 1e-6), oracle=lambda point, x: np.sqrt(x) + x, metrics=("steady_time",))
+case = Case(
+    "light",
+    build,
+    {"n": [4096]},
+    {"n": 4096},
+    tuple(Baseline(name, "numpy") for name in TIMES),
+    "a",
+    Tolerance(1e-5, 1e-6),
+    oracle=lambda point, x: np.sqrt(x) + x,
+    metrics=("steady_time",),
+)

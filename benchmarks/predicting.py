@@ -1,4 +1,5 @@
-"What the engine predicts over what is measured, what building without memory saves, what a hostile file costs."
+"""What the engine predicts over what is measured, what building without memory saves, what a
+hostile file costs."""
 
 import argparse
 import json
@@ -11,20 +12,40 @@ import time
 import warnings
 from pathlib import Path
 
-MODELS = ("resnet18", "resnet50", "vit_b_16", "convnext_tiny", "swin_t", "densenet121", "mobilenet_v3_large")
+MODELS = (
+    "resnet18",
+    "resnet50",
+    "vit_b_16",
+    "convnext_tiny",
+    "swin_t",
+    "densenet121",
+    "mobilenet_v3_large",
+)
 HOSTILE = {
-    "aliases that double 40 times": "a0: &a0 [x, x]\n" + "".join(
-        f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40)),
-    "merges that double 40 times": "a0: &a0 {x: 1}\n" + "".join(
-        f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 40)),
+    "aliases that double 40 times": (
+        "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40))
+    ),
+    "merges that double 40 times": (
+        "a0: &a0 {x: 1}\n"
+        + "".join(f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 40))
+    ),
     "a million brackets": "metadata: " + "[" * 1_000_000,
     "a megabyte of entries": "metadata:\n" + "  - x\n" * 170_000,
-    "powers of powers": "metadata: {version: 1}\nequations:\n  e: {formula: 'y = 9**9**9**9**9', domain: 'y > 0', "
-                        "units: {y: count}}\n",
-    "an import": "metadata: {version: 1}\nequations:\n  e: {formula: \"y = __import__('os').system('true')\", "
-                 "units: {y: count}}\n",
-    "a thousand parentheses": "metadata: {version: 1}\nequations:\n  e: {formula: 'y = "
-                              + "(" * 490 + "1" + ")" * 490 + "', units: {y: count}}\n",
+    "powers of powers": (
+        "metadata: {version: 1}\nequations:\n  e: {formula: 'y = 9**9**9**9**9', domain: 'y > 0', "
+        "units: {y: count}}\n"
+    ),
+    "an import": (
+        'metadata: {version: 1}\nequations:\n  e: {formula: "y ='
+        " __import__('os').system('true')\", units: {y: count}}\n"
+    ),
+    "a thousand parentheses": (
+        "metadata: {version: 1}\nequations:\n  e: {formula: 'y = "
+        + "(" * 490
+        + "1"
+        + ")" * 490
+        + "', units: {y: count}}\n"
+    ),
     "a tag of Python": "metadata: !!python/object/apply:os.system ['true']\n",
 }
 
@@ -51,13 +72,17 @@ def predicted(rounds: int) -> None:
                 net, x, _ = made[case]
                 start = time.perf_counter()
                 net(x)
-                if i: times[case].append(time.perf_counter() - start)  # the first of each warms up
+                if i:
+                    times[case].append(time.perf_counter() - start)  # the first of each warms up
     print("| model | batch | measured (ms) | sizes, 0.5 | operations, 0.5 | operations, 1.0 |")
     print("|---|---|---|---|---|---|")
     for case in cases:
         t = made[case][2]
-        found = (fr.Engine.solve(fr.ModelSpec.from_trace(t), system, 1, "fp32"), fr.Engine.solve(t, system),
-                 fr.Engine.solve(t, system, efficiency=1.0))
+        found = (
+            fr.Engine.solve(fr.ModelSpec.from_trace(t), system, 1, "fp32"),
+            fr.Engine.solve(t, system),
+            fr.Engine.solve(t, system, efficiency=1.0),
+        )
         took = statistics.median(times[case])
         ratios = " | ".join(f"{p.latency.to('s').magnitude / took:.2f}" for p in found)
         print(f"| {case[0]} | {case[1]} | {1e3 * took:.1f} | {ratios} |")
@@ -65,8 +90,12 @@ def predicted(rounds: int) -> None:
 
 def child(code: str, *argv: str) -> dict:
     "What a new process says in JSON on its last line, with its most memory."
-    done = subprocess.run([sys.executable, "-c", f"{FIRST}{code}{LAST}", *argv],
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{FIRST}{code}{LAST}", *argv],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -115,12 +144,17 @@ def hostile() -> None:
             path.write_text(text)
             x = child(READ, str(path))
             said = x["said"].replace(str(path), "…").partition(": ")[2] or x["said"]
-            print(f"| {name} | {x['s']:.3f} | {x['MB'] - x['before MB']:.0f} | {said[:100]} |", flush=True)
+            print(
+                f"| {name} | {x['s']:.3f} | {x['MB'] - x['before MB']:.0f} | {said[:100]} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--rounds", type=int, default=10, metavar="N", help="runs of each model (default: 10)")
+    p.add_argument(
+        "--rounds", type=int, default=10, metavar="N", help="runs of each model (default: 10)"
+    )
     args = p.parse_args()
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     hostile()

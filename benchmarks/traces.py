@@ -2,8 +2,10 @@
 
 python benchmarks/traces.py [--megabytes N] [--rounds N]
 
-The trace is one that torch writes here, training steps of resnet18 with shapes (and again with stacks), repeated
-until the file is large enough. Each round reads it in a process of its own, whose peak memory is what is stated.
+The trace is one that torch writes here, training steps of resnet18 with shapes (and again with
+stacks), repeated
+until the file is large enough. Each round reads it in a process of its own, whose peak memory is
+what is stated.
 """
 
 import argparse
@@ -42,9 +44,15 @@ def real(path: Path, with_stack: bool) -> None:
         optimizer.step()
 
     plan = torch.profiler.schedule(wait=1, warmup=1, active=3, repeat=1)
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True,
-                                with_stack=with_stack, schedule=plan) as prof:
-        for _ in range(5): step(); prof.step()
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        record_shapes=True,
+        with_stack=with_stack,
+        schedule=plan,
+    ) as prof:
+        for _ in range(5):
+            step()
+            prof.step()
     prof.export_chrome_trace(str(path))
 
 
@@ -57,15 +65,19 @@ def large(path: Path, megabytes: float) -> None:
     period = max(e["ts"] + e["dur"] for e in timed) - first + 1
     sequences = 1 + max(e["args"].get("Sequence number", 0) for e in timed)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(json.dumps(whole)[:-1] + ', "traceEvents": [\n' + ",\n".join(map(json.dumps, events)))
+        file.write(
+            json.dumps(whole)[:-1] + ', "traceEvents": [\n' + ",\n".join(map(json.dumps, events))
+        )
         i = 0
         while file.tell() < megabytes * 1e6:
             i += 1
             for e in timed:
                 args = dict(e["args"])
-                if "Sequence number" in args: args["Sequence number"] += i * sequences
+                if "Sequence number" in args:
+                    args["Sequence number"] += i * sequences
                 name = e["name"]
-                if name.startswith("ProfilerStep#"): name = f"ProfilerStep#{int(name.split('#')[1]) + 3 * i}"
+                if name.startswith("ProfilerStep#"):
+                    name = f"ProfilerStep#{int(name.split('#')[1]) + 3 * i}"
                 again = e | {"name": name, "ts": round(e["ts"] + i * period, 3), "args": args}
                 file.write(",\n" + json.dumps(again))
         file.write("\n]}\n")
@@ -73,11 +85,16 @@ def large(path: Path, megabytes: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--megabytes", type=float, default=200, help="size of the trace, MB (default 200)")
+    parser.add_argument(
+        "--megabytes", type=float, default=200, help="size of the trace, MB (default 200)"
+    )
     parser.add_argument("--rounds", type=int, default=3, help="processes that read it (default 3)")
     asked = parser.parse_args()
-    print("| trace | MB | events | steps | operations a step | importing, s | reading, s | operations, s | both, s | "
-          "both, processor s | most memory, GiB |\n|---|---|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| trace | MB | events | steps | operations a step | importing, s | reading, s |"
+        " operations, s | both, s | both, processor s | most memory, GiB"
+        " |\n|---|---|---|---|---|---|---|---|---|---|---|"
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
         for what in ("shapes", "shapes and stacks"):
@@ -85,14 +102,18 @@ def main() -> None:
             large(path, asked.megabytes)
             rounds = []
             for _ in range(asked.rounds):
-                told = subprocess.run([sys.executable, "-c", CHILD, path], check=True, capture_output=True, text=True)
+                told = subprocess.run(
+                    [sys.executable, "-c", CHILD, path], check=True, capture_output=True, text=True
+                )
                 rounds.append(list(map(float, told.stdout.split())))
             importing, reading, telling, used, most = (max(r[i] for r in rounds) for i in range(5))
             events, steps, ops = map(int, rounds[0][5:])
             both = max(r[1] + r[2] for r in rounds)
-            print(f"| {what} | {path.stat().st_size / 1e6:.0f} | {events:,} | {steps} | {ops} | {importing:.1f} | "
-                  f"{reading:.1f} | {telling:.1f} | {both:.1f} | "
-                  f"{used:.1f} | {most:.2f} |")
+            print(
+                f"| {what} | {path.stat().st_size / 1e6:.0f} | {events:,} | {steps} | {ops} |"
+                f" {importing:.1f} | {reading:.1f} | {telling:.1f} | {both:.1f} | {used:.1f} |"
+                f" {most:.2f} |"
+            )
     print(f"\nThe slowest of {asked.rounds} rounds, and the most memory of any.")
 
 

@@ -1,12 +1,17 @@
-"""What profiling does to a run, how much of the run it accounts for, and whether its times are right.
+"""What profiling does to a run, how much of the run it accounts for, and whether its times are
+right.
 
-For each program plain and profiled steps alternate in one process, block by block. Prints, as ratios of the plain
-median: the profiled steps, steps under the dispatch clock (the way before), the operations, and the operations with
-the time between them. Then, for operations of 50 µs and more, the profiler's times beside those of the dispatch
+For each program plain and profiled steps alternate in one process, block by block. Prints, as
+ratios of the plain
+median: the profiled steps, steps under the dispatch clock (the way before), the operations, and the
+operations with
+the time between them. Then, for operations of 50 µs and more, the profiler's times beside those of
+the dispatch
 clock, and beside two readings of the clock around each call of a program written by hand.
 
     python benchmarks/watching.py [--steps 20] [--rounds 3] [PROGRAM ...]
 """
+
 import argparse
 import statistics
 import time
@@ -39,11 +44,14 @@ def vision(name: str, mode: Callable = torch.no_grad) -> Callable:
     model = getattr(torchvision.models, name)().eval()
 
     def step():
-        with mode(): model(IMAGE)
+        with mode():
+            model(IMAGE)
+
     return step
 
 
-def autocast(): return torch.autocast("cpu", torch.bfloat16)
+def autocast():
+    return torch.autocast("cpu", torch.bfloat16)
 
 
 def vit_training() -> Callable:
@@ -54,6 +62,7 @@ def vit_training() -> Callable:
         F.cross_entropy(model(IMAGE), torch.tensor([1])).backward()
         optimizer.step()
         optimizer.zero_grad()
+
     return step
 
 
@@ -63,7 +72,9 @@ def bert() -> Callable:
     model, ids = BertModel(BertConfig(num_hidden_layers=3)).eval(), torch.randint(0, 1000, (1, 128))
 
     def step():
-        with torch.no_grad(): model(ids)
+        with torch.no_grad():
+            model(ids)
+
     return step
 
 
@@ -71,11 +82,14 @@ def gpt2() -> Callable:
     from transformers import GPT2Config, GPT2LMHeadModel
 
     model, ids = GPT2LMHeadModel(GPT2Config()).eval(), torch.randint(0, 1000, (1, 128))
-    with torch.no_grad(): cache = model(ids, use_cache=True).past_key_values
+    with torch.no_grad():
+        cache = model(ids, use_cache=True).past_key_values
 
     def step():
-        with torch.no_grad(): model(ids[:, :1], past_key_values=cache, use_cache=True)
+        with torch.no_grad():
+            model(ids[:, :1], past_key_values=cache, use_cache=True)
         cache.crop(-1)  # the next step decodes the same token
+
     return step
 
 
@@ -87,6 +101,7 @@ def transformer(**how) -> Callable:
         model(words).square().mean().backward()
         optimizer.step()
         optimizer.zero_grad()
+
     return step
 
 
@@ -96,9 +111,11 @@ def checkpointed(reentrant: bool) -> Callable:
 
     def step():
         out = rows
-        for block in blocks: out = checkpoint(block, out, use_reentrant=reentrant)
+        for block in blocks:
+            out = checkpoint(block, out, use_reentrant=reentrant)
         out.sum().backward()
         rows.grad = None
+
     return step
 
 
@@ -108,25 +125,34 @@ def sixty() -> Callable:
     def step():
         with torch.no_grad():
             y = x
-            for _ in range(60): y = y + x
+            for _ in range(60):
+                y = y + x
+
     return step
 
 
 PROGRAMS = {
-    "mobilenet_v3_small": lambda: vision("mobilenet_v3_small"), "resnet18": lambda: vision("resnet18"),
+    "mobilenet_v3_small": lambda: vision("mobilenet_v3_small"),
+    "resnet18": lambda: vision("resnet18"),
     "resnet18 inference": lambda: vision("resnet18", torch.inference_mode),
     "resnet18 autocast": lambda: vision("resnet18", lambda: both(torch.no_grad(), autocast())),
-    "vit_b_16": lambda: vision("vit_b_16"), "vit_b_16 training": vit_training, "BERT of 3 layers": bert,
-    "GPT-2 with cache": gpt2, "transformer AdamW": transformer,
+    "vit_b_16": lambda: vision("vit_b_16"),
+    "vit_b_16 training": vit_training,
+    "BERT of 3 layers": bert,
+    "GPT-2 with cache": gpt2,
+    "transformer AdamW": transformer,
     "transformer AdamW foreach": lambda: transformer(foreach=True),
-    "transformer AdamW fused": lambda: transformer(fused=True), "checkpoints": lambda: checkpointed(False),
-    "reentrant checkpoints": lambda: checkpointed(True), "sixty tiny": sixty,
+    "transformer AdamW fused": lambda: transformer(fused=True),
+    "checkpoints": lambda: checkpointed(False),
+    "reentrant checkpoints": lambda: checkpointed(True),
+    "sixty tiny": sixty,
 }
 
 
 @contextmanager
 def both(first, second) -> Iterator[None]:
-    with first, second: yield
+    with first, second:
+        yield
 
 
 def clocked(watch: Watch, steps: int) -> tuple[float, np.ndarray]:
@@ -141,15 +167,26 @@ def clocked(watch: Watch, steps: int) -> tuple[float, np.ndarray]:
 
 
 def by_hand(steps: int) -> dict[str, tuple[float, float]]:
-    "Operations of 50 µs and more, called one by one: the clock read around each call, and the profiler's time."
+    """Operations of 50 µs and more, called one by one: the clock read around each call, and the
+    profiler's time."""
     x, image, words = torch.randn(512, 512), torch.randn(8, 16, 56, 56), torch.randn(4, 8, 128, 64)
     kernel, big = torch.randn(16, 16, 3, 3), torch.randn(4096, 1024)
-    calls = {"aten.mm": lambda: torch.mm(x, x), "aten.convolution": lambda: torch.convolution(
-        image, kernel, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1), "aten._softmax": lambda: torch.softmax(big, -1),
-        "aten.gelu": lambda: F.gelu(big), "aten.cumsum": lambda: torch.cumsum(big, 0),
-        "aten.bmm": lambda: torch.bmm(words.flatten(0, 1), words.flatten(0, 1).mT)}
-    with torch.no_grad(), Watch(Program(lambda: [call() for call in calls.values()], as_is=True), CPU) as watch:
-        for _ in range(3): watch.plain()
+    calls = {
+        "aten.mm": lambda: torch.mm(x, x),
+        "aten.convolution": lambda: torch.convolution(
+            image, kernel, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1
+        ),
+        "aten._softmax": lambda: torch.softmax(big, -1),
+        "aten.gelu": lambda: F.gelu(big),
+        "aten.cumsum": lambda: torch.cumsum(big, 0),
+        "aten.bmm": lambda: torch.bmm(words.flatten(0, 1), words.flatten(0, 1).mT),
+    }
+    with (
+        torch.no_grad(),
+        Watch(Program(lambda: [call() for call in calls.values()], as_is=True), CPU) as watch,
+    ):
+        for _ in range(3):
+            watch.plain()
         hand: dict[str, list[float]] = {name: [] for name in calls}
         with no_gc():
             for _ in range(steps):
@@ -158,26 +195,43 @@ def by_hand(steps: int) -> dict[str, tuple[float, float]]:
                     call()
                     hand[name].append(time.perf_counter() - start)
         taken = watch.take(steps)
-    times = {op.name: statistics.median(s[i].duration for s in taken.steps) for i, op in enumerate(taken.ops)
-             if op.name in calls}
+    times = {
+        op.name: statistics.median(s[i].duration for s in taken.steps)
+        for i, op in enumerate(taken.ops)
+        if op.name in calls
+    }
     return {name: (statistics.median(hand[name]), times[name]) for name in calls}
 
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("programs", nargs="*", default=list(PROGRAMS), metavar="PROGRAM", help=", ".join(PROGRAMS))
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+)
+parser.add_argument(
+    "programs", nargs="*", default=list(PROGRAMS), metavar="PROGRAM", help=", ".join(PROGRAMS)
+)
 parser.add_argument("--steps", type=int, default=20)
 parser.add_argument("--rounds", type=int, default=3)
 args = parser.parse_args()
 warnings.simplefilter("ignore")
 
-table = Table("program", "operations", "plain, ms", "matched", "profiled / plain", "dispatch clock / plain",
-              "operations / plain", "with the time between / plain", "≥ 50 µs: profiler / clock [IQR]")
+table = Table(
+    "program",
+    "operations",
+    "plain, ms",
+    "matched",
+    "profiled / plain",
+    "dispatch clock / plain",
+    "operations / plain",
+    "with the time between / plain",
+    "≥ 50 µs: profiler / clock [IQR]",
+)
 for name in args.programs:
     torch.manual_seed(0)
     step = PROGRAMS[name]()
     for _ in range(args.rounds):
         with Watch(Program(step, as_is=True), CPU) as watch, nullcontext():
-            for _ in range(3): watch.plain()
+            for _ in range(3):
+                watch.plain()
             taken = watch.take(args.steps)
             slow, ticks = clocked(watch, min(args.steps, 10))
         plain = taken.plain.median
@@ -185,20 +239,36 @@ for name in args.programs:
         spans, between = (sum(p.time_s for p in points) for points in (joined.points, joined.host))
         times = np.zeros((len(taken.ops), len(taken.steps)))
         for k, spans_of in enumerate(taken.steps):
-            for s in spans_of: times[s.ops[0], k] = s.duration
+            for s in spans_of:
+                times[s.ops[0], k] = s.duration
         medians = np.median(times, axis=1)
         alike = len(ticks) == len(medians)
         ratios = medians[ticks > 50e-6] / ticks[ticks > 50e-6] if alike else []
-        beside = "{1:.2f} [{0:.2f}, {2:.2f}]".format(*np.quantile(ratios, [0.25, 0.5, 0.75])) if len(ratios) else "–"
-        table.add_row(name, str(len(taken.ops)), f"{plain * 1e3:.2f}", f"{len(taken.steps)}/{args.steps}",
-                      f"{taken.watched.median / plain:.2f}", f"{slow:.2f}", f"{spans / plain:.2f}",
-                      f"{(spans + between) / plain:.2f}", beside)
+        beside = (
+            "{1:.2f} [{0:.2f}, {2:.2f}]".format(*np.quantile(ratios, [0.25, 0.5, 0.75]))
+            if len(ratios)
+            else "–"
+        )
+        table.add_row(
+            name,
+            str(len(taken.ops)),
+            f"{plain * 1e3:.2f}",
+            f"{len(taken.steps)}/{args.steps}",
+            f"{taken.watched.median / plain:.2f}",
+            f"{slow:.2f}",
+            f"{spans / plain:.2f}",
+            f"{(spans + between) / plain:.2f}",
+            beside,
+        )
         print(name, *taken.notes, sep=": ", flush=True)
 hand = Table("operation", "clock around the call, µs", "profiler / clock")
 for name, (clock_s, profiled_s) in by_hand(50).items():
     hand.add_row(name, f"{clock_s * 1e6:.0f}", f"{profiled_s / clock_s:.2f}")
 env = environment()
 console = Console(width=160)
-console.print(f"{env['cpu']['name']}, {env['cpu']['threads']} threads, torch {torch.__version__}, {args.steps} steps")
+console.print(
+    f"{env['cpu']['name']}, {env['cpu']['threads']} threads, torch {torch.__version__},"
+    f" {args.steps} steps"
+)
 console.print(table)
 console.print(hand)

@@ -1,4 +1,5 @@
-"Training steps, eager and compiled: the shares of the phases, the sum against the plain run, what fusion saved."
+"""Training steps, eager and compiled: the shares of the phases, the sum against the plain run, what
+fusion saved."""
 
 import argparse
 import json
@@ -26,15 +27,26 @@ class Block(nn.Module):
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, x):
-        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.qkv(self.norm1(x)).chunk(3, -1))
-        x = x + self.out(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(-2))
+        q, k, v = (
+            t.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for t in self.qkv(self.norm1(x)).chunk(3, -1)
+        )
+        x = x + self.out(
+            F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(-2)
+        )
         return x + self.down(F.gelu(self.up(self.norm2(x))))
 
 
 def transformer():
     width, words = 256, torch.randint(0, 1000, (4, 128))
-    model = nn.Sequential(nn.Embedding(1000, width), Block(width, 4), Block(width, 4), nn.Linear(width, 1000))
-    return model, words, lambda out: F.cross_entropy(out[:, :-1].flatten(0, 1), words[:, 1:].flatten())
+    model = nn.Sequential(
+        nn.Embedding(1000, width), Block(width, 4), Block(width, 4), nn.Linear(width, 1000)
+    )
+    return (
+        model,
+        words,
+        lambda out: F.cross_entropy(out[:, :-1].flatten(0, 1), words[:, 1:].flatten()),
+    )
 
 
 def resnet18():
@@ -44,41 +56,66 @@ def resnet18():
     return resnet18(), torch.rand(4, 3, 224, 224), lambda out: F.cross_entropy(out, labels)
 
 
-def share(part: float, whole: float) -> str: return f"{100 * part / whole:.0f} %"
+def share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.0f} %"
 
 
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--steps", type=int, default=12, help="plain and watched steps of each (default: 12)")
+    p.add_argument(
+        "--steps", type=int, default=12, help="plain and watched steps of each (default: 12)"
+    )
     p.add_argument("--json", metavar="FILE", help="write the figures")
     args = p.parse_args()
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
     torch.manual_seed(0)
     peaks, rows = fasterroof.measure_peaks(), []
-    print("| step | plain | points / plain | forward, backward, optimizer | most memory | of the roof | MFU | GFLOP | "
-          "MB | MB unfused |\n|---|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| step | plain | points / plain | forward, backward, optimizer | most memory | of the roof"
+        " | MFU | GFLOP | MB | MB unfused |\n|---|---|---|---|---|---|---|---|---|---|"
+    )
     for make in (transformer, resnet18):
         for compiled in (False, True):
             model, sample, loss = make()
             name = f"{make.__name__}, {'compiled' if compiled else 'eager'}"
             program = torch.compile(model) if compiled else model
-            analyzer = RooflineAnalyzer(program, sample, peaks, loss=loss, optimizer=torch.optim.AdamW, name=name)
+            analyzer = RooflineAnalyzer(
+                program, sample, peaks, loss=loss, optimizer=torch.optim.AdamW, name=name
+            )
             analyzer.profile(warmup=3, steps=args.steps)
             run = analyzer.run
             phases = {k: t.time_s for k, t in run.by_phase().items()}
-            row = dict(step=name, plain_s=run.plain.median, interval=run.plain.interval, points_s=run.time_s,
-                       phases=phases, memory=run.memory, utilization_pct=run.utilization_pct, mfu_pct=run.mfu_pct,
-                       flops=run.flops, bytes=run.bytes_moved, unfused=run.unfused_bytes, notes=run.remarks,
-                       compile_s=run.compile_s)
+            row = dict(
+                step=name,
+                plain_s=run.plain.median,
+                interval=run.plain.interval,
+                points_s=run.time_s,
+                phases=phases,
+                memory=run.memory,
+                utilization_pct=run.utilization_pct,
+                mfu_pct=run.mfu_pct,
+                flops=run.flops,
+                bytes=run.bytes_moved,
+                unfused=run.unfused_bytes,
+                notes=run.remarks,
+                compile_s=run.compile_s,
+            )
             rows.append(row)
             shares = ", ".join(share(t, run.time_s) for t in phases.values())
             unfused = "" if run.unfused_bytes is None else f"{run.unfused_bytes / 1e6:.0f}"
-            print(f"| {name} | {1e3 * run.plain.median:.1f} ms | {run.covered:.3f} | {shares} | "
-                  f"{max(run.memory.values()) / 1e6:.0f} MB | {run.utilization_pct:.0f} % | {run.mfu_pct:.0f} % | "
-                  f"{run.flops / 1e9:.2f} | {run.bytes_moved / 1e6:.0f} | {unfused} |", flush=True)
-            for note in run.remarks: print(f"  {note}", file=sys.stderr)
+            print(
+                f"| {name} | {1e3 * run.plain.median:.1f} ms | {run.covered:.3f} | {shares} |"
+                f" {max(run.memory.values()) / 1e6:.0f} MB | {run.utilization_pct:.0f} % |"
+                f" {run.mfu_pct:.0f} % | {run.flops / 1e9:.2f} | {run.bytes_moved / 1e6:.0f} |"
+                f" {unfused} |",
+                flush=True,
+            )
+            for note in run.remarks:
+                print(f"  {note}", file=sys.stderr)
     if args.json:
-        with open(args.json, "w") as f: json.dump(rows, f, indent=1)
+        with open(args.json, "w") as f:
+            json.dump(rows, f, indent=1)
 
 
-if __name__ == "__main__": main()
+if __name__ == "__main__":
+    main()

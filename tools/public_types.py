@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """What type checkers see of the public names: all of it is known, and it says what the names do.
 
-`python tools/public_types.py` (10 s) fails where a public name, a part of a public class or a type that one of them
-refers to within the package has no type or a vague one, and where the program below is an error to pyright, or the one
+`python tools/public_types.py` (10 s) fails where a public name, a part of a public class or a type
+that one of them
+refers to within the package has no type or a vague one, and where the program below is an error to
+pyright, or the one
 mistake in it is none.
 """
+
 # pyright: reportUnnecessaryTypeIgnoreComment=error
 import ast
 import json
@@ -38,8 +41,10 @@ if TYPE_CHECKING:  # a program that nobody runs
         assert_type(fr.merge_runs([run]), fr.Run)
         assert_type(fr.time_call(lambda: model(x)).interval, tuple[float, float] | None)
         assert_type(fr.profile_step(model, x, steps=3), fr.Run)
-        with fr.watch(model) as watched: assert_type(watched, fr.Run)
-        with fr.core.preserved(model): pass
+        with fr.watch(model) as watched:
+            assert_type(watched, fr.Run)
+        with fr.core.preserved(model):
+            pass
         assert_type(fr.machine.environment()["torch"], Any)
         print(run.no_such_field)  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -50,7 +55,12 @@ if TYPE_CHECKING:  # a program that nobody runs
         assert_type(t.by_kind(), dict[str, dict[str, Any]])
 
     def under_a_roof() -> None:
-        roof = fr.Roof(1e12, 1e11, levels=(fr.machine.Level("L2", 1e6, 1e12),), links=(fr.machine.Link("x", 1e10, 2),))
+        roof = fr.Roof(
+            1e12,
+            1e11,
+            levels=(fr.machine.Level("L2", 1e6, 1e12),),
+            links=(fr.machine.Link("x", 1e10, 2),),
+        )
         assert_type(roof.attainable(3.0), float)
         assert_type(roof.find("bf16"), fr.machine.Ceiling | None)
         assert_type(roof.floor_time(1e9, 1e6), float)
@@ -68,7 +78,9 @@ if TYPE_CHECKING:  # a program that nobody runs
         g = assert_type(fr.Engine.generate(llama, "H100 SXM", 2048, 256), fr.prediction.Generation)
         assert_type(g.largest_batch, int | None)
         assert_type(fr.Engine.sweep(llama, ["H100 SXM"], batch_size=[1, 2]), fr.Sweep)
-        assert_type(fr.calc_bottleneck(fr.Q_(8, "GFLOP"), fr.Q_(5, "MB"), 1e12, 1e11), dict[str, Any])
+        assert_type(
+            fr.calc_bottleneck(fr.Q_(8, "GFLOP"), fr.Q_(5, "MB"), 1e12, 1e11), dict[str, Any]
+        )
         fr.ModelSpec("mine", fr.Q_(8e9, "count"), layers=32)
         fr.Hardware("mine", fr.Q_(300, "TFLOP/s"), fr.Q_(2, "TB/s"))
         assert_type(fr.SystemArchetype.from_chip("H100 SXM", 8), fr.SystemArchetype)
@@ -78,8 +90,10 @@ if TYPE_CHECKING:  # a program that nobody runs
         ceiling = assert_type(fr.compute_roofline(8e9, 16, hw), fr.RooflineCeiling)
         assert_type(ceiling.bottleneck, fr.Bottleneck)
         assert_type(fr.check_contract("mine-v1.yaml").ok, bool)
-        try: fr.contract.read_contract("mine-v1.yaml")
-        except fr.core.ContractError as e: print(e)
+        try:
+            fr.contract.read_contract("mine-v1.yaml")
+        except fr.core.ContractError as e:
+            print(e)
 
 
 def names() -> set[str]:
@@ -89,7 +103,7 @@ def names() -> set[str]:
         package = stub.parent.relative_to(ROOT).parts
         for node in ast.parse(stub.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom) and node.module:
-                base = [*package[:len(package) - node.level + 1], node.module]
+                base = [*package[: len(package) - node.level + 1], node.module]
                 found |= {".".join([*base, name.name]) for name in node.names}
     return found
 
@@ -98,29 +112,48 @@ def pyright(*arguments: str) -> Any:
     "What it prints as JSON."
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     # --verifytypes asks the first python of PATH where packages are, whatever --pythonpath says.
-    found = shutil.which("basedpyright", path=places) or sys.exit("pip install basedpyright: it is not there.")
-    done = subprocess.run([found, "--pythonpath", sys.executable, "--outputjson", *arguments], cwd=ROOT,
-                          env=os.environ | {"PYTHONPATH": str(ROOT), "PATH": places}, capture_output=True, text=True)
-    try: return json.loads(done.stdout)
-    except ValueError: sys.exit(f"basedpyright failed: {done.stdout}{done.stderr}")
+    found = shutil.which("basedpyright", path=places) or sys.exit(
+        "pip install basedpyright: it is not there."
+    )
+    done = subprocess.run(
+        [found, "--pythonpath", sys.executable, "--outputjson", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PATH": places},
+        capture_output=True,
+        text=True,
+    )
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        sys.exit(f"basedpyright failed: {done.stdout}{done.stderr}")
 
 
 def main() -> int:
     public = names()
-    symbols = pyright("--verifytypes", "fasterroof", "--ignoreexternal")["typeCompleteness"]["symbols"]
+    symbols = pyright("--verifytypes", "fasterroof", "--ignoreexternal")["typeCompleteness"][
+        "symbols"
+    ]
     wrong: list[str] = []
     for s in symbols:
         of = s["name"].split(".")
-        if not any(".".join(of[:i]) in public for i in range(3, len(of) + 1)): continue
-        if s["isTypeKnown"] and not s["isTypeAmbiguous"]: continue
-        wrong += [f"{s['name']}: {' '.join(d['message'].split())}" for d in s["diagnostics"]] or [s["name"]]
-    checked = sum(any(s["name"] == n or s["name"].startswith(n + ".") for n in public) for s in symbols)
+        if not any(".".join(of[:i]) in public for i in range(3, len(of) + 1)):
+            continue
+        if s["isTypeKnown"] and not s["isTypeAmbiguous"]:
+            continue
+        wrong += [f"{s['name']}: {' '.join(d['message'].split())}" for d in s["diagnostics"]] or [
+            s["name"]
+        ]
+    checked = sum(
+        any(s["name"] == n or s["name"].startswith(n + ".") for n in public) for s in symbols
+    )
     missing = public - {s["name"] for s in symbols}
     wrong += [f"{name} is not seen" for name in sorted(missing)]
     for d in pyright(__file__)["generalDiagnostics"]:
-        if d["severity"] == "error": wrong.append(f"line {d['range']['start']['line'] + 1}: {d['message']}")
+        if d["severity"] == "error":
+            wrong.append(f"line {d['range']['start']['line'] + 1}: {d['message']}")
     print(*wrong, f"{checked} public types, {len(wrong)} wrong", sep="\n")
     return bool(wrong)
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -30,92 +30,162 @@ from ..core.errors import CaseError, FasterroofError, one_line
 @dataclass(frozen=True)
 class Baseline:
     "One implementation among those that compete."
-    name: str                          # in rows and tables
-    provider: str                      # what it is written in: "numpy", "jax", "torch", "pyg" or a registered one
+
+    name: str  # in rows and tables
+    provider: str  # what it is written in: "numpy", "jax", "torch", "pyg" or a registered one
     accelerators: tuple[str, ...] = ()  # where it runs at all; empty: wherever its provider does
-    untimed: tuple[str, ...] = ()      # accelerators where it is run to be compared only, such as an interpreted kernel
-    compiled: bool = True              # whether a JAX function is jitted; a torch function is run as it is
-    only: Callable[[Mapping[str, Any]], bool] | None = None  # at which points it exists; None: at all
-    layout: Callable[[np.ndarray], np.ndarray] | None = None  # brings its output to the oracle's layout and shape
+    untimed: tuple[
+        str, ...
+    ] = ()  # accelerators where it is run to be compared only, such as an interpreted kernel
+    compiled: bool = True  # whether a JAX function is jitted; a torch function is run as it is
+    only: Callable[[Mapping[str, Any]], bool] | None = (
+        None  # at which points it exists; None: at all
+    )
+    layout: Callable[[np.ndarray], np.ndarray] | None = (
+        None  # brings its output to the oracle's layout and shape
+    )
 
 
 @dataclass(frozen=True)
 class Built:
     "A case at one point."
-    inputs: Mapping[str, np.ndarray]        # arrays of any shape, made from a fixed seed
-    implementations: Mapping[str, Callable[[], Callable[..., Any]]]  # baseline -> makes a function of named inputs
+
+    inputs: Mapping[str, np.ndarray]  # arrays of any shape, made from a fixed seed
+    implementations: Mapping[
+        str, Callable[[], Callable[..., Any]]
+    ]  # baseline -> makes a function of named inputs
 
 
 @dataclass(frozen=True)
 class Tolerance:
     "How far a result may be from the oracle: |out − ref| ≤ atol + rtol·|ref|, in every element."
-    rtol: float              # share of the oracle's element
-    atol: float              # in the outputs' own unit
+
+    rtol: float  # share of the oracle's element
+    atol: float  # in the outputs' own unit
     scope: str = "per_case"  # what it holds for, as rows say
 
 # %% ../../nbs/analysis/bench/case.ipynb #f84cf0ca
 @dataclass(frozen=True)
 class Case:
-    "One operation, its points and its competitors. Raises `CaseError` for a declaration that contradicts itself."
-    name: str                              # of letters, digits, '_', '-' and '.': it names files
-    build: Callable[[Mapping[str, Any]], Built]      # param_point -> inputs and implementations
-    space: Mapping[str, Sequence[Any]]          # parameter -> its values; every combination is a point
-    representative: Mapping[str, object]   # the one point of --quick, and of ratios that stand for the case
-    baselines: tuple[Baseline, ...]        # the competitors
-    reference: str                         # the baseline that ratios are taken against
+    """One operation, its points and its competitors. Raises `CaseError` for a declaration that
+    contradicts itself."""
+
+    name: str  # of letters, digits, '_', '-' and '.': it names files
+    build: Callable[[Mapping[str, Any]], Built]  # param_point -> inputs and implementations
+    space: Mapping[str, Sequence[Any]]  # parameter -> its values; every combination is a point
+    representative: Mapping[
+        str, object
+    ]  # the one point of --quick, and of ratios that stand for the case
+    baselines: tuple[Baseline, ...]  # the competitors
+    reference: str  # the baseline that ratios are taken against
     tolerance: Tolerance | Callable[[Mapping[str, Any]], Tolerance]  # or a function of the point
-    metrics: tuple[str, ...] = ("steady_time", "compile_time", "host_rss", "peak_hbm", "est_flops", "bytes_moved",
-                                "arithmetic_intensity", "attainable", "utilization", "bound")  # its rows' figures
-    oracle: Callable[..., np.ndarray] | None = None     # (param_point, **inputs in fp64) -> outputs
-    oracle_at: Callable[..., np.ndarray] | None = None  # (param_point, index, **inputs in fp64) -> outputs[index]
-    shape: Callable[[Mapping[str, Any]], tuple[int, ...]] | None = None  # shape of the outputs, for `oracle_at`
-    oracle_flops: Callable[[Mapping[str, Any]], float] | None = None  # FLOP of the full oracle; None: always computed
-    flops: Callable[[Mapping[str, Any]], float] | None = None  # FLOP, for baselines whose work cannot be traced
-    independent: bool = False              # whether each output is computed from inputs alone, not from other outputs
-    designated: str | None = None          # the baseline that is the oracle where there is no other
-    items: Callable[[Mapping[str, Any]], float] | None = None  # how many items a call has, for throughput
-    item: str = "item"                     # the name of it
-    modes: tuple[str, ...] = ("fp32",)     # compute modes that the roof has to know
-    least_effect: float = 0.01             # share of the time below which a difference does not matter
-    keep: Callable[[Mapping[str, Any]], bool] | None = None  # which combinations of the space are points; None: all
-    title: str = ""                        # one line
-    source: Mapping[str, str] = field(default_factory=dict, compare=False)  # where a worker finds it
+    metrics: tuple[str, ...] = (
+        "steady_time",
+        "compile_time",
+        "host_rss",
+        "peak_hbm",
+        "est_flops",
+        "bytes_moved",
+        "arithmetic_intensity",
+        "attainable",
+        "utilization",
+        "bound",
+    )  # its rows' figures
+    oracle: Callable[..., np.ndarray] | None = None  # (param_point, **inputs in fp64) -> outputs
+    oracle_at: Callable[..., np.ndarray] | None = (
+        None  # (param_point, index, **inputs in fp64) -> outputs[index]
+    )
+    shape: Callable[[Mapping[str, Any]], tuple[int, ...]] | None = (
+        None  # shape of the outputs, for `oracle_at`
+    )
+    oracle_flops: Callable[[Mapping[str, Any]], float] | None = (
+        None  # FLOP of the full oracle; None: always computed
+    )
+    flops: Callable[[Mapping[str, Any]], float] | None = (
+        None  # FLOP, for baselines whose work cannot be traced
+    )
+    independent: bool = (
+        False  # whether each output is computed from inputs alone, not from other outputs
+    )
+    designated: str | None = None  # the baseline that is the oracle where there is no other
+    items: Callable[[Mapping[str, Any]], float] | None = (
+        None  # how many items a call has, for throughput
+    )
+    item: str = "item"  # the name of it
+    modes: tuple[str, ...] = ("fp32",)  # compute modes that the roof has to know
+    least_effect: float = 0.01  # share of the time below which a difference does not matter
+    keep: Callable[[Mapping[str, Any]], bool] | None = (
+        None  # which combinations of the space are points; None: all
+    )
+    title: str = ""  # one line
+    source: Mapping[str, str] = field(
+        default_factory=dict, compare=False
+    )  # where a worker finds it
 
     def __post_init__(self) -> None:
-        def refuse(why): raise CaseError(f"case {one_line(self.name, 60)}: {why}.")
+        def refuse(why):
+            raise CaseError(f"case {one_line(self.name, 60)}: {why}.")
+
         names = [b.name for b in self.baselines]
-        if not self.name or not all(c.isalnum() or c in "_-." for c in self.name) or self.name[0] in ".-":
+        if (
+            not self.name
+            or not all(c.isalnum() or c in "_-." for c in self.name)
+            or self.name[0] in ".-"
+        ):
             refuse("its name is made of letters, digits, '_', '-' and '.', for it names a file")
-        if not names or len({*names}) < len(names): refuse("it has baselines, each of a name of its own")
+        if not names or len({*names}) < len(names):
+            refuse("it has baselines, each of a name of its own")
         for what, given in (("reference", self.reference), ("designated", self.designated)):
             if given is not None and given not in names:
-                refuse(f"{what} is one of its baselines ({', '.join(names)}), not {one_line(repr(given), 40)}")
-        for name in self.metrics: metric(name)
-        for b in self.baselines: provider(b.provider)
-        if not 0 <= self.least_effect < 1: refuse("least_effect is a share of the time, such as 0.01")
-        if "steady_time" not in self.metrics: refuse("its metrics begin with steady_time")
-        if "throughput" in self.metrics and self.items is None: refuse("throughput needs items")
+                refuse(
+                    f"{what} is one of its baselines ({', '.join(names)}), not"
+                    f" {one_line(repr(given), 40)}"
+                )
+        for name in self.metrics:
+            metric(name)
+        for b in self.baselines:
+            provider(b.provider)
+        if not 0 <= self.least_effect < 1:
+            refuse("least_effect is a share of the time, such as 0.01")
+        if "steady_time" not in self.metrics:
+            refuse("its metrics begin with steady_time")
+        if "throughput" in self.metrics and self.items is None:
+            refuse("throughput needs items")
         if self.oracle is None and self.oracle_at is None and self.designated is None:
             refuse("it has an oracle, an oracle_at or a designated baseline")
         if self.oracle_at is not None and not self.independent:
-            refuse("oracle_at is for outputs that are independent: each computed without the others")
-        if (self.oracle_at is None) != (self.shape is None): refuse("oracle_at needs the shape of the outputs")
-        if {*self.representative} != {*self.space}: refuse("its representative point has the parameters of its space")
+            refuse(
+                "oracle_at is for outputs that are independent: each computed without the others"
+            )
+        if (self.oracle_at is None) != (self.shape is None):
+            refuse("oracle_at needs the shape of the outputs")
+        if {*self.representative} != {*self.space}:
+            refuse("its representative point has the parameters of its space")
         object.__setattr__(self, "representative", self._plain(self.representative))
-        if not self.points: refuse("its space has no point")
+        if not self.points:
+            refuse("its space has no point")
 
     @cached_property
     def points(self) -> list[dict[str, Any]]:
         "Every point of the space."
-        each = (self._plain(zip(self.space, values, strict=True)) for values in itertools.product(*self.space.values()))
+        each = (
+            self._plain(zip(self.space, values, strict=True))
+            for values in itertools.product(*self.space.values())
+        )
         return [p for p in each if self.keep is None or self.keep(p)]
 
     def _plain(self, point) -> dict:
         "A point as it comes back from a row: a numpy number is a number, a tuple a list."
-        def plain(x): return x.item() if isinstance(x, np.generic) else x.tolist()
-        try: return json.loads(json.dumps(dict(point), default=plain, allow_nan=False))
+
+        def plain(x):
+            return x.item() if isinstance(x, np.generic) else x.tolist()
+
+        try:
+            return json.loads(json.dumps(dict(point), default=plain, allow_nan=False))
         except (TypeError, ValueError, AttributeError) as e:
-            raise CaseError(f"case {self.name}: points have numbers, texts and lists of them: {one_line(e)}.") from e
+            raise CaseError(
+                f"case {self.name}: points have numbers, texts and lists of them: {one_line(e)}."
+            ) from e
 
     def baseline(
         self,
@@ -125,7 +195,9 @@ class Case:
         found = next((b for b in self.baselines if b.name == name), None)
         if found is None:
             there = ", ".join(b.name for b in self.baselines)
-            raise CaseError(f"case {self.name} has no baseline {one_line(repr(name), 40)}: use {there}.")
+            raise CaseError(
+                f"case {self.name} has no baseline {one_line(repr(name), 40)}: use {there}."
+            )
         return found
 
     def threshold(
@@ -134,9 +206,14 @@ class Case:
     ) -> Tolerance:
         "The tolerance at a point."
         found = self.tolerance(point) if callable(self.tolerance) else self.tolerance
-        fine = isinstance(found, Tolerance) and all(math.isfinite(x) and x >= 0 for x in (found.rtol, found.atol))
+        fine = isinstance(found, Tolerance) and all(
+            math.isfinite(x) and x >= 0 for x in (found.rtol, found.atol)
+        )
         if not fine or not found.rtol + found.atol > 0:
-            raise CaseError(f"case {self.name}: its tolerance at {one_line(dict(point), 80)} is no Tolerance above 0.")
+            raise CaseError(
+                f"case {self.name}: its tolerance at {one_line(dict(point), 80)} is no Tolerance"
+                " above 0."
+            )
         return Tolerance(float(found.rtol), float(found.atol), found.scope)
 
     def checked_point(
@@ -145,8 +222,10 @@ class Case:
     ) -> dict[str, Any]:
         "A point with the parameters of the space, of any values; raises `CaseError` for others."
         if not isinstance(point, Mapping) or {*point} != {*self.space}:
-            raise CaseError(f"A point of {self.name} has the parameters {', '.join(self.space)}: such as "
-                            f"{json.dumps(dict(self.representative))}.")
+            raise CaseError(
+                f"A point of {self.name} has the parameters {', '.join(self.space)}: such as "
+                f"{json.dumps(dict(self.representative))}."
+            )
         return self._plain(point)
 
     def built(
@@ -155,13 +234,20 @@ class Case:
     ) -> Built:
         "Inputs and implementations; raises `CaseError` where they are not what was declared."
         made = self.build(dict(point))
-        if not isinstance(made, Built): raise CaseError(f"case {self.name}: build returns a Built.")
+        if not isinstance(made, Built):
+            raise CaseError(f"case {self.name}: build returns a Built.")
         wrong = next((k for k, v in made.inputs.items() if not isinstance(v, np.ndarray)), None)
         if wrong is not None:
-            raise CaseError(f"case {self.name}: its input {one_line(repr(wrong), 40)} is no numpy array.")
-        missing = [b.name for b in self.baselines
-                   if b.name not in made.implementations and (b.only is None or b.only(point))]
-        if missing: raise CaseError(f"case {self.name}: build has no implementation of {missing[0]}.")
+            raise CaseError(
+                f"case {self.name}: its input {one_line(repr(wrong), 40)} is no numpy array."
+            )
+        missing = [
+            b.name
+            for b in self.baselines
+            if b.name not in made.implementations and (b.only is None or b.only(point))
+        ]
+        if missing:
+            raise CaseError(f"case {self.name}: build has no implementation of {missing[0]}.")
         return made  # (one that is no baseline is not run)
 
 # %% ../../nbs/analysis/bench/case.ipynb #615a9345
@@ -182,11 +268,15 @@ def _in(module: object, source: dict) -> Iterator[Case]:
 
 
 def _from_file(path: Path) -> object:
-    if not path.is_file(): raise CaseError(f"There is no file {one_line(path)}.")
+    if not path.is_file():
+        raise CaseError(f"There is no file {one_line(path)}.")
     name = f"fasterroof_case_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None: raise CaseError(f"{one_line(path)} is no Python file.")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # (dataclasses look their module up)
+    if spec is None:
+        raise CaseError(f"{one_line(path)} is no Python file.")
+    module = sys.modules[name] = importlib.util.module_from_spec(
+        spec
+    )  # (dataclasses look their module up)
     spec.loader.exec_module(module)
     return module
 
@@ -196,7 +286,10 @@ def load_case(
 ) -> Case:
     "The case that a source names, as workers load it; raises `CaseError` where it is not there."
     found = [c for c in cases_from(source) if c.name == source["case"]]
-    if not found: raise CaseError(f"There is no case {one_line(source['case'], 60)} in {one_line(dict(source))}.")
+    if not found:
+        raise CaseError(
+            f"There is no case {one_line(source['case'], 60)} in {one_line(dict(source))}."
+        )
     return found[0]
 
 
@@ -205,27 +298,39 @@ def cases_from(
 ) -> list[Case]:
     "All cases of a module or a file; raises `CaseError` where it cannot be read or has none."
     place = source.get("path") or source["module"]
-    try: module = _from_file(Path(place)) if "path" in source else importlib.import_module(place)
-    except FasterroofError: raise
+    try:
+        module = _from_file(Path(place)) if "path" in source else importlib.import_module(place)
+    except FasterroofError:
+        raise
     except (Exception, SystemExit) as e:  # (whatever the file raises)
-        raise CaseError(f"Reading {one_line(place)} raised {type(e).__name__}: {one_line(e)}.") from e
+        raise CaseError(
+            f"Reading {one_line(place)} raised {type(e).__name__}: {one_line(e)}."
+        ) from e
     key = "path" if "path" in source else "module"
     found = list({id(c): c for c in _in(module, {key: str(place)})}.values())
-    if not found: raise CaseError(f"{one_line(place)} has no Case.")
+    if not found:
+        raise CaseError(f"{one_line(place)} has no Case.")
     return found
 
 
-def find_cases() -> tuple[dict[str, Case], list[str]]:  # by name; and what is wrong with those that cannot be read
+def find_cases() -> tuple[
+    dict[str, Case], list[str]
+]:  # by name; and what is wrong with those that cannot be read
     "All cases of this package and of entry points; of two of one name this package's own."
     found, wrong = {}, []
     modules = [f"fasterroof.bench.cases.{name}" for name in SHIPPED]
     modules += [e.value.partition(":")[0] for e in entry_points(group="fasterroof.bench.cases")]
     for module in dict.fromkeys(modules):
-        try: cases = cases_from({"module": module})
-        except FasterroofError as e: wrong.append(str(e)); continue
+        try:
+            cases = cases_from({"module": module})
+        except FasterroofError as e:
+            wrong.append(str(e))
+            continue
         for case in cases:
-            if case.name in found: wrong.append(f"{module} has another case {case.name}, which is left out.")
-            else: found[case.name] = case
+            if case.name in found:
+                wrong.append(f"{module} has another case {case.name}, which is left out.")
+            else:
+                found[case.name] = case
     return found, wrong
 
 
@@ -235,15 +340,20 @@ def named_cases(
     "The cases that are asked for; raises `CaseError` naming those that there are."
     if not names:
         found, wrong = find_cases()
-        if wrong: raise CaseError(wrong[0])
+        if wrong:
+            raise CaseError(wrong[0])
         return list(found.values())
     picked: dict[str, Case] = {}
     for name in names:
-        if name.endswith(".py"): cases = cases_from({"path": str(Path(name).resolve())})
+        if name.endswith(".py"):
+            cases = cases_from({"path": str(Path(name).resolve())})
         else:
             found, wrong = find_cases()
             if name not in found:
-                there = f"There is no case {one_line(repr(name), 60)}: use {', '.join(found)}, or a Python file's path."
+                there = (
+                    f"There is no case {one_line(repr(name), 60)}: use {', '.join(found)}, or a"
+                    " Python file's path."
+                )
                 raise CaseError(" ".join([there, *wrong]))
             cases = [found[name]]
         for case in cases:
@@ -255,9 +365,11 @@ def named_cases(
 # %% ../../nbs/analysis/bench/case.ipynb #c6398000
 def template_text(
     name: str,  # of the case: letters, digits, '_' and '-'
-) -> str:       # a Python file
+) -> str:  # a Python file
     "A file with a case of that name, to be changed; raises `CaseError` for a name that is none."
     if not name or not all(c.isascii() and (c.isalnum() or c in "_-") for c in name):
-        raise CaseError(f"{one_line(repr(name), 60)} names no case: use letters, digits, '_' and '-'.")
+        raise CaseError(
+            f"{one_line(repr(name), 60)} names no case: use letters, digits, '_' and '-'."
+        )
     text = files("fasterroof.bench").joinpath("case_template.py.txt").read_text(encoding="utf-8")
     return text.replace("NAME", name)

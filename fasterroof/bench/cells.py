@@ -20,10 +20,11 @@ from ..report.markdown import code, plain
 # %% ../../nbs/analysis/bench/cells.ipynb #f1f15d1c
 def within(
     value: object,  # a row, or a part of one
-    *path: str,     # names of fields, one in the other
-) -> object:        # None where there is none
+    *path: str,  # names of fields, one in the other
+) -> object:  # None where there is none
     "What lies in mappings in each other, of which any may be missing or be something else."
-    for name in path: value = value.get(name) if isinstance(value, Mapping) else None
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
     return value
 
 
@@ -31,22 +32,28 @@ def figure(
     value: object,  # from a row
 ) -> float | None:  # None for what is no number
     "A number as a float, however large it is."
-    if isinstance(value, bool) or not isinstance(value, (int, float)): return None
-    try: number = float(value)
-    except OverflowError: return math.inf if value > 0 else -math.inf
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
     return None if math.isnan(number) else number
 
 
 def number(
-    value: object,    # from a row
+    value: object,  # from a row
     digits: int = 3,  # significant digits
-) -> str:             # "0.094", "12,300", "9.4e-5"
+) -> str:  # "0.094", "12,300", "9.4e-5"
     "A plain number."
     x = figure(value)
-    if x is None: return MISSING if value is None or isinstance(value, float) else plain(value, 40)
-    if math.isinf(x): return "∞" if x > 0 else "-∞"
+    if x is None:
+        return MISSING if value is None or isinstance(value, float) else plain(value, 40)
+    if math.isinf(x):
+        return "∞" if x > 0 else "-∞"
     rounded = float(f"{x:.{digits}g}")
-    if rounded == 0: return "0"
+    if rounded == 0:
+        return "0"
     if not 1e-3 <= abs(rounded) < 1e6:
         mantissa, _, exponent = f"{x:.{digits - 1}e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
@@ -64,30 +71,37 @@ def quantity_text(
     "A figure with its unit."
     amount, unit = (within(value, name) for name in ("value", "unit"))
     x = figure(amount if isinstance(value, Mapping) else value)
-    if x is None: return number(amount if isinstance(value, Mapping) else value)
+    if x is None:
+        return number(amount if isinstance(value, Mapping) else value)
     unit = unit if isinstance(unit, str) else ""
-    if unit in _PLAIN: return si(x, unit)
-    if unit.startswith("1/"): return si(x) + plain(unit[1:], 20)
-    if unit.endswith("/s") and not _PREFIXED.fullmatch(unit): return f"{si(x)} {plain(unit, 20)}"
+    if unit in _PLAIN:
+        return si(x, unit)
+    if unit.startswith("1/"):
+        return si(x) + plain(unit[1:], 20)
+    if unit.endswith("/s") and not _PREFIXED.fullmatch(unit):
+        return f"{si(x)} {plain(unit, 20)}"
     return f"{number(x, 5)} {plain(unit, 20)}".strip() if unit not in ("", "1") else number(x)
 
 
 def amount(
     value: object,  # {"value": …, "unit": …}
-    unit: str,      # that the heading of its column says
+    unit: str,  # that the heading of its column says
 ) -> str:
-    "A figure in a column of a unit: with a prefix alone, or with its own unit where that is another."
+    """A figure in a column of a unit: with a prefix alone, or with its own unit where that is
+    another."""
     x = figure(within(value, "value"))
-    if x is None or within(value, "unit") != unit: return quantity_text(value)
+    if x is None or within(value, "unit") != unit:
+        return quantity_text(value)
     return number(x) if "/" in unit else si(x)
 
 
 def percent(
-    value: object,   # {"value": …, "unit": …}; a share where the unit is not "%"
+    value: object,  # {"value": …, "unit": …}; a share where the unit is not "%"
 ) -> str:
     "A share of what is possible; more than all of it is shown as it is, and marked."
     x = figure(within(value, "value"))
-    if x is None: return number(within(value, "value"))
+    if x is None:
+        return number(within(value, "value"))
     share = x if within(value, "unit") == "%" else 100 * x
     # 100.004 % is above 100 % and has to look so.
     text = next((t for d in (3, 6, 12) if (t := number(share, d)) != "100"), "100")
@@ -96,7 +110,7 @@ def percent(
 
 def hot_and_cold(
     value: object,  # a row's utilization
-) -> str:           # "12.5 % (40 % cold)"
+) -> str:  # "12.5 % (40 % cold)"
     "A share of the roof, and what it were if all traffic came from main memory."
     told, cold = percent(value), figure(within(value, "cold"))
     same = cold is None or percent({"value": cold, "unit": "1"}) == told
@@ -104,16 +118,22 @@ def hot_and_cold(
 
 # %% ../../nbs/analysis/bench/cells.ipynb #95d0cd00
 def gpu_of(
-    row: Mapping,                # that was read
-) -> tuple[str, str] | None:     # ("NVIDIA H200", "GPU-8a2f11c0"); None where the row is of no GPU that has a name
+    row: Mapping,  # that was read
+) -> (
+    tuple[str, str] | None
+):  # ("NVIDIA H200", "GPU-8a2f11c0"); None where the row is of no GPU that has a name
     "The GPU that a row is of: its name and the beginning of its identifier."
     device, name = device_of(row), within(row, "provenance", "gpu", "name")
-    return (name, device[:12]) if isinstance(name, str) and name and device.startswith("GPU-") else None
+    return (
+        (name, device[:12])
+        if isinstance(name, str) and name and device.startswith("GPU-")
+        else None
+    )
 
 
 def device_text(
     row: Mapping,  # that was read
-) -> str:          # "NVIDIA H200, `GPU-8a2f11c0`"; "" where it does not tell
+) -> str:  # "NVIDIA H200, `GPU-8a2f11c0`"; "" where it does not tell
     "The device that a row is of."
     gpu = gpu_of(row)
     return f"{plain(gpu[0], 60)}, {code(gpu[1])}" if gpu else plain(device_of(row), 120)
@@ -121,7 +141,7 @@ def device_text(
 # %% ../../nbs/analysis/bench/cells.ipynb #1cb52a2a
 def time_of(
     row: Mapping,  # that was read
-    stat: str,     # "min", "median", "p95" or "iqr"
+    stat: str,  # "min", "median", "p95" or "iqr"
 ) -> str:
     "A statistic of its steady time."
     return si(seconds(row, stat), "s")
@@ -132,17 +152,19 @@ def interval_of(
 ) -> str:
     "The 95 % interval of its median, one unit for both ends where they share it."
     given = within(row, "metrics", "steady_time", "interval")
-    if not isinstance(given, list) or len(given) != 2: return MISSING
+    if not isinstance(given, list) or len(given) != 2:
+        return MISSING
     time = {**row["metrics"]["steady_time"], "low": given[0], "high": given[1]}
     ends = [time_of({"metrics": {"steady_time": time}}, end) for end in ("low", "high")]
-    if MISSING in ends: return MISSING
+    if MISSING in ends:
+        return MISSING
     (low, unit), high = ends[0].split(" "), ends[1]
     return f"{low} … {high}" if high.split(" ")[1] == unit else f"{ends[0]} … {high}"
 
 
 def cache_of(
     row: Mapping,  # that was read
-) -> str:          # "cold"; "" where nothing was compiled
+) -> str:  # "cold"; "" where nothing was compiled
     "How the cache was found when it was compiled."
     value = within(row, "metrics", "compile_time")
     cache = within(value, "cache")
@@ -152,7 +174,7 @@ def cache_of(
 def compile_of(
     row: Mapping,  # that was read
     known: str = "",  # how the cache was found, where it is said elsewhere
-) -> str:          # "60 ms, cold"
+) -> str:  # "60 ms, cold"
     "What compiling took, and how the cache was found."
     text, cache = quantity_text(within(row, "metrics", "compile_time")), cache_of(row)
     return f"{text}, {cache}" if cache and cache != known else text
@@ -160,28 +182,33 @@ def compile_of(
 
 def ratio_of(
     row: Mapping,  # that was read
-) -> str:          # "1.38×"; "1.38× †" where the reference ran on another device
+) -> str:  # "1.38×"; "1.38× †" where the reference ran on another device
     "Its ratio, as the row holds it."
     text = number(within(row, "ratio", "value"))
-    return text if text == MISSING else f"{text}×" + " †" * bool(within(row, "ratio", "other_device"))
+    return (
+        text if text == MISSING else f"{text}×" + " †" * bool(within(row, "ratio", "other_device"))
+    )
 
 # %% ../../nbs/analysis/bench/cells.ipynb #610d162f
 def status_of(
     row: Mapping,  # that was read
-) -> str:          # "ok"; any other in bold
+) -> str:  # "ok"; any other in bold
     "What became of it."
     return "ok" if row["status"] == "ok" else f"**{plain(row['status'], 40)}**"
 
 # %% ../../nbs/analysis/bench/cells.ipynb #edddfb18
 def oracle_of(
     fidelity: Mapping | None,  # of a row
-) -> str:                      # "fp64", "fp64 at 4,096 outputs (1.56 %)", "baseline `jax`"
+) -> str:  # "fp64", "fp64 at 4,096 outputs (1.56 %)", "baseline `jax`"
     "What a result was held against."
     oracle = within(fidelity, "oracle")
     kind = within(oracle, "kind") if isinstance(oracle, Mapping) else oracle
-    if kind == "fp64_full": return "fp64"
-    if kind == "designated_baseline": return f"baseline {code(within(oracle, 'baseline') or '?')}"
-    if kind != "fp64_subsample": return plain(kind, 40) if kind else MISSING
+    if kind == "fp64_full":
+        return "fp64"
+    if kind == "designated_baseline":
+        return f"baseline {code(within(oracle, 'baseline') or '?')}"
+    if kind != "fp64_subsample":
+        return plain(kind, 40) if kind else MISSING
     n, share = (within(oracle, "subsample", name) for name in ("n", "fraction"))
     some = f" at {n:,} outputs" if isinstance(n, int) else " at some outputs"
     return f"fp64{some}" + (f" ({number(100 * share)} %)" if figure(share) is not None else "")
@@ -189,7 +216,7 @@ def oracle_of(
 
 def tolerance_of(
     fidelity: Mapping | None,  # of a row
-) -> str:                      # "rtol 1e-3, atol 1e-4"
+) -> str:  # "rtol 1e-3, atol 1e-4"
     "How far a result may be from it."
     told = {name: number(within(fidelity, "threshold", name)) for name in ("rtol", "atol")}
     return ", ".join(f"{name} {text}" for name, text in told.items() if text != MISSING) or MISSING
@@ -197,16 +224,19 @@ def tolerance_of(
 
 def rel_to_tol_of(
     fidelity: Mapping | None,  # of a row
-) -> str:                      # "∞" where it is not finite
+) -> str:  # "∞" where it is not finite
     "Its headline; a figure above 1 never looks like 1."
     value, status = (within(fidelity, name) for name in ("rel_to_tol", "status"))
-    if value is None: return "not finite" if status == "fail" else MISSING
-    return next((t for d in (3, 6, 12) if (t := number(value, d)) != "1"), "1") if value != 1 else "1"
+    if value is None:
+        return "not finite" if status == "fail" else MISSING
+    return (
+        next((t for d in (3, 6, 12) if (t := number(value, d)) != "1"), "1") if value != 1 else "1"
+    )
 
 
 def verdict_of(
     fidelity: Mapping | None,  # of a row
-) -> str:                      # "pass", "**fail**", "inconclusive"
+) -> str:  # "pass", "**fail**", "inconclusive"
     "What came of the comparison."
     said = within(fidelity, "status")
     return MISSING if not said else said if said == "pass" else f"**{plain(said, 30)}**"
@@ -214,9 +244,11 @@ def verdict_of(
 # %% ../../nbs/analysis/bench/cells.ipynb #97d3bfd3
 def parameter(
     value: object,  # of a parameter
-) -> str:           # Markdown
+) -> str:  # Markdown
     "A parameter's value."
-    return plain(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), 60)
+    return plain(
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), 60
+    )
 
 
 def point_key(
@@ -228,19 +260,20 @@ def point_key(
 
 def shared(
     points: Iterable[Mapping],  # of their parameters
-) -> frozenset[str]:            # names
+) -> frozenset[str]:  # names
     "The parameters that all points have, with one value."
     values: dict[str, set] = {}
     points = list(points)
     for p in points:
-        for name, value in p.items(): values.setdefault(name, set()).add(json.dumps(value, sort_keys=True, default=str))
+        for name, value in p.items():
+            values.setdefault(name, set()).add(json.dumps(value, sort_keys=True, default=str))
     every = set.intersection(*(set(p) for p in points)) if points else set()
     return frozenset(name for name in every if len(values[name]) == 1)
 
 
 def point_text(
-    point: Mapping,        # of its parameters
+    point: Mapping,  # of its parameters
     known: frozenset = frozenset(),  # parameters that are said elsewhere
-) -> str:                  # "n=512, algebra=log"
+) -> str:  # "n=512, algebra=log"
     "A point."
     return ", ".join(f"{plain(k, 40)}={parameter(v)}" for k, v in point.items() if k not in known)

@@ -27,10 +27,13 @@ def _array(x: object) -> np.ndarray:
 
 
 def _distance(out: np.ndarray, ref: np.ndarray) -> np.ndarray:
-    "How far apart, element by element; of whole numbers exactly, also beyond what fp64 tells apart."
+    """How far apart, element by element; of whole numbers exactly, also beyond what fp64 tells
+    apart."""
     if out.dtype.kind in "iu" and ref.dtype.kind in "iu":
         out, ref = out.astype(np.int64), ref.astype(np.int64)
-        return (np.maximum(out, ref).view(np.uint64) - np.minimum(out, ref).view(np.uint64)).astype(np.float64)
+        return (np.maximum(out, ref).view(np.uint64) - np.minimum(out, ref).view(np.uint64)).astype(
+            np.float64
+        )
     return np.abs(_array(out) - _array(ref))
 
 
@@ -38,7 +41,9 @@ def _one(out: np.ndarray, ref: np.ndarray, tolerance: Tolerance) -> tuple[float,
     with np.errstate(all="ignore"):
         error = _distance(out, ref)
         out, ref = _array(out), _array(ref)
-        same = (error == 0) | (np.isinf(out) & (out == ref)) | (np.isnan(out) & np.isnan(ref))  # infinities among them
+        same = (
+            (error == 0) | (np.isinf(out) & (out == ref)) | (np.isnan(out) & np.isnan(ref))
+        )  # infinities among them
         error = np.where(same, 0.0, np.where(np.isfinite(error), error, np.inf))
         size = np.where(np.isfinite(ref), np.abs(ref), 0.0)
         share = np.where(same, 0.0, error / (tolerance.atol + tolerance.rtol * size))
@@ -51,46 +56,64 @@ def _one(out: np.ndarray, ref: np.ndarray, tolerance: Tolerance) -> tuple[float,
 def compare(
     outs: Sequence[np.ndarray],  # what an implementation returned, array by array
     refs: Sequence[np.ndarray],  # what the oracle returned
-    tolerance: Tolerance,        # how far they may be apart
-) -> dict:                       # a row's fidelity, but for the oracle and the threshold
+    tolerance: Tolerance,  # how far they may be apart
+) -> dict:  # a row's fidelity, but for the oracle and the threshold
     "How far results are from the oracle's; what is not finite is written as null."
     empty = {"rel_to_tol": None, "max_abs": None, "max_rel": None, "n_mismatched": None}
     shapes = [[np.shape(x) for x in xs] for xs in (outs, refs)]
     if shapes[0] != shapes[1]:
-        return {"status": "fail", **empty, "detail": f"shapes {shapes[0]}, the oracle's {shapes[1]}"}
+        return {
+            "status": "fail",
+            **empty,
+            "detail": f"shapes {shapes[0]}, the oracle's {shapes[1]}",
+        }
     pairs = [(np.asarray(o), np.asarray(r)) for o, r in zip(outs, refs, strict=True) if np.size(o)]
-    if not pairs: return {"status": "inconclusive", **empty, "detail": "there is nothing to compare"}
+    if not pairs:
+        return {"status": "inconclusive", **empty, "detail": "there is nothing to compare"}
     found = [_one(o, r, tolerance) for o, r in pairs]
     share, most, relative = (max(f[i] for f in found) for i in range(3))
     wrong, total = sum(f[3] for f in found), sum(o.size for o, _ in pairs)
     made = {"status": "pass" if share <= 1 else "fail", "n_mismatched": wrong}
-    made |= {name: x if math.isfinite(x) else None
-             for name, x in (("rel_to_tol", share), ("max_abs", most), ("max_rel", relative))}
+    made |= {
+        name: x if math.isfinite(x) else None
+        for name, x in (("rel_to_tol", share), ("max_abs", most), ("max_rel", relative))
+    }
     if wrong:
-        worst = f"{share:.3g} times the tolerance at worst" if math.isfinite(share) else "some not finite"
+        worst = (
+            f"{share:.3g} times the tolerance at worst"
+            if math.isfinite(share)
+            else "some not finite"
+        )
         made["detail"] = f"{wrong:,} of {total:,} elements differ, {worst}"
     return made
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #1ad1fb4b
-MOST_FLOPS = 2e10     # of an oracle: some seconds of numpy's
-LEAST_SAMPLES = 256   # outputs; fewer tell too little
+MOST_FLOPS = 2e10  # of an oracle: some seconds of numpy's
+LEAST_SAMPLES = 256  # outputs; fewer tell too little
 MOST_SAMPLES = 65536
 
 
 @dataclass(frozen=True)
 class Oracle:
     "What results at one point are held against."
-    kind: str | None                 # "fp64_full", "fp64_subsample", "designated_baseline"; None: there is none
-    refs: tuple[np.ndarray, ...] = ()  # the outputs, or those of the sample; empty where they are not known
+
+    kind: str | None  # "fp64_full", "fp64_subsample", "designated_baseline"; None: there is none
+    refs: tuple[
+        np.ndarray, ...
+    ] = ()  # the outputs, or those of the sample; empty where they are not known
     index: tuple[np.ndarray, ...] = ()  # of the sample: an array for each axis
-    baseline: str | None = None      # the designated one
+    baseline: str | None = None  # the designated one
     subsample: Mapping | None = None  # n, fraction, seed, stratification
-    reason: str = ""                 # why there is none
+    reason: str = ""  # why there is none
     shape: tuple[int, ...] | None = None  # of all outputs, where only a sample is known
 
     def record(self) -> dict:
         "As a row says it."
-        return {"kind": self.kind, "baseline": self.baseline, "subsample": self.subsample and dict(self.subsample)}
+        return {
+            "kind": self.kind,
+            "baseline": self.baseline,
+            "subsample": self.subsample and dict(self.subsample),
+        }
 
     def save(
         self,
@@ -101,9 +124,19 @@ class Oracle:
 
         from fasterroof.core.files import write_whole
 
-        about = json.dumps({"kind": self.kind, "baseline": self.baseline, "subsample": self.subsample,
-                            "reason": self.reason, "refs": len(self.refs), "shape": self.shape})
-        arrays = {f"ref{i}": x for i, x in enumerate(self.refs)} | {f"index{i}": x for i, x in enumerate(self.index)}
+        about = json.dumps(
+            {
+                "kind": self.kind,
+                "baseline": self.baseline,
+                "subsample": self.subsample,
+                "reason": self.reason,
+                "refs": len(self.refs),
+                "shape": self.shape,
+            }
+        )
+        arrays = {f"ref{i}": x for i, x in enumerate(self.refs)} | {
+            f"index{i}": x for i, x in enumerate(self.index)
+        }
         held = BytesIO()
         np.savez(held, about=np.array(about), **arrays)
         write_whole(path, held.getvalue())
@@ -124,34 +157,46 @@ class Oracle:
 
 def stratified(
     shape: Sequence[int],  # of the outputs
-    n: int,                # samples, the corners aside
-    seed: int = 0,         # of the places within their runs
+    n: int,  # samples, the corners aside
+    seed: int = 0,  # of the places within their runs
 ) -> tuple[np.ndarray, ...]:  # an array of indices for each axis
     "One of each of n equal runs of the flattened outputs, and every corner."
     size = math.prod(shape)
     edges = np.linspace(0, size, min(n, size) + 1).astype(np.int64)
     flat = np.random.default_rng(seed).integers(edges[:-1], edges[1:])
-    ends = np.stack(np.meshgrid(*[[0, s - 1] for s in shape], indexing="ij"), -1).reshape(-1, len(shape))
-    corners = np.ravel_multi_index(tuple(ends.T), tuple(shape)) if len(shape) else np.zeros(1, np.int64)
+    ends = np.stack(np.meshgrid(*[[0, s - 1] for s in shape], indexing="ij"), -1).reshape(
+        -1, len(shape)
+    )
+    corners = (
+        np.ravel_multi_index(tuple(ends.T), tuple(shape)) if len(shape) else np.zeros(1, np.int64)
+    )
     return np.unravel_index(np.unique(np.concatenate([flat, corners])), tuple(shape))
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #77965131
 def in_fp64(
     inputs: Mapping[str, np.ndarray],  # of a case
 ) -> dict[str, np.ndarray]:
-    "Inputs as the oracle gets them: floating ones in fp64; whole numbers, which are indices, as they are."
-    wide = {"f": np.float64, "V": np.float64, "c": np.complex128}  # (V: bfloat16 and other formats that numpy lacks)
-    return {k: v.astype(wide[v.dtype.kind]) if v.dtype.kind in wide else v for k, v in inputs.items()}
+    """Inputs as the oracle gets them: floating ones in fp64; whole numbers, which are indices, as
+    they are."""
+    wide = {
+        "f": np.float64,
+        "V": np.float64,
+        "c": np.complex128,
+    }  # (V: bfloat16 and other formats that numpy lacks)
+    return {
+        k: v.astype(wide[v.dtype.kind]) if v.dtype.kind in wide else v for k, v in inputs.items()
+    }
 
 
-def _listed(x: object) -> tuple: return tuple(map(np.asarray, x)) if isinstance(x, (tuple, list)) else (np.asarray(x),)
+def _listed(x: object) -> tuple:
+    return tuple(map(np.asarray, x)) if isinstance(x, (tuple, list)) else (np.asarray(x),)
 
 
 def find_oracle(
-    case: Case,       # whose results are to be judged
-    point: Mapping,   # of its parameters
-    built: Built,     # its inputs there
-) -> Oracle:          # of a designated baseline without what it returns
+    case: Case,  # whose results are to be judged
+    point: Mapping,  # of its parameters
+    built: Built,  # its inputs there
+) -> Oracle:  # of a designated baseline without what it returns
     "The highest rung of the ladder that this point has."
     whole = case.oracle_flops(point) if case.oracle_flops else None
     if case.oracle and (whole is None or whole <= MOST_FLOPS):
@@ -161,71 +206,110 @@ def find_oracle(
         shape = tuple(case.shape(point))
         size = math.prod(shape)
         if not shape:  # a single number is no sample
-            return Oracle("fp64_full", _listed(case.oracle_at(dict(point), (), **in_fp64(built.inputs))))
-        n = min(size, MOST_SAMPLES, int(MOST_FLOPS / max(whole / size, 1)) if whole else MOST_SAMPLES)
+            return Oracle(
+                "fp64_full", _listed(case.oracle_at(dict(point), (), **in_fp64(built.inputs)))
+            )
+        n = min(
+            size, MOST_SAMPLES, int(MOST_FLOPS / max(whole / size, 1)) if whole else MOST_SAMPLES
+        )
         if n >= min(size, LEAST_SAMPLES):
             index = stratified(shape, n)
             ref = np.asarray(case.oracle_at(dict(point), index, **in_fp64(built.inputs)))
             if ref.shape != index[0].shape:
-                raise CaseError(f"case {case.name}: oracle_at returned {ref.shape}, asked for {index[0].shape}.")
-            return Oracle("fp64_subsample", (ref,), index, shape=shape, subsample={
-                "n": len(index[0]), "fraction": len(index[0]) / size, "seed": 0,
-                "stratification": f"one of each of {n} equal runs of the flattened outputs, and the corners"})
+                raise CaseError(
+                    f"case {case.name}: oracle_at returned {ref.shape}, asked for {index[0].shape}."
+                )
+            return Oracle(
+                "fp64_subsample",
+                (ref,),
+                index,
+                shape=shape,
+                subsample={
+                    "n": len(index[0]),
+                    "fraction": len(index[0]) / size,
+                    "seed": 0,
+                    "stratification": (
+                        f"one of each of {n} equal runs of the flattened outputs, and the corners"
+                    ),
+                },
+            )
         reason = "subsample_too_small"
-    elif case.oracle and not case.independent: reason = "coupled_op_no_fp64"
-    if case.designated: return Oracle("designated_baseline", baseline=case.designated)
+    elif case.oracle and not case.independent:
+        reason = "coupled_op_no_fp64"
+    if case.designated:
+        return Oracle("designated_baseline", baseline=case.designated)
     return Oracle(None, reason=reason)
 
 
 def judged(
     outs: Sequence[np.ndarray],  # what an implementation returned
-    oracle: Oracle,              # for the same point
-    tolerance: Tolerance,        # at this point
-    layout_normalised: bool,     # whether outputs were brought to the oracle's layout
-) -> dict:                       # a row's fidelity
+    oracle: Oracle,  # for the same point
+    tolerance: Tolerance,  # at this point
+    layout_normalised: bool,  # whether outputs were brought to the oracle's layout
+) -> dict:  # a row's fidelity
     "The comparison as a row says it."
-    nothing = bool(oracle.refs) and not any(np.isfinite(_array(x)).any() for x in oracle.refs if np.size(x))
+    nothing = bool(oracle.refs) and not any(
+        np.isfinite(_array(x)).any() for x in oracle.refs if np.size(x)
+    )
     if not oracle.refs or (nothing and any(map(np.size, oracle.refs))):
-        why = "oracle_not_finite" if nothing else oracle.reason or "the designated baseline gave no result"
-        found = {"status": "inconclusive", "rel_to_tol": None, "max_abs": None, "max_rel": None, "n_mismatched": None,
-                 "detail": one_line(why)}
+        why = (
+            "oracle_not_finite"
+            if nothing
+            else oracle.reason or "the designated baseline gave no result"
+        )
+        found = {
+            "status": "inconclusive",
+            "rel_to_tol": None,
+            "max_abs": None,
+            "max_rel": None,
+            "n_mismatched": None,
+            "detail": one_line(why),
+        }
     elif oracle.index:
         fits = len(outs) == 1 and np.shape(outs[0]) == oracle.shape
-        found = compare([np.asarray(outs[0])[oracle.index]] if fits else outs, oracle.refs, tolerance)
-        if not fits: found["detail"] = f"shapes {[np.shape(x) for x in outs]}, the oracle's {[oracle.shape]}"
-    else: found = compare(outs, oracle.refs, tolerance)
-    return found | {"layout_normalised": layout_normalised, "oracle": oracle.record(),
-                    "threshold": {"rtol": tolerance.rtol, "atol": tolerance.atol, "scope": tolerance.scope}}
+        found = compare(
+            [np.asarray(outs[0])[oracle.index]] if fits else outs, oracle.refs, tolerance
+        )
+        if not fits:
+            found["detail"] = f"shapes {[np.shape(x) for x in outs]}, the oracle's {[oracle.shape]}"
+    else:
+        found = compare(outs, oracle.refs, tolerance)
+    return found | {
+        "layout_normalised": layout_normalised,
+        "oracle": oracle.record(),
+        "threshold": {"rtol": tolerance.rtol, "atol": tolerance.atol, "scope": tolerance.scope},
+    }
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #5ec84ef3
 def far_off(
-    out: np.ndarray,       # what an implementation returned, any dtype
-    ref: np.ndarray,       # the oracle's, fp64, of the same shape
+    out: np.ndarray,  # what an implementation returned, any dtype
+    ref: np.ndarray,  # the oracle's, fp64, of the same shape
     tolerance: Tolerance,  # at that point
-) -> float:                # at most 1 passes; inf where the shapes differ
+) -> float:  # at most 1 passes; inf where the shapes differ
     "The worst element's distance to the oracle, in units of the tolerance."
     share = compare([np.asarray(out)], [np.asarray(ref)], tolerance)["rel_to_tol"]
     return np.inf if share is None else share
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #36a7d620
 def output_of(
-    case: Case,      # as it is declared
-    baseline: str,   # one of its baselines
+    case: Case,  # as it is declared
+    baseline: str,  # one of its baselines
     point: Mapping,  # of its parameters
 ) -> np.ndarray:
-    "What an implementation returns at a point, in the oracle's layout; settings are afterwards as they were."
+    """What an implementation returns at a point, in the oracle's layout; settings are afterwards as
+    they were."""
     told, made = case.baseline(baseline), case.built(point)
     with settings_kept(provider(told.provider).framework):
         f = framework(told.provider)
         run, _ = f.call(made.implementations[baseline](), f.place(made.inputs), told.compiled)
-        out, = f.outputs(run())
+        (out,) = f.outputs(run())
     return told.layout(out) if told.layout else out
 
 
 def oracle_of(
-    case: Case,      # one that has an oracle
+    case: Case,  # one that has an oracle
     point: Mapping,  # of its parameters
-) -> np.ndarray:     # fp64
+) -> np.ndarray:  # fp64
     "All outputs by the oracle."
     return case.oracle(dict(point), **in_fp64(case.built(point).inputs))
 
@@ -236,10 +320,14 @@ def _there(baseline: Baseline, point: Mapping) -> bool:
 
 
 def try_case(
-    case: Case,      # one that has an oracle
+    case: Case,  # one that has an oracle
     point: Mapping,  # of its parameters: a small one, as everything is computed
 ) -> dict[str, float]:  # baseline -> at most 1 passes
-    "How far each implementation is from the oracle at a point; leaves out those whose framework is not here."
+    """How far each implementation is from the oracle at a point; leaves out those whose framework
+    is not here."""
     ref, tolerance = oracle_of(case, point), case.threshold(point)
-    return {b.name: far_off(output_of(case, b.name, point), ref, tolerance)
-            for b in case.baselines if _there(b, point)}
+    return {
+        b.name: far_off(output_of(case, b.name, point), ref, tolerance)
+        for b in case.baselines
+        if _there(b, point)
+    }

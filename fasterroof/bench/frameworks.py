@@ -18,11 +18,13 @@ from .registry import Provider, provider
 from ..timing.clock import synchronizer
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #5fd1a5c7
-def _parts(out: object) -> Sequence: return out if isinstance(out, (tuple, list)) else [out]
+def _parts(out: object) -> Sequence:
+    return out if isinstance(out, (tuple, list)) else [out]
 
 
 class Numpy:
     "Arrays of numpy, called as they are."
+
     name = "numpy"
 
     def __init__(
@@ -45,10 +47,12 @@ class Numpy:
 
     def call(
         self,
-        fn: Callable,       # an implementation
-        inputs: Mapping,    # placed
+        fn: Callable,  # an implementation
+        inputs: Mapping,  # placed
         compiled: bool = True,  # whether it is to be compiled, where the framework does so
-    ) -> tuple[Callable[[], object], float | None]:  # a call without arguments that waits; s of compiling, if it was
+    ) -> tuple[
+        Callable[[], object], float | None
+    ]:  # a call without arguments that waits; s of compiling, if it was
         "What is timed."
         return lambda: fn(**inputs), None
 
@@ -59,33 +63,39 @@ class Numpy:
         "Results as numpy's arrays."
         return [self._host(x) for x in _parts(out)]
 
-    def _host(self, x: object) -> np.ndarray: return np.asarray(x)
+    def _host(self, x: object) -> np.ndarray:
+        return np.asarray(x)
 
     def nbytes(
         self,
         out: object,  # what a call returned
-    ) -> int:         # B
+    ) -> int:  # B
         "The size of results, as the framework holds them."
-        return sum(int(x.nbytes if hasattr(x, "nbytes") else np.asarray(x).nbytes) for x in _parts(out))
+        return sum(
+            int(x.nbytes if hasattr(x, "nbytes") else np.asarray(x).nbytes) for x in _parts(out)
+        )
 
-    def peak_bytes(self) -> int | None:  # B; None where there is no device memory, or it is not told
+    def peak_bytes(
+        self,
+    ) -> int | None:  # B; None where there is no device memory, or it is not told
         "The most device memory that this process's allocator held."
         return None
 
     def trace(
         self,
-        fn: Callable,     # an implementation
+        fn: Callable,  # an implementation
         inputs: Mapping,  # placed
-    ) -> object | None:   # a `work.Trace`; None where its work cannot be told
+    ) -> object | None:  # a `work.Trace`; None where its work cannot be told
         "The operations of one call."
         return None
 
-    def version(self) -> str: return np.__version__
-
+    def version(self) -> str:
+        return np.__version__
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #41f198bb
 class Torch(Numpy):
     "Tensors of torch, called as they are, without gradients."
+
     name = "torch"
 
     def settings(self) -> None:
@@ -95,8 +105,12 @@ class Torch(Numpy):
 
         pin_fp32("fp32")
         torch.set_grad_enabled(False)
-        if self.threads: torch.set_num_threads(self.threads)
-        self.torch, self.device = torch, torch.device("cuda" if self.accelerator in ("cuda", "rocm") else "cpu")
+        if self.threads:
+            torch.set_num_threads(self.threads)
+        self.torch, self.device = (
+            torch,
+            torch.device("cuda" if self.accelerator in ("cuda", "rocm") else "cpu"),
+        )
         if self.device.type == "cuda" and not torch.cuda.is_available():
             raise ImportError(f"this torch {torch.__version__} has no {self.accelerator} device")
 
@@ -105,16 +119,20 @@ class Torch(Numpy):
         inputs: Mapping[str, np.ndarray],  # of a case
     ) -> dict:
         def placed(x):
-            if x.dtype.name == "bfloat16": x = self.torch.from_numpy(x.view(np.int16).copy()).view(self.torch.bfloat16)
-            else: x = self.torch.from_numpy(np.array(x))
+            if x.dtype.name == "bfloat16":
+                x = self.torch.from_numpy(x.view(np.int16).copy()).view(self.torch.bfloat16)
+            else:
+                x = self.torch.from_numpy(np.array(x))
             return x.to(self.device)
+
         return {name: placed(x) for name, x in inputs.items()}
 
     def call(
         self,
-        fn: Callable,           # an implementation
-        inputs: Mapping,        # placed
-        compiled: bool = True,  # whether JAX jits it; torch runs it as it is, compiled by its maker or not
+        fn: Callable,  # an implementation
+        inputs: Mapping,  # placed
+        # whether JAX jits it; torch runs it as it is, compiled by its maker or not
+        compiled: bool = True,
     ) -> tuple[Callable[[], object], float | None]:
         wait = synchronizer(self.device)
 
@@ -122,42 +140,55 @@ class Torch(Numpy):
             out = fn(**inputs)
             wait()
             return out
-        if "torch._dynamo" not in sys.modules: return run, None  # nothing asked for torch.compile
+
+        if "torch._dynamo" not in sys.modules:
+            return run, None  # nothing asked for torch.compile
         from torch._dynamo.utils import counters
 
         before, start = counters["frames"]["ok"], time.perf_counter()
         run()  # torch.compile does its work in the first call
         first = time.perf_counter() - start
-        if counters["frames"]["ok"] == before: return run, None
+        if counters["frames"]["ok"] == before:
+            return run, None
         start = time.perf_counter()
         run()
         return run, max(0.0, first - (time.perf_counter() - start))
 
     def _host(self, x: object) -> np.ndarray:
-        if not isinstance(x, self.torch.Tensor): return np.asarray(x)
+        if not isinstance(x, self.torch.Tensor):
+            return np.asarray(x)
         x = x.detach().cpu().resolve_conj().resolve_neg()
-        try: return x.numpy()
-        except TypeError: return x.float().numpy()  # bf16, fp8: formats that numpy has not
+        try:
+            return x.numpy()
+        except TypeError:
+            return x.float().numpy()  # bf16, fp8: formats that numpy has not
 
     def peak_bytes(self) -> int | None:
-        return self.torch.cuda.max_memory_allocated(self.device) if self.device.type == "cuda" else None
+        return (
+            self.torch.cuda.max_memory_allocated(self.device)
+            if self.device.type == "cuda"
+            else None
+        )
 
     def trace(
         self,
-        fn: Callable,     # an implementation
+        fn: Callable,  # an implementation
         inputs: Mapping,  # placed
     ) -> object:
         from fasterroof.work.tracer import trace
 
-        def call(*arrays): return fn(**dict(zip(inputs, arrays, strict=True)))
+        def call(*arrays):
+            return fn(**dict(zip(inputs, arrays, strict=True)))
+
         return trace(call, *inputs.values(), framework="torch")
 
-    def version(self) -> str: return self.torch.__version__
-
+    def version(self) -> str:
+        return self.torch.__version__
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #f98f8602
 class Jax(Numpy):
     "Arrays of JAX; a function is compiled once, for these inputs."
+
     name = "jax"
 
     def settings(self) -> None:
@@ -168,29 +199,37 @@ class Jax(Numpy):
         self.jax = jax
         have = jax.default_backend()
         if (have == "cpu") != (self.accelerator == "cpu"):
-            raise ImportError(f"this JAX {jax.__version__} runs on {have}, not on {self.accelerator}")
+            raise ImportError(
+                f"this JAX {jax.__version__} runs on {have}, not on {self.accelerator}"
+            )
 
     def place(
         self,
         inputs: Mapping[str, np.ndarray],  # of a case
     ) -> dict:
-        return self.jax.block_until_ready({name: self.jax.device_put(x) for name, x in inputs.items()})
+        return self.jax.block_until_ready(
+            {name: self.jax.device_put(x) for name, x in inputs.items()}
+        )
 
     def call(
         self,
-        fn: Callable,           # an implementation
-        inputs: Mapping,        # placed
-        compiled: bool = True,  # whether JAX jits it; torch runs it as it is, compiled by its maker or not
+        fn: Callable,  # an implementation
+        inputs: Mapping,  # placed
+        # whether JAX jits it; torch runs it as it is, compiled by its maker or not
+        compiled: bool = True,
     ) -> tuple[Callable[[], object], float | None]:
         ready = self.jax.block_until_ready
-        if not compiled: return lambda: ready(fn(**inputs)), None
+        if not compiled:
+            return lambda: ready(fn(**inputs)), None
         start = time.perf_counter()
         program = self.jax.jit(fn).lower(**inputs).compile()
         return lambda: ready(program(**inputs)), time.perf_counter() - start
 
     def _host(self, x: object) -> np.ndarray:
         x = np.asarray(x)
-        return x.astype(np.float32) if x.dtype.kind == "V" else x  # bf16, fp8: formats that numpy has not
+        return (
+            x.astype(np.float32) if x.dtype.kind == "V" else x
+        )  # bf16, fp8: formats that numpy has not
 
     def peak_bytes(self) -> int | None:
         stats = self.jax.local_devices()[0].memory_stats() if self.accelerator != "cpu" else None
@@ -198,41 +237,49 @@ class Jax(Numpy):
 
     def trace(
         self,
-        fn: Callable,     # an implementation
+        fn: Callable,  # an implementation
         inputs: Mapping,  # placed
     ) -> object:
         from fasterroof.work.jax.jaxpr import trace_jax
 
-        def call(*arrays): return fn(**dict(zip(inputs, arrays, strict=True)))
+        def call(*arrays):
+            return fn(**dict(zip(inputs, arrays, strict=True)))
+
         return trace_jax(call, tuple(inputs.values()), {}, name="case")
 
-    def version(self) -> str: return self.jax.__version__
-
+    def version(self) -> str:
+        return self.jax.__version__
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #e150ac73
 def framework(
-    of: str,                     # provider's name
-    accelerator: str = "cpu",    # where it computes
+    of: str,  # provider's name
+    accelerator: str = "cpu",  # where it computes
     threads: int | None = None,  # that it may use; None: as it decides
 ) -> Numpy:
-    "The framework of a provider, imported and set; raises `ImportError` where a module or the device is missing."
+    """The framework of a provider, imported and set; raises `ImportError` where a module or the
+    device is missing."""
     needed: Provider = provider(of)
     for module in needed.modules:
-        try: resolve_name(module)
+        try:
+            resolve_name(module)
         except ModuleNotFoundError as e:
             variable = f"FASTERROOF_PYTHON_{needed.framework.upper()}"
-            raise ModuleNotFoundError(f"{e}: pip install {needed.install}, or name a Python that has it in {variable}",
-                                      name=e.name) from e
+            raise ModuleNotFoundError(
+                f"{e}: pip install {needed.install}, or name a Python that has it in {variable}",
+                name=e.name,
+            ) from e
     return {"numpy": Numpy, "torch": Torch, "jax": Jax}[needed.framework](accelerator, threads)
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #5f851f4d
 @contextlib.contextmanager
 def settings_kept(
-    *frameworks: str,  # that are going to be used inside, imported now so that there is something to keep
+    # that are going to be used inside, imported now so that there is something to keep
+    *frameworks: str,
 ) -> Iterator[None]:
     "Afterwards torch's and JAX's settings are as they were, as far as these are loaded."
     for name in frameworks:
-        with contextlib.suppress(ImportError): resolve_name(name)
+        with contextlib.suppress(ImportError):
+            resolve_name(name)
     jax = sys.modules.get("jax")
     names = ("jax_default_matmul_precision", "jax_enable_compilation_cache")
     were = {name: getattr(jax.config, name) for name in names} if jax else {}
@@ -241,5 +288,6 @@ def settings_kept(
             from fasterroof.core.settings import preserved
 
             stack.enter_context(preserved())
-        for name, value in were.items(): stack.callback(jax.config.update, name, value)
+        for name, value in were.items():
+            stack.callback(jax.config.update, name, value)
         yield

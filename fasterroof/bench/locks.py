@@ -22,29 +22,45 @@ from ..core.errors import DeviceError, InputError, one_line
 
 # %% ../../nbs/analysis/bench/locks.ipynb #c5b719b0
 def lock_folder(
-    folder: str | Path | None = None,  # None: FASTERROOF_LOCK_DIR, else fasterroof-locks in the temporary folder
+    folder: (
+        str | Path | None
+    ) = None,  # None: FASTERROOF_LOCK_DIR, else fasterroof-locks in the temporary folder
 ) -> Path:
-    "The folder of the locks, made where it is missing; raises `DeviceError` where it cannot be used."
-    path = Path(folder or os.environ.get("FASTERROOF_LOCK_DIR") or Path(tempfile.gettempdir(), "fasterroof-locks"))
+    """The folder of the locks, made where it is missing; raises `DeviceError` where it cannot be
+    used."""
+    path = Path(
+        folder
+        or os.environ.get("FASTERROOF_LOCK_DIR")
+        or Path(tempfile.gettempdir(), "fasterroof-locks")
+    )
     try:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.mkdir()
             path.chmod(0o1777)  # apart from mkdir, whose mode the umask narrows
-        except FileExistsError: pass
-        if stat.S_ISDIR(path.lstat().st_mode): return path
+        except FileExistsError:
+            pass
+        if stat.S_ISDIR(path.lstat().st_mode):
+            return path
     except OSError as e:
-        raise DeviceError(f"Cannot make the folder of locks {one_line(path)}: {e.strerror}; name another one in "
-                          "FASTERROOF_LOCK_DIR.") from e
-    raise DeviceError(f"{one_line(path)} is not a folder, and locks need one: name another one in FASTERROOF_LOCK_DIR.")
+        raise DeviceError(
+            f"Cannot make the folder of locks {one_line(path)}: {e.strerror}; name another one in "
+            "FASTERROOF_LOCK_DIR."
+        ) from e
+    raise DeviceError(
+        f"{one_line(path)} is not a folder, and locks need one: name another one in"
+        " FASTERROOF_LOCK_DIR."
+    )
 
 
 def _file_name(name: str) -> str:
     "A device's name as that of a file."
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)
     if not safe.strip(".-") or len(safe) > 120:
-        raise InputError(f"A device's name has 1 to 120 characters, a letter or digit among them, not "
-                         f"{one_line(repr(name), 40)}.")
+        raise InputError(
+            "A device's name has 1 to 120 characters, a letter or digit among them, not "
+            f"{one_line(repr(name), 40)}."
+        )
     return safe.lstrip(".")
 
 # %% ../../nbs/analysis/bench/locks.ipynb #562ecd32
@@ -52,61 +68,82 @@ _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def _opened(path: Path) -> int | None:
-    "A descriptor of a lock file; None where it came or went just now, so that it is to be tried again."
+    """A descriptor of a lock file; None where it came or went just now, so that it is to be tried
+    again."""
     for access in (os.O_RDWR, os.O_RDONLY):
-        try: return os.open(path, _FLAGS | access)
-        except FileNotFoundError: break
+        try:
+            return os.open(path, _FLAGS | access)
+        except FileNotFoundError:
+            break
         except PermissionError:
-            if access == os.O_RDONLY: raise
-    try: fd = os.open(path, _FLAGS | os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-    except (FileExistsError, FileNotFoundError): return None  # another was quicker, or the folder is gone
+            if access == os.O_RDONLY:
+                raise
+    try:
+        fd = os.open(path, _FLAGS | os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    except (FileExistsError, FileNotFoundError):
+        return None  # another was quicker, or the folder is gone
     os.fchmod(fd, 0o666)  # whatever the umask
     return fd
 
 
 def _try_lock(path: Path) -> int | None:
-    "A descriptor that holds the lock of this path; None while it cannot be had. Raises `DeviceError`."
+    """A descriptor that holds the lock of this path; None while it cannot be had. Raises
+    `DeviceError`."""
     fd = None
     try:
-        if (fd := _opened(path)) is None: return None
+        if (fd := _opened(path)) is None:
+            return None
         here = os.fstat(fd)
         if not stat.S_ISREG(here.st_mode) or here.st_nlink > 1:
-            raise DeviceError(f"{one_line(path)} is not a lock file: remove it, or name another folder in "
-                              "FASTERROOF_LOCK_DIR.")
+            raise DeviceError(
+                f"{one_line(path)} is not a lock file: remove it, or name another folder in "
+                "FASTERROOF_LOCK_DIR."
+            )
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(here, os.stat(path, follow_symlinks=False)):
             fd, got = None, fd
             return got
-    except (BlockingIOError, FileNotFoundError): pass
+    except (BlockingIOError, FileNotFoundError):
+        pass
     except OSError as e:
-        raise DeviceError(f"Cannot lock {one_line(path)}: {e.strerror}; name another folder in "
-                          "FASTERROOF_LOCK_DIR.") from e
+        raise DeviceError(
+            f"Cannot lock {one_line(path)}: {e.strerror}; name another folder in "
+            "FASTERROOF_LOCK_DIR."
+        ) from e
     finally:
-        if fd is not None: os.close(fd)
+        if fd is not None:
+            os.close(fd)
     return None
 
 # %% ../../nbs/analysis/bench/locks.ipynb #cbee51be
 def _write(fd: int, text: str) -> None:
     "Replace what is in a lock file, where that is possible."
-    try: os.ftruncate(fd, 0); os.pwrite(fd, text.encode(), 0)
-    except OSError: pass
+    try:
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, text.encode(), 0)
+    except OSError:
+        pass
 
 
 def _myself() -> str:
-    try: user = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError: user = str(os.getuid())
+    try:
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        user = str(os.getuid())
     since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return json.dumps({"pid": os.getpid(), "user": user, "since": since}) + "\n"
 
 
 def holder(
     path: str | Path,  # of a lock file
-) -> str:              # "process 123 of alice since 2026-11-22T01:02:03+00:00"
+) -> str:  # "process 123 of alice since 2026-11-22T01:02:03+00:00"
     "Who says in a lock file to hold it; untrusted, and made safe to print."
     try:
-        with open(os.open(path, _FLAGS | os.O_RDONLY), encoding="utf-8") as f: said = json.loads(f.read(1000))
+        with open(os.open(path, _FLAGS | os.O_RDONLY), encoding="utf-8") as f:
+            said = json.loads(f.read(1000))
         pid, user, since = (one_line(said[x], 40) for x in ("pid", "user", "since"))
-    except (OSError, ValueError, RecursionError, LookupError, TypeError): return "a process that does not say who it is"
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        return "a process that does not say who it is"
     return f"process {pid} of {user} since {since}"
 
 # %% ../../nbs/analysis/bench/locks.ipynb #7fbd0359
@@ -115,22 +152,30 @@ POLL_S = 0.05  # between two tries
 
 @contextmanager
 def device_lock(
-    names: Sequence[str],               # of devices, such as "cpu-0" or "gpu-GPU-1a2b…"
-    timeout_s: float | None = None,     # s, for all of them together; None: however long it takes
-    tell: Callable[[str], None] | None = None,  # called once with who is waited for, if it has to wait
-    folder: str | Path | None = None,   # as of `lock_folder`
-) -> Iterator[tuple[int, ...]]:         # descriptors; a child that is given them (`pass_fds`) holds the locks too
-    "Inside, these devices are nobody else's; raises `DeviceError` naming who holds one, after `timeout_s`."
-    if timeout_s is not None and not timeout_s >= 0: raise InputError("timeout_s must be 0 or more, in seconds.")
+    names: Sequence[str],  # of devices, such as "cpu-0" or "gpu-GPU-1a2b…"
+    timeout_s: float | None = None,  # s, for all of them together; None: however long it takes
+    tell: Callable[[str], None]
+    | None = None,  # called once with who is waited for, if it has to wait
+    folder: str | Path | None = None,  # as of `lock_folder`
+) -> Iterator[
+    tuple[int, ...]
+]:  # descriptors; a child that is given them (`pass_fds`) holds the locks too
+    """Inside, these devices are nobody else's; raises `DeviceError` naming who holds one, after
+    `timeout_s`."""
+    if timeout_s is not None and not timeout_s >= 0:
+        raise InputError("timeout_s must be 0 or more, in seconds.")
     end = None if timeout_s is None else time.monotonic() + timeout_s
     with ExitStack() as held:
         fds = []
         for name in sorted({_file_name(x) for x in names}):
             while (fd := _try_lock(path := lock_folder(folder) / name)) is None:
                 if end is not None and time.monotonic() >= end:
-                    raise DeviceError(f"{name} was not free within {timeout_s:g} s: {holder(path)} holds it. "
-                                      "Wait for that, or end it.")
-                if tell: tell(f"waiting for {name}, which {holder(path)} holds")
+                    raise DeviceError(
+                        f"{name} was not free within {timeout_s:g} s: {holder(path)} holds it. "
+                        "Wait for that, or end it."
+                    )
+                if tell:
+                    tell(f"waiting for {name}, which {holder(path)} holds")
                 tell = None
                 time.sleep(POLL_S)
             held.callback(os.close, fd)

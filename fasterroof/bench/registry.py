@@ -18,18 +18,27 @@ from ..core.errors import InputError, one_line
 @dataclass(frozen=True)
 class Metric:
     "What a figure of a row is."
+
     name: str
-    unit: str          # that rows of this package are written in; "" for a word or a plain number
-    better: str        # "lower", "higher" or "neither"
-    kind: str          # "measured", "counted" or "derived"
-    meaning: str       # one line
-    gate: Mapping[str, float] | None = None  # statistic -> factor beyond which it has become worse; None: never gates
+    unit: str  # that rows of this package are written in; "" for a word or a plain number
+    better: str  # "lower", "higher" or "neither"
+    kind: str  # "measured", "counted" or "derived"
+    meaning: str  # one line
+    gate: Mapping[str, float] | None = (
+        None  # statistic -> factor beyond which it has become worse; None: never gates
+    )
 
     def __post_init__(self):
         if self.better not in ("lower", "higher", "neither"):
-            raise InputError(f"{self.name}: better is lower, higher or neither, not {one_line(repr(self.better), 40)}.")
+            raise InputError(
+                f"{self.name}: better is lower, higher or neither, not"
+                f" {one_line(repr(self.better), 40)}."
+            )
         if self.kind not in ("measured", "counted", "derived"):
-            raise InputError(f"{self.name}: kind is measured, counted or derived, not {one_line(repr(self.kind), 40)}.")
+            raise InputError(
+                f"{self.name}: kind is measured, counted or derived, not"
+                f" {one_line(repr(self.kind), 40)}."
+            )
         if self.gate and (self.better == "neither" or not all(x > 1 for x in self.gate.values())):
             raise InputError(f"{self.name}: what gates has a direction, and factors above 1.")
 
@@ -41,7 +50,8 @@ def register_metric(
     metric: Metric,  # of a name that is not taken
 ) -> Metric:
     "Make a metric known to cases; raises `InputError` where its name is taken."
-    if metric.name in METRICS: raise InputError(f"There is a metric {one_line(metric.name, 40)} already.")
+    if metric.name in METRICS:
+        raise InputError(f"There is a metric {one_line(metric.name, 40)} already.")
     return METRICS.setdefault(metric.name, metric)
 
 
@@ -50,33 +60,75 @@ def metric(
 ) -> Metric:
     "A metric by its name; raises `InputError` naming those that there are."
     if name not in METRICS:
-        raise InputError(f"There is no metric {one_line(repr(name), 40)}: use {', '.join(METRICS)}.")
+        raise InputError(
+            f"There is no metric {one_line(repr(name), 40)}: use {', '.join(METRICS)}."
+        )
     return METRICS[name]
 
 
 for _m in (
-    Metric("steady_time", "s", "lower", "measured", "time of one call when all is warm: min, median, p95, iqr, samples",
-           {"min": 1.10, "p95": 1.25}),
-    Metric("compile_time", "s", "lower", "measured", "tracing, lowering and compiling, without the first execution"),
-    Metric("peak_hbm", "B", "lower", "measured", "the most device memory that the framework's allocator held"),
-    Metric("host_rss", "B", "lower", "measured", "the most host memory that the process held, its libraries included"),
+    Metric(
+        "steady_time",
+        "s",
+        "lower",
+        "measured",
+        "time of one call when all is warm: min, median, p95, iqr, samples",
+        {"min": 1.10, "p95": 1.25},
+    ),
+    Metric(
+        "compile_time",
+        "s",
+        "lower",
+        "measured",
+        "tracing, lowering and compiling, without the first execution",
+    ),
+    Metric(
+        "peak_hbm",
+        "B",
+        "lower",
+        "measured",
+        "the most device memory that the framework's allocator held",
+    ),
+    Metric(
+        "host_rss",
+        "B",
+        "lower",
+        "measured",
+        "the most host memory that the process held, its libraries included",
+    ),
     Metric("throughput", "1/s", "higher", "derived", "items of the case a second, at the median"),
     Metric("est_flops", "FLOP", "neither", "counted", "arithmetic of one call, by convention"),
-    Metric("bytes_moved", "B", "neither", "counted", "compulsory traffic: each input and output of the call once"),
+    Metric(
+        "bytes_moved",
+        "B",
+        "neither",
+        "counted",
+        "compulsory traffic: each input and output of the call once",
+    ),
     Metric("arithmetic_intensity", "FLOP/B", "neither", "derived", "est_flops over bytes_moved"),
-    Metric("attainable", "FLOP/s", "higher", "derived", "the rate at which the floor under the roof would be reached"),
+    Metric(
+        "attainable",
+        "FLOP/s",
+        "higher",
+        "derived",
+        "the rate at which the floor under the roof would be reached",
+    ),
     Metric("utilization", "1", "higher", "derived", "floor under the roof over the median time"),
-    Metric("bound", "", "neither", "derived", "what the floor is made of: memory, compute or overhead"),
-): register_metric(_m)
+    Metric(
+        "bound", "", "neither", "derived", "what the floor is made of: memory, compute or overhead"
+    ),
+):
+    register_metric(_m)
 
 # %% ../../nbs/analysis/bench/registry.ipynb #099ba6df
 @dataclass(frozen=True)
 class Provider:
     "What a baseline is written in."
+
     name: str
-    framework: str             # whose arrays it takes and returns: "numpy", "torch" or "jax"
-    modules: tuple[str, ...]   # that have to be there
-    install: str               # what gets them, for the message
+    framework: str  # whose arrays it takes and returns: "numpy", "torch" or "jax"
+    modules: tuple[str, ...]  # that have to be there
+    install: str  # what gets them, for the message
     accelerators: tuple[str, ...] = ("cpu",)  # kinds of device that it computes on
 
 
@@ -87,10 +139,14 @@ PROVIDERS: dict[str, Provider] = {}
 def register_provider(
     provider: Provider,  # of a name that is not taken
 ) -> Provider:
-    "Make a provider known to cases; raises `InputError` where its name is taken or its framework is unknown."
-    if provider.name in PROVIDERS: raise InputError(f"There is a provider {one_line(provider.name, 40)} already.")
+    """Make a provider known to cases; raises `InputError` where its name is taken or its framework
+    is unknown."""
+    if provider.name in PROVIDERS:
+        raise InputError(f"There is a provider {one_line(provider.name, 40)} already.")
     if provider.framework not in FRAMEWORKS:
-        raise InputError(f"A framework is {', '.join(FRAMEWORKS)}, not {one_line(repr(provider.framework), 40)}.")
+        raise InputError(
+            f"A framework is {', '.join(FRAMEWORKS)}, not {one_line(repr(provider.framework), 40)}."
+        )
     return PROVIDERS.setdefault(provider.name, provider)
 
 
@@ -99,7 +155,9 @@ def provider(
 ) -> Provider:
     "A provider by its name; raises `InputError` naming those that there are."
     if name not in PROVIDERS:
-        raise InputError(f"There is no provider {one_line(repr(name), 40)}: use {', '.join(PROVIDERS)}.")
+        raise InputError(
+            f"There is no provider {one_line(repr(name), 40)}: use {', '.join(PROVIDERS)}."
+        )
     return PROVIDERS[name]
 
 
@@ -107,8 +165,11 @@ for _p in (
     Provider("numpy", "numpy", ("numpy",), "numpy"),
     Provider("jax", "jax", ("jax",), "'fasterroof[jax]'", ("cpu", "cuda", "rocm", "tpu")),
     Provider("torch", "torch", ("torch",), "torch", ("cpu", "cuda", "rocm")),
-    Provider("pyg", "torch", ("torch", "torch_geometric"), "torch_geometric", ("cpu", "cuda", "rocm")),
-): register_provider(_p)
+    Provider(
+        "pyg", "torch", ("torch", "torch_geometric"), "torch_geometric", ("cpu", "cuda", "rocm")
+    ),
+):
+    register_provider(_p)
 
 # %% ../../nbs/analysis/bench/registry.ipynb #4506c459
 _ACCELERATORS = ("cpu", "cuda", "rocm", "tpu")
@@ -116,28 +177,39 @@ _ACCELERATORS = ("cpu", "cuda", "rocm", "tpu")
 
 def accelerator(
     platform: str,  # "jax-cpu", "jax-cuda12", "torch-cuda"
-) -> str:           # "cpu", "cuda", "rocm" or "tpu"
+) -> str:  # "cpu", "cuda", "rocm" or "tpu"
     "Where a platform computes; raises `InputError` for another form."
     lead, _, place = platform.partition("-")
-    found = next((a for a in _ACCELERATORS if place.startswith(a) and place[len(a):].replace(".", "").isdigit()
-                  or place == a), None)
+    found = next(
+        (
+            a
+            for a in _ACCELERATORS
+            if place.startswith(a) and place[len(a) :].replace(".", "").isdigit() or place == a
+        ),
+        None,
+    )
     if not found or lead not in FRAMEWORKS:
-        raise InputError(f"{one_line(repr(platform), 40)} is no platform: it is a framework ({', '.join(FRAMEWORKS)}) "
-                         "and where it computes (cpu, cuda, cuda12, rocm, tpu), such as jax-cpu.")
+        raise InputError(
+            f"{one_line(repr(platform), 40)} is no platform: it is a framework"
+            f" ({', '.join(FRAMEWORKS)}) and where it computes (cpu, cuda, cuda12, rocm, tpu), such"
+            " as jax-cpu."
+        )
     return found
 
 # %% ../../nbs/analysis/bench/registry.ipynb #992de08e
-def _variable(name: str) -> str: return "FASTERROOF_PYTHON_" + "".join(c if c.isalnum() else "_" for c in name.upper())
+def _variable(name: str) -> str:
+    return "FASTERROOF_PYTHON_" + "".join(c if c.isalnum() else "_" for c in name.upper())
 
 
 def interpreter(
-    platform: str,    # "jax-cpu"
-    framework: str,   # of the baseline: "jax", "torch", "numpy"
+    platform: str,  # "jax-cpu"
+    framework: str,  # of the baseline: "jax", "torch", "numpy"
     environ: Mapping[str, str] = os.environ,  # where the variables are
 ) -> tuple[str, str]:  # the Python, and the variable that names it: "" for the one that runs now
     "Which Python runs an attempt."
     own = platform.partition("-")[0] == framework
     names = [_variable(platform), _variable(framework)]
     for name in (*(names if own else reversed(names)), "FASTERROOF_WORKER_PYTHON"):
-        if environ.get(name): return environ[name], name
+        if environ.get(name):
+            return environ[name], name
     return sys.executable, ""

@@ -17,21 +17,36 @@ from ..core.errors import RowError, one_line
 
 # %% ../../nbs/analysis/bench/row.ipynb #fc48b4a8
 VERSION = 1
-STATUSES = ("ok", "env_failed", "compile_error", "oom", "timeout", "crashed", "fidelity_failed",
-            "fidelity_inconclusive", "skipped")
+STATUSES = (
+    "ok",
+    "env_failed",
+    "compile_error",
+    "oom",
+    "timeout",
+    "crashed",
+    "fidelity_failed",
+    "fidelity_inconclusive",
+    "skipped",
+)
 IDENTITY = ("case", "param_point", "baseline", "platform", "framework", "device")
 
 
 @cache
 def schema() -> dict:
     "The JSON Schema of a row of version 1."
-    return json.loads(files("fasterroof.bench").joinpath("row-v1.schema.json").read_text(encoding="utf-8"))
+    return json.loads(
+        files("fasterroof.bench").joinpath("row-v1.schema.json").read_text(encoding="utf-8")
+    )
 
 
 @cache
 def _validator():
-    try: from jsonschema import Draft202012Validator
-    except ImportError: raise RowError("Rows are validated by jsonschema: pip install 'fasterroof[bench]'.") from None
+    try:
+        from jsonschema import Draft202012Validator
+    except ImportError:
+        raise RowError(
+            "Rows are validated by jsonschema: pip install 'fasterroof[bench]'."
+        ) from None
     Draft202012Validator.check_schema(schema())
     return Draft202012Validator(schema())
 
@@ -57,20 +72,25 @@ def check_row(
 
 def dumped(
     row: Mapping,  # a row
-) -> str:          # one line of JSON, without its end
+) -> str:  # one line of JSON, without its end
     "A row as a line of a file; raises `RowError` for what JSON does not have, such as NaN."
-    try: return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError) as e: raise RowError(f"This row is not JSON: {one_line(e)}.") from None
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as e:
+        raise RowError(f"This row is not JSON: {one_line(e)}.") from None
 
 # %% ../../nbs/analysis/bench/row.ipynb #7a7a33dc
-_told = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode  # made once: rows are many
+_told = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False
+).encode  # made once: rows are many
 
 
 def device_of(
     row: Mapping,  # a row
-) -> str:          # "" where it does not tell
+) -> str:  # "" where it does not tell
     "The device that a row is of; of a foreign row the kind that its provenance names."
-    if row.get("device"): return str(row["device"])
+    if row.get("device"):
+        return str(row["device"])
     told = (row.get("provenance") or {}).get("device")
     kind = told.get("kind") if isinstance(told, Mapping) else told
     return str(kind) if kind else ""
@@ -78,10 +98,16 @@ def device_of(
 
 def identity(
     row: Mapping,  # a row
-) -> str:          # one line of JSON, equal for equal identities
+) -> str:  # one line of JSON, equal for equal identities
     "What is compared over time: everything that says what ran, but for the run."
-    point = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in row["param_point"].items()}
-    told = {name: row.get(name) for name in IDENTITY} | {"param_point": point, "device": device_of(row)}
+    point = {
+        k: int(v) if isinstance(v, float) and v.is_integer() else v
+        for k, v in row["param_point"].items()
+    }
+    told = {name: row.get(name) for name in IDENTITY} | {
+        "param_point": point,
+        "device": device_of(row),
+    }
     return _told(told)
 
 
@@ -107,77 +133,104 @@ def read_row(
     value: object,  # a JSON value
 ) -> dict:
     "The same row, fit for use; raises `RowError` naming what it lacks."
-    if not isinstance(value, dict): raise RowError(f"a row is an object, not {one_line(repr(value), 40)}")
+    if not isinstance(value, dict):
+        raise RowError(f"a row is an object, not {one_line(repr(value), 40)}")
     if value.get("schema_version") != VERSION or isinstance(value["schema_version"], bool):
         said = one_line(repr(value.get("schema_version")), 20)
         raise RowError(f"schema_version is {said}, and {VERSION} is what this fasterroof reads")
     for name in ("run_id", "case", "baseline", "platform", "status"):
-        if not isinstance(value.get(name), str) or not value[name]: raise RowError(f"it has no {name}")
+        if not isinstance(value.get(name), str) or not value[name]:
+            raise RowError(f"it has no {name}")
     for name, kind in (("param_point", _OBJECT), ("framework", str)):
-        if not isinstance(value.get(name), kind): raise RowError(f"it has no {name}")
+        if not isinstance(value.get(name), kind):
+            raise RowError(f"it has no {name}")
     for name in ("metrics", "fidelity", "ratio", "failure_detail", "provenance"):
-        if not isinstance(value.get(name), (*_OBJECT, type(None))): raise RowError(f"its {name} is no object")
+        if not isinstance(value.get(name), (*_OBJECT, type(None))):
+            raise RowError(f"its {name} is no object")
     time = (value.get("metrics") or {}).get("steady_time")
     if time is not None:
-        if not isinstance(time, _OBJECT) or not isinstance(time.get("unit"), str) or time["unit"] not in _SECONDS:
+        if (
+            not isinstance(time, _OBJECT)
+            or not isinstance(time.get("unit"), str)
+            or time["unit"] not in _SECONDS
+        ):
             raise RowError("its steady_time has no unit of time")
         for stat in ("min", "median", "p95"):
-            if not _figure(time.get(stat)): raise RowError(f"its steady_time has no {stat}")
+            if not _figure(time.get(stat)):
+                raise RowError(f"its steady_time has no {stat}")
         samples = time.get("samples") or []
-        if not isinstance(samples, list) or not all(map(_figure, samples)): raise RowError("its samples are no times")
-    elif value["status"] == "ok": raise RowError("it is ok and has no steady_time")
+        if not isinstance(samples, list) or not all(map(_figure, samples)):
+            raise RowError("its samples are no times")
+    elif value["status"] == "ok":
+        raise RowError("it is ok and has no steady_time")
     for name in ("fidelity", "ratio"):
         number = (value.get(name) or {}).get({"fidelity": "rel_to_tol", "ratio": "value"}[name])
-        if number is not None and not _figure(number): raise RowError(f"its {name} is no number")
+        if number is not None and not _figure(number):
+            raise RowError(f"its {name} is no number")
     return value
 
 
 def seconds(
-    row: Mapping,         # a row that was read
+    row: Mapping,  # a row that was read
     stat: str = "median",  # "min", "median", "p95" or "iqr"
-) -> float | None:        # s; None where it was not measured
+) -> float | None:  # s; None where it was not measured
     "A statistic of its steady time."
     time = (row.get("metrics") or {}).get("steady_time")
-    if not time or not _figure(time.get(stat)): return None
+    if not time or not _figure(time.get(stat)):
+        return None
     return time[stat] * _SECONDS[time["unit"]]
 
 
 def samples_of(
-    row: Mapping,     # a row that was read
-) -> list[float]:     # s, in the order in which they were taken; empty where it has none
+    row: Mapping,  # a row that was read
+) -> list[float]:  # s, in the order in which they were taken; empty where it has none
     "The samples of its steady time."
     time = (row.get("metrics") or {}).get("steady_time") or {}
     return [x * _SECONDS[time["unit"]] for x in time.get("samples") or []]
 
 # %% ../../nbs/analysis/bench/row.ipynb #4502d4c0
-def _refuse(name): raise ValueError(f"{name} is not JSON")
+def _refuse(name):
+    raise ValueError(f"{name} is not JSON")
+
+
 _decode = json.JSONDecoder(parse_constant=_refuse).decode
 
 
 def read_lines(
-    lines: Iterable[str],   # of a file
-    where: str,             # the file, for the error
-    skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+    lines: Iterable[str],  # of a file
+    where: str,  # the file, for the error
+    skipped: list[str]
+    | None = None,  # what is wrong with lines that were passed over is added here; None: raise
 ) -> Iterator[dict]:
     "The rows of a file's lines, blank ones aside; raises `RowError` naming file and line."
     for number, line in enumerate(lines, 1):
-        if not line.strip(): continue
-        try: yield read_row(_decode(line))
+        if not line.strip():
+            continue
+        try:
+            yield read_row(_decode(line))
         except (ValueError, RecursionError) as e:
-            why = one_line(e, 120) if isinstance(e, RowError) else f"no whole JSON object ({one_line(e, 80)})"
+            why = (
+                one_line(e, 120)
+                if isinstance(e, RowError)
+                else f"no whole JSON object ({one_line(e, 80)})"
+            )
             said = f"{one_line(where)}:{number}: {why}"
-            if skipped is None: raise RowError(f"{said}.") from None
+            if skipped is None:
+                raise RowError(f"{said}.") from None
             skipped.append(said)
 
 
 def read_rows(
-    path: str | Path,                  # a file of rows, one a line
+    path: str | Path,  # a file of rows, one a line
     skipped: list[str] | None = None,  # as of `read_lines`
 ) -> list[dict]:
-    "All rows of a file; raises `RowError` for a line that is none, and for a file that cannot be read."
+    """All rows of a file; raises `RowError` for a line that is none, and for a file that cannot be
+    read."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as f: return list(read_lines(f, str(path), skipped))
-    except OSError as e: raise RowError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return list(read_lines(f, str(path), skipped))
+    except OSError as e:
+        raise RowError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
 
 # %% ../../nbs/analysis/bench/row.ipynb #ce764838
 def _compared(row: Mapping) -> bool:
@@ -188,7 +241,12 @@ def _compared(row: Mapping) -> bool:
 
 def _place(row: Mapping) -> tuple:
     "What two rows of a ratio have in common."
-    return row["run_id"], row["case"], json.dumps(row["param_point"], sort_keys=True), row["platform"]
+    return (
+        row["run_id"],
+        row["case"],
+        json.dumps(row["param_point"], sort_keys=True),
+        row["platform"],
+    )
 
 
 def _measured_on(row: Mapping) -> tuple:
@@ -198,18 +256,23 @@ def _measured_on(row: Mapping) -> tuple:
 
 
 def with_ratios(
-    rows: Iterable[Mapping],        # of one run or of several
+    rows: Iterable[Mapping],  # of one run or of several
     references: Mapping[str, str],  # case -> the baseline that it is compared with
-) -> list[dict]:                    # new rows, in the same order
-    "The rows with their ratios set: None where the row or its reference has no time of a right result."
+) -> list[dict]:  # new rows, in the same order
+    """The rows with their ratios set: None where the row or its reference has no time of a right
+    result."""
     rows = list(rows)
-    found = {_place(r): r for r in rows if _compared(r) and r["baseline"] == references.get(r["case"])}
+    found = {
+        _place(r): r for r in rows if _compared(r) and r["baseline"] == references.get(r["case"])
+    }
     return [{**row, "ratio": _ratio(row, found.get(_place(row)))} for row in rows]
 
 
 def _ratio(row: Mapping, reference: Mapping | None) -> dict | None:
-    if reference is None or not _compared(row): return None
+    if reference is None or not _compared(row):
+        return None
     value = seconds(row, "min") / seconds(reference, "min")
-    if not 0 < value < float("inf"): return None  # one of the two is no time that a clock can tell
+    if not 0 < value < float("inf"):
+        return None  # one of the two is no time that a clock can tell
     ratio = {"vs": reference["baseline"], "metric": "min", "value": value}
     return ratio | ({} if _measured_on(row) == _measured_on(reference) else {"other_device": True})

@@ -27,160 +27,357 @@ from ..core.console import say
 
 # %% ../../nbs/analysis/cli/app.ipynb #c660db3f
 class _ArgumentParser(argparse.ArgumentParser):
-    def __init__(self, **more): super().__init__(**{"formatter_class": Help} | more)
+    def __init__(self, **more):
+        super().__init__(**{"formatter_class": Help} | more)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help).\n")
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal(): raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
     return int(text)
 
 
 def _outputs(s: argparse.ArgumentParser) -> None:
-    s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of the table; 0 for all (default: 10)")
+    s.add_argument(
+        "--top",
+        type=_count,
+        default=10,
+        metavar="N",
+        help="rows of the table; 0 for all (default: 10)",
+    )
     s.add_argument("--html", metavar="FILE", help="write the interactive page")
-    s.add_argument("--perfetto", metavar="FILE",
-                   help="write one step's timeline for ui.perfetto.dev or chrome://tracing; .gz compresses it")
-    s.add_argument("--json", metavar="FILE", help="write the run; - for stdout, instead of the table")
-    s.add_argument("--csv", metavar="FILE", help="write the points; - for stdout, instead of the table")
+    s.add_argument(
+        "--perfetto",
+        metavar="FILE",
+        help="write one step's timeline for ui.perfetto.dev or chrome://tracing; .gz compresses it",
+    )
+    s.add_argument(
+        "--json", metavar="FILE", help="write the run; - for stdout, instead of the table"
+    )
+    s.add_argument(
+        "--csv", metavar="FILE", help="write the points; - for stdout, instead of the table"
+    )
 
 
 def parser() -> argparse.ArgumentParser:
     "The command's arguments."
     p = _ArgumentParser(
         prog="fasterroof",
-        description="How far is a model from as fast as this machine could run it, and what is in the way?",
-        epilog="examples:\n  fasterroof profile resnet18 --html resnet18.html\n  fasterroof hardware \"H100 SXM\"\n"
-               "  fasterroof predict resnet50 --on \"A100 SXM4 80GB\" --batch 64\n\n"
-               "fasterroof COMMAND --help tells the arguments of a command.\n"
-               "Exit code: 0; 1 where a contract, a claim or a gate does not hold, or for a failure of fasterroof; "
-               "2 for a mistake; 130 after an interrupt.")
+        description=(
+            "How far is a model from as fast as this machine could run it, and what is in the way?"
+        ),
+        epilog=(
+            "examples:\n  fasterroof profile resnet18 --html resnet18.html\n  fasterroof hardware"
+            ' "H100 SXM"\n  fasterroof predict resnet50 --on "A100 SXM4 80GB" --batch'
+            " 64\n\nfasterroof COMMAND --help tells the arguments of a command.\nExit code: 0; 1"
+            " where a contract, a claim or a gate does not hold, or for a failure of fasterroof; 2"
+            " for a mistake; 130 after an interrupt."
+        ),
+    )
     p.add_argument("--version", action="store_true", help="print the version and exit")
     p.set_defaults(debug=False)
     commands = p.add_subparsers(dest="command", metavar="COMMAND", parser_class=_ArgumentParser)
 
     def command(name: str, what: str, example: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(
-            name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=f"example:\n  {example}")
+            name,
+            help=what,
+            description=f"{what[0].upper()}{what[1:]}.",
+            epilog=f"example:\n  {example}",
+        )
         add_debug(sub)
         return sub
 
-    s = command("profile", "time every layer of a model and place it under the machine's roof",
-                "fasterroof profile resnet18 --html resnet18.html")
-    s.add_argument("model", metavar="MODEL",
-                   help="a torchvision name, or package.module:callable that returns a model or (model, sample)")
-    s.add_argument("--shape", action="append", default=[], metavar="1,3,224,224",
-                   help="shape of the input, 1,2048:int64 of whole numbers; again for each further input")
+    s = command(
+        "profile",
+        "time every layer of a model and place it under the machine's roof",
+        "fasterroof profile resnet18 --html resnet18.html",
+    )
+    s.add_argument(
+        "model",
+        metavar="MODEL",
+        help=(
+            "a torchvision name, or package.module:callable that returns a model or (model, sample)"
+        ),
+    )
+    s.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="1,3,224,224",
+        help="shape of the input, 1,2048:int64 of whole numbers; again for each further input",
+    )
     s.add_argument("--batch", type=int, metavar="N", help="first dimension of the inputs")
-    s.add_argument("--dtype", metavar="FORMAT",
-                   help="number format of the model and its inputs: fp32, bf16, fp16, fp64")
+    s.add_argument(
+        "--dtype",
+        metavar="FORMAT",
+        help="number format of the model and its inputs: fp32, bf16, fp16, fp64",
+    )
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
-    s.add_argument("--compile", action="store_true", help="compile it by torch.compile, and show its kernels")
-    s.add_argument("--train", nargs="?", const="AdamW", metavar="OPTIMIZER",
-                   help="a training step: forward, backward and a step of this optimizer of torch.optim "
-                        "(default: AdamW)")
-    s.add_argument("--peaks", metavar="FILE",
-                   help="ceilings that peaks --json wrote, instead of measuring them now")
-    s.add_argument("--warmup", type=int, default=5, metavar="N", help="runs before anything is measured (default: 5)")
-    s.add_argument("--steps", type=int, default=20, metavar="N", help="runs that are measured (default: 20)")
+    s.add_argument(
+        "--compile", action="store_true", help="compile it by torch.compile, and show its kernels"
+    )
+    s.add_argument(
+        "--train",
+        nargs="?",
+        const="AdamW",
+        metavar="OPTIMIZER",
+        help=(
+            "a training step: forward, backward and a step of this optimizer of torch.optim "
+            "(default: AdamW)"
+        ),
+    )
+    s.add_argument(
+        "--peaks",
+        metavar="FILE",
+        help="ceilings that peaks --json wrote, instead of measuring them now",
+    )
+    s.add_argument(
+        "--warmup",
+        type=int,
+        default=5,
+        metavar="N",
+        help="runs before anything is measured (default: 5)",
+    )
+    s.add_argument(
+        "--steps", type=int, default=20, metavar="N", help="runs that are measured (default: 20)"
+    )
     _outputs(s)
 
-    s = command("peaks", "measure this machine's ceilings", "fasterroof peaks --mode fp32 --mode bf16 --json here.json")
+    s = command(
+        "peaks",
+        "measure this machine's ceilings",
+        "fasterroof peaks --mode fp32 --mode bf16 --json here.json",
+    )
     s.add_argument("--device", help="cpu, cuda, cuda:1 (default: the best one present)")
-    s.add_argument("--mode", action="append", metavar="MODE",
-                   help="compute mode: fp64, fp32, tf32, medium (fp32 by way of bf16), bf16, fp16, fp8_e4m3, fp8_e5m2, "
-                        "int8 and other whole numbers; again for each further one (default: fp32 and bf16)")
-    s.add_argument("--dtype", dest="mode", action="append", metavar="FORMAT", help="the same by number format")
-    s.add_argument("--mixes", action="store_true", help="show every mix of reading and writing, not only the best")
-    s.add_argument("--json", nargs="?", const="-", metavar="FILE",
-                   help="write them as JSON, for profile --peaks (default: to stdout, instead of the table)")
+    s.add_argument(
+        "--mode",
+        action="append",
+        metavar="MODE",
+        help=(
+            "compute mode: fp64, fp32, tf32, medium (fp32 by way of bf16), bf16, fp16, fp8_e4m3,"
+            " fp8_e5m2, int8 and other whole numbers; again for each further one (default: fp32 and"
+            " bf16)"
+        ),
+    )
+    s.add_argument(
+        "--dtype", dest="mode", action="append", metavar="FORMAT", help="the same by number format"
+    )
+    s.add_argument(
+        "--mixes",
+        action="store_true",
+        help="show every mix of reading and writing, not only the best",
+    )
+    s.add_argument(
+        "--json",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+        help="write them as JSON, for profile --peaks (default: to stdout, instead of the table)",
+    )
 
-    s = command("hardware", "what this machine is, or what is printed about a chip", 'fasterroof hardware "H100 SXM"')
-    s.add_argument("name", nargs="?", metavar="NAME",
-                   help="a chip, such as \"H100 SXM\": its datasheet, with sources (default: this machine)")
+    s = command(
+        "hardware",
+        "what this machine is, or what is printed about a chip",
+        'fasterroof hardware "H100 SXM"',
+    )
+    s.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help='a chip, such as "H100 SXM": its datasheet, with sources (default: this machine)',
+    )
     s.add_argument("--list", action="store_true", help="show all chips that are known")
-    s.add_argument("--framework", choices=("jax", "torch", "system"),
-                   help="whom to ask for this machine's devices (default: the first of them that has any)")
-    s.add_argument("--json", metavar="FILE", help="write it as JSON; - for stdout, instead of the table")
+    s.add_argument(
+        "--framework",
+        choices=("jax", "torch", "system"),
+        help="whom to ask for this machine's devices (default: the first of them that has any)",
+    )
+    s.add_argument(
+        "--json", metavar="FILE", help="write it as JSON; - for stdout, instead of the table"
+    )
 
-    s = command("predict", "how long a model takes on chips that are not here",
-                'fasterroof predict Llama-3.1-8B --on "H100 SXM" --prompt 2048 --new-tokens 256')
-    s.add_argument("model", nargs="?", metavar="MODEL",
-                   help="a name such as Llama-3.1-8B (--list shows all), solved by its sizes; or what profile takes, "
-                        "which is traced operation by operation: a torchvision name, package.module:callable")
+    s = command(
+        "predict",
+        "how long a model takes on chips that are not here",
+        'fasterroof predict Llama-3.1-8B --on "H100 SXM" --prompt 2048 --new-tokens 256',
+    )
+    s.add_argument(
+        "model",
+        nargs="?",
+        metavar="MODEL",
+        help=(
+            "a name such as Llama-3.1-8B (--list shows all), solved by its sizes; or what profile"
+            " takes, which is traced operation by operation: a torchvision name,"
+            " package.module:callable"
+        ),
+    )
     s.add_argument("--list", action="store_true", help="show the models that are known by name")
-    s.add_argument("--on", action="append", metavar="CHIP",
-                   help="its datasheet, such as \"H100 SXM\", or a file that peaks --json wrote; again for each "
-                        "further one")
-    s.add_argument("--count", type=int, metavar="N", help="chips, all work divided among them (default: 1)")
+    s.add_argument(
+        "--on",
+        action="append",
+        metavar="CHIP",
+        help=(
+            'its datasheet, such as "H100 SXM", or a file that peaks --json wrote; again for each '
+            "further one"
+        ),
+    )
+    s.add_argument(
+        "--count", type=int, metavar="N", help="chips, all work divided among them (default: 1)"
+    )
     s.add_argument("--batch", type=int, metavar="N", help="inferences at once (default: 1)")
-    s.add_argument("--precision", metavar="MODE",
-                   help="fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4 or int4, as far as the chip has it (default: "
-                        "fp16); a traced model takes those down to 16 bits (default: its own)")
-    s.add_argument("--prompt", type=int, metavar="TOKENS", help="of each sequence: prefill and decode, apart")
+    s.add_argument(
+        "--precision",
+        metavar="MODE",
+        help=(
+            "fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4 or int4, as far as the chip has it"
+            " (default: fp16); a traced model takes those down to 16 bits (default: its own)"
+        ),
+    )
+    s.add_argument(
+        "--prompt", type=int, metavar="TOKENS", help="of each sequence: prefill and decode, apart"
+    )
     s.add_argument("--new-tokens", type=int, metavar="TOKENS", help="that each sequence gets")
-    s.add_argument("--kv-precision", metavar="MODE", help="of the cache of keys and values (default: --precision)")
-    s.add_argument("--weight-precision", metavar="MODE", help="that weights are stored in (default: --precision)")
-    s.add_argument("--efficiency", type=float, metavar="SHARE",
-                   help="of the peak that arithmetic reaches, above 0 and up to 1 (default: 0.5)")
-    s.add_argument("--bandwidth-efficiency", type=float, metavar="SHARE",
-                   help="of the printed bandwidth that traffic reaches (default: 1)")
-    s.add_argument("--sweep", action="append", default=[], metavar="NAME=A,B,…",
-                   help="go through values of batch, precision, count, prompt, new-tokens, kv-precision, "
-                        "weight-precision, efficiency or bandwidth-efficiency; again for each further one")
-    s.add_argument("--shape", action="append", default=[], metavar="1,3,224,224",
-                   help="shape of a traced model's input, 1,2048:int64 of whole numbers; again for each further input")
-    s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of operations; 0 for all (default: 10)")
+    s.add_argument(
+        "--kv-precision",
+        metavar="MODE",
+        help="of the cache of keys and values (default: --precision)",
+    )
+    s.add_argument(
+        "--weight-precision",
+        metavar="MODE",
+        help="that weights are stored in (default: --precision)",
+    )
+    s.add_argument(
+        "--efficiency",
+        type=float,
+        metavar="SHARE",
+        help="of the peak that arithmetic reaches, above 0 and up to 1 (default: 0.5)",
+    )
+    s.add_argument(
+        "--bandwidth-efficiency",
+        type=float,
+        metavar="SHARE",
+        help="of the printed bandwidth that traffic reaches (default: 1)",
+    )
+    s.add_argument(
+        "--sweep",
+        action="append",
+        default=[],
+        metavar="NAME=A,B,…",
+        help=(
+            "go through values of batch, precision, count, prompt, new-tokens, kv-precision, "
+            "weight-precision, efficiency or bandwidth-efficiency; again for each further one"
+        ),
+    )
+    s.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="1,3,224,224",
+        help=(
+            "shape of a traced model's input, 1,2048:int64 of whole numbers; again for each further"
+            " input"
+        ),
+    )
+    s.add_argument(
+        "--top",
+        type=_count,
+        default=10,
+        metavar="N",
+        help="rows of operations; 0 for all (default: 10)",
+    )
     s.add_argument("--html", metavar="FILE", help="write a page; of a sweep with its figure")
-    s.add_argument("--json", metavar="FILE", help="write all figures; - for stdout, instead of the table")
+    s.add_argument(
+        "--json", metavar="FILE", help="write all figures; - for stdout, instead of the table"
+    )
     s.add_argument("--csv", metavar="FILE", help="write the table; - for stdout, instead of it")
 
-    s = command("contract", "what is impossible: bounds in a file, checked, and claims held against them",
-                'fasterroof contract claim --params 7.5e9 --bits 16 --on "H100 SXM" --measured-tokens-per-s 210')
+    s = command(
+        "contract",
+        "what is impossible: bounds in a file, checked, and claims held against them",
+        'fasterroof contract claim --params 7.5e9 --bits 16 --on "H100 SXM"'
+        " --measured-tokens-per-s 210",
+    )
     add_contract_arguments(s)
 
-    s = command("bench", "implementations against each other: checked, timed, placed under the roof",
-                "fasterroof bench --case semiring_matmul --quick --store\n\n"
-                "Exit code: 0 where every attempt has a row, however it ended;\n"
-                "130 after an interrupt; 2 for a mistake, or where nothing more can be written.")
+    s = command(
+        "bench",
+        "implementations against each other: checked, timed, placed under the roof",
+        "fasterroof bench --case semiring_matmul --quick --store\n\n"
+        "Exit code: 0 where every attempt has a row, however it ended;\n"
+        "130 after an interrupt; 2 for a mistake, or where nothing more can be written.",
+    )
     add_bench_arguments(s)
 
-    s = command("import", "place a trace of torch.profiler under a roof",
-                "fasterroof import trace.json.gz --peaks its-machine.json --html trace.html")
-    s.add_argument("traces", nargs="+", metavar="TRACE",
-                   help="what export_chrome_trace wrote with record_shapes=True, also .gz; of a distributed program "
-                        "one file of each rank")
+    s = command(
+        "import",
+        "place a trace of torch.profiler under a roof",
+        "fasterroof import trace.json.gz --peaks its-machine.json --html trace.html",
+    )
+    s.add_argument(
+        "traces",
+        nargs="+",
+        metavar="TRACE",
+        help=(
+            "what export_chrome_trace wrote with record_shapes=True, also .gz; of a distributed"
+            " program one file of each rank"
+        ),
+    )
     where = s.add_mutually_exclusive_group()
-    where.add_argument("--peaks", metavar="FILE", help="ceilings of its machine, that peaks --json wrote there")
-    where.add_argument("--on", metavar="CHIP",
-                       help="a chip's datasheet instead, such as \"A100 SXM4 80GB\"; those of most processors print no "
-                            "peak to judge by")
+    where.add_argument(
+        "--peaks", metavar="FILE", help="ceilings of its machine, that peaks --json wrote there"
+    )
+    where.add_argument(
+        "--on",
+        metavar="CHIP",
+        help=(
+            'a chip\'s datasheet instead, such as "A100 SXM4 80GB"; those of most processors print'
+            " no peak to judge by"
+        ),
+    )
     s.add_argument("--name", metavar="NAME", help="shown in reports (default: the file's)")
     _outputs(s)
 
-    s = command("show", "show a saved run", "fasterroof show resnet18.json --top 5 --html resnet18.html")
+    s = command(
+        "show", "show a saved run", "fasterroof show resnet18.json --top 5 --html resnet18.html"
+    )
     s.add_argument("run", metavar="RUN.json", help="a run that profile --json wrote")
     _outputs(s)
 
-    s = command("diff", "compare two saved runs", "fasterroof diff before.json after.json --html diff.html")
+    s = command(
+        "diff", "compare two saved runs", "fasterroof diff before.json after.json --html diff.html"
+    )
     s.add_argument("before", metavar="A.json", help="a run that profile --json wrote")
     s.add_argument("after", metavar="B.json", help="another one")
-    s.add_argument("--top", type=_count, default=10, metavar="N", help="rows of the table; 0 for all (default: 10)")
+    s.add_argument(
+        "--top",
+        type=_count,
+        default=10,
+        metavar="N",
+        help="rows of the table; 0 for all (default: 10)",
+    )
     s.add_argument("--html", metavar="FILE", help="write the interactive page")
     return p
 
 # %% ../../nbs/analysis/cli/app.ipynb #c4415822
 def main(
     argv: list[str] | None = None,  # arguments; None: those of the process
-) -> int:  # exit code: 0; 1 where a contract or a claim does not hold, or for a failure of ours; 2 for a mistake
+    # exit code: 0; 1 where a contract or a claim does not hold, or for a failure of ours; 2 for a
+    # mistake
+) -> int:
     "The command `fasterroof`."
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # the profiler's remarks to itself, before torch is loaded
+    os.environ.setdefault(
+        "KINETO_LOG_LEVEL", "99"
+    )  # the profiler's remarks to itself, before torch is loaded
     p = parser()
     args = p.parse_args(argv)
     if args.version:
         from fasterroof import __version__
+
         print(__version__)
         return 0
     if not args.command:
@@ -193,15 +390,24 @@ def main(
     shown = warnings.showwarning
 
     def told(message, category, *rest):
-        if issubclass(category, UncountedWarning): say(f"fasterroof: {one_line(message, 2000)}")
-        else: shown(message, category, *rest)
+        if issubclass(category, UncountedWarning):
+            say(f"fasterroof: {one_line(message, 2000)}")
+        else:
+            shown(message, category, *rest)
 
     warnings.showwarning = told
     try:
         commands = {
-            "profile": profile_command, "peaks": peaks_command, "hardware": hardware_command,
-            "predict": predict_command, "contract": contract_command, "bench": bench_command,
-            "import": import_command, "show": show_command, "diff": diff_run_command}
+            "profile": profile_command,
+            "peaks": peaks_command,
+            "hardware": hardware_command,
+            "predict": predict_command,
+            "contract": contract_command,
+            "bench": bench_command,
+            "import": import_command,
+            "show": show_command,
+            "diff": diff_run_command,
+        }
         code = commands[args.command](args)
         sys.stdout.flush()
         return code or 0
@@ -212,11 +418,15 @@ def main(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as e:
-        if args.debug: raise
+        if args.debug:
+            raise
         if isinstance(e, FasterroofError):
             say(f"fasterroof: {one_line(e, 2000)}")
             return 2
-        say(f"fasterroof: {type(e).__name__}: {one_line(e, 2000)} "
-             "(this is a fault of fasterroof; --debug shows where).")
+        say(
+            f"fasterroof: {type(e).__name__}: {one_line(e, 2000)} "
+            "(this is a fault of fasterroof; --debug shows where)."
+        )
         return 1
-    finally: warnings.showwarning = shown
+    finally:
+        warnings.showwarning = shown

@@ -16,13 +16,19 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         def folded(line):
-            if len(line) <= width: return [line]
-            if not line.startswith("  "): return textwrap.wrap(line, width)
+            if len(line) <= width:
+                return [line]
+            if not line.startswith("  "):
+                return textwrap.wrap(line, width)
             lines = ["  "]
-            for word in re.findall(r'(?:-\S+ )?(?:"[^"]*"|[^\s"])+', line):  # an option and its value stay together
-                if len(lines[-1]) + len(word) + 3 > width: lines.append("      ")
+            for word in re.findall(
+                r'(?:-\S+ )?(?:"[^"]*"|[^\s"])+', line
+            ):  # an option and its value stay together
+                if len(lines[-1]) + len(word) + 3 > width:
+                    lines.append("      ")
                 lines[-1] += ("" if lines[-1].isspace() else " ") + word
             return [f"{x} \\" for x in lines[:-1]] + lines[-1:]
+
         return "\n".join(indent + x for line in text.splitlines() for x in folded(line))
 
 # %% ../../nbs/analysis/cli/arguments.ipynb #8d8eeccc
@@ -30,4 +36,9 @@ def add_debug(
     p: argparse.ArgumentParser,  # of a command; the parser of all has set the default
 ) -> None:
     "The option `--debug`."
-    p.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error")
+    p.add_argument(
+        "--debug",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="show the traceback of an error",
+    )

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def _outputs_fit(args) -> None:
     from fasterroof.core.errors import InputError
 
-    if args.json == args.csv == "-": raise InputError("--json - and --csv - cannot both go to stdout.")
+    if args.json == args.csv == "-":
+        raise InputError("--json - and --csv - cannot both go to stdout.")
     writable(args.html, args.perfetto, args.json, args.csv)
 
 # %% ../../nbs/analysis/cli/commands.ipynb #5332e1e9
@@ -47,14 +48,23 @@ def profile_command(
 
         import torch
 
-        logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # that there is no CUDA is no news
+        logging.getLogger("torch.utils.cpp_extension").setLevel(
+            logging.ERROR
+        )  # that there is no CUDA is no news
         model = torch.compile(model)
-    analyzer = RooflineAnalyzer(model, sample, peaks, name=args.model, loss=_loss if args.train else None,
-                                optimizer=optimizer)
+    analyzer = RooflineAnalyzer(
+        model,
+        sample,
+        peaks,
+        name=args.model,
+        loss=_loss if args.train else None,
+        optimizer=optimizer,
+    )
     with contextlib.redirect_stdout(sys.stderr):
         analyzer.profile(device, warmup=args.warmup, steps=args.steps)
     run = analyzer.run
-    if args.train: run = replace(run, notes=(*run.notes, f"The loss: {_loss.__doc__}"))
+    if args.train:
+        run = replace(run, notes=(*run.notes, f"The loss: {_loss.__doc__}"))
     _report(run, args)
 
 
@@ -70,12 +80,16 @@ def _loss(out):
 def _optimizer(name: str | None):
     from fasterroof.core.errors import InputError, one_line
 
-    if name is None: return None
+    if name is None:
+        return None
     import torch
 
     found = getattr(torch.optim, name, None)
     if not (isinstance(found, type) and issubclass(found, torch.optim.Optimizer)):
-        raise InputError(f"torch.optim has no optimizer {one_line(name, 40)}: use AdamW, SGD or another class of it.")
+        raise InputError(
+            f"torch.optim has no optimizer {one_line(name, 40)}: use AdamW, SGD or another class"
+            " of it."
+        )
     return found
 
 # %% ../../nbs/analysis/cli/commands.ipynb #6bf03b51
@@ -87,14 +101,21 @@ def _report(run, args) -> None:
     from fasterroof.core.files import write_whole
     from fasterroof.report import html
 
-    if args.html: run.to_html(args.html)
-    if args.perfetto: run.to_perfetto(args.perfetto)
-    if args.json and args.json != "-": run.save(args.json)
-    if args.csv and args.csv != "-": write_whole(args.csv, run.to_frame().to_csv(index=False))
+    if args.html:
+        run.to_html(args.html)
+    if args.perfetto:
+        run.to_perfetto(args.perfetto)
+    if args.json and args.json != "-":
+        run.save(args.json)
+    if args.csv and args.csv != "-":
+        write_whole(args.csv, run.to_frame().to_csv(index=False))
     for path in (args.html, args.perfetto, args.json, args.csv):
-        if path and path != "-": say(f"Wrote {path}")
-    if args.json == "-": return print(run.to_json())
-    if args.csv == "-": return print(run.to_frame().to_csv(index=False), end="")
+        if path and path != "-":
+            say(f"Wrote {path}")
+    if args.json == "-":
+        return print(run.to_json())
+    if args.csv == "-":
+        return print(run.to_frame().to_csv(index=False), end="")
     console, top = Console(), args.top or None
     cpu = run.environment.get("cpu", {})
     on = f": {cpu['name']}, {cpu['threads']} threads" if cpu.get("threads") else ""
@@ -155,7 +176,8 @@ def peaks_command(
         from fasterroof.machine.peaks import measure_peaks
         from fasterroof.report.tables import plain_table
     found = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"])
-    if args.json == "-": return print(json.dumps(found.as_dict(), indent=1))
+    if args.json == "-":
+        return print(json.dumps(found.as_dict(), indent=1))
     if args.json:
         found.save(args.json)
         say(f"Wrote {args.json}")
@@ -166,10 +188,14 @@ def peaks_command(
     values = {
         "ridge point": f"{si(found.ridge_point, 'FLOP/B')} ({found.mode}, {found.memory})",
         "launch": si(found.launch_s, "s"),
-        "device": f"{found.device}, {told.get('cpu') or ''} {found.threads} threads".replace(",  ", ", "),
+        "device": f"{found.device}, {told.get('cpu') or ''} {found.threads} threads".replace(
+            ",  ", ", "
+        ),
     }
-    if told.get("clock_hz"): values["clock"] = si(told["clock_hz"], "Hz")
-    if sheet := chip_of(found): values["datasheet"] = f"{sheet.name}: {', '.join(map(str, shares(found, sheet)))}"
+    if told.get("clock_hz"):
+        values["clock"] = si(told["clock_hz"], "Hz")
+    if sheet := chip_of(found):
+        values["datasheet"] = f"{sheet.name}: {', '.join(map(str, shares(found, sheet)))}"
     figures(console, values)
     notes(console, found.notes)
 
@@ -202,7 +228,8 @@ def diff_run_command(
         change.to_html(args.html)
         say(f"Wrote {args.html}")
     console = Console()
-    if not change: return console.print(change.sentence, markup=False, highlight=False)
+    if not change:
+        return console.print(change.sentence, markup=False, highlight=False)
     notes(console, change.remarks)
     console.print(change.table(args.top or None, console.width))
     console.print()
@@ -216,14 +243,19 @@ def hardware_command(
     from fasterroof.cli.hardware import all_chips, one_chip, this_machine
     from fasterroof.core.errors import InputError
 
-    if args.list and args.name is not None: raise InputError("--list shows all chips: give it without a name.")
+    if args.list and args.name is not None:
+        raise InputError("--list shows all chips: give it without a name.")
     if args.framework and (args.list or args.name is not None):
         raise InputError("--framework is asked for this machine's devices: give it without a chip.")
     writable(args.json)
-    if args.list: shown, view = all_chips()
-    elif args.name is not None: shown, view = one_chip(args.name)
-    else: shown, view = this_machine(args.framework)
-    if args.json == "-": return print(json.dumps(shown, indent=1))
+    if args.list:
+        shown, view = all_chips()
+    elif args.name is not None:
+        shown, view = one_chip(args.name)
+    else:
+        shown, view = this_machine(args.framework)
+    if args.json == "-":
+        return print(json.dumps(shown, indent=1))
     if args.json:
         from fasterroof.core.files import write_whole
 

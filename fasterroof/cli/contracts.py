@@ -22,29 +22,71 @@ def add_contract_arguments(
     "The arguments of `fasterroof contract`; which of its commands was given is `contract_command`."
     commands = p.add_subparsers(dest="contract_command", metavar="COMMAND", required=True)
     file, form = "a contract in YAML (default: the package's own roofline-model-v1)", Help
-    s = commands.add_parser("check", help="check every part of a contract, and run its falsification tests",
-                            description="Check every part of a contract, and run its falsification tests.",
-                            epilog="Exit code: 0; 1 where a test falls or a fault is found; 2 where the file is none."
-                                   "\n\nexample:\n  fasterroof contract check mine-v1.yaml", formatter_class=form)
+    s = commands.add_parser(
+        "check",
+        help="check every part of a contract, and run its falsification tests",
+        description="Check every part of a contract, and run its falsification tests.",
+        epilog=(
+            "Exit code: 0; 1 where a test falls or a fault is found; 2 where the file is none."
+            "\n\nexample:\n  fasterroof contract check mine-v1.yaml"
+        ),
+        formatter_class=form,
+    )
     s.add_argument("file", nargs="?", metavar="FILE", help=file)
-    s.add_argument("--json", metavar="FILE", help="write the report as JSON; - for stdout, instead of the table")
-    s = commands.add_parser("claim", help="hold a measured throughput against its ceiling",
-                            description="Does a measured throughput of one sequence respect its ceiling?",
-                            epilog="Exit code: 0; 1 where the throughput is above its ceiling.\n\nexample:\n  "
-                                   "fasterroof contract claim --params 7.5e9 --bits 4.5 --on \"M2 Max\" "
-                                   "--measured-tokens-per-s 62", formatter_class=form)
+    s.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the report as JSON; - for stdout, instead of the table",
+    )
+    s = commands.add_parser(
+        "claim",
+        help="hold a measured throughput against its ceiling",
+        description="Does a measured throughput of one sequence respect its ceiling?",
+        epilog=(
+            "Exit code: 0; 1 where the throughput is above its ceiling.\n\nexample:\n  "
+            'fasterroof contract claim --params 7.5e9 --bits 4.5 --on "M2 Max" '
+            "--measured-tokens-per-s 62"
+        ),
+        formatter_class=form,
+    )
     s.add_argument("file", nargs="?", metavar="FILE", help=file)
-    s.add_argument("--params", type=float, required=True, metavar="N",
-                   help="parameters that every token reads, so without a table of embeddings that is only looked up "
-                        "and without experts that it is not sent to: 7.5e9 of Llama-3.1-8B's 8.03e9")
-    s.add_argument("--bits", type=float, required=True, metavar="N", help="bits of a parameter on average: 4.5")
-    s.add_argument("--on", required=True, metavar="CHIP", help='what is printed of it, such as "H100 SXM", or a file '
-                                                                        "that peaks --json wrote")
-    s.add_argument("--count", type=int, default=1, metavar="N", help="chips that share the weights (default: 1)")
-    s.add_argument("--precision", metavar="MODE", help="what it computes in (default: bf16, or next to it)")
-    s.add_argument("--measured-tokens-per-s", type=float, required=True, metavar="N", help="of one sequence")
-    s.add_argument("--json", metavar="FILE", help="write it as JSON; - for stdout, instead of the figures")
-    for s in commands.choices.values(): add_debug(s)
+    s.add_argument(
+        "--params",
+        type=float,
+        required=True,
+        metavar="N",
+        help=(
+            "parameters that every token reads, so without a table of embeddings that is only"
+            " looked up and without experts that it is not sent to: 7.5e9 of Llama-3.1-8B's 8.03e9"
+        ),
+    )
+    s.add_argument(
+        "--bits", type=float, required=True, metavar="N", help="bits of a parameter on average: 4.5"
+    )
+    s.add_argument(
+        "--on",
+        required=True,
+        metavar="CHIP",
+        help='what is printed of it, such as "H100 SXM", or a file that peaks --json wrote',
+    )
+    s.add_argument(
+        "--count",
+        type=int,
+        default=1,
+        metavar="N",
+        help="chips that share the weights (default: 1)",
+    )
+    s.add_argument(
+        "--precision", metavar="MODE", help="what it computes in (default: bf16, or next to it)"
+    )
+    s.add_argument(
+        "--measured-tokens-per-s", type=float, required=True, metavar="N", help="of one sequence"
+    )
+    s.add_argument(
+        "--json", metavar="FILE", help="write it as JSON; - for stdout, instead of the figures"
+    )
+    for s in commands.choices.values():
+        add_debug(s)
 
 
 def _contract(file: str | None, strict: bool):
@@ -55,7 +97,8 @@ def _contract(file: str | None, strict: bool):
 
 def _written(args, plain: dict) -> bool:
     "Write what is asked for; whether it went to stdout."
-    if args.json == "-": print(json.dumps(plain, indent=1, ensure_ascii=False))
+    if args.json == "-":
+        print(json.dumps(plain, indent=1, ensure_ascii=False))
     elif args.json:
         from fasterroof.core.files import write_whole
 
@@ -66,8 +109,8 @@ def _written(args, plain: dict) -> bool:
 # %% ../../nbs/analysis/cli/contracts.ipynb #e2f509cb
 def contract_check(
     args: "Namespace",  # file, json
-    console=None,       # where to print; None: stdout
-) -> int:               # exit code: 1 where a test falls or a fault is found
+    console=None,  # where to print; None: stdout
+) -> int:  # exit code: 1 where a test falls or a fault is found
     "`fasterroof contract check`."
     with status("Trying to falsify"):
         from rich.console import Console
@@ -95,8 +138,8 @@ def contract_check(
 # %% ../../nbs/analysis/cli/contracts.ipynb #e62abe32
 def contract_claim(
     args: "Namespace",  # file, params, bits, on, precision, measured_tokens_per_s, json
-    console=None,       # where to print; None: stdout
-) -> int:               # exit code: 1 where the throughput is above its ceiling
+    console=None,  # where to print; None: stdout
+) -> int:  # exit code: 1 where the throughput is above its ceiling
     "`fasterroof contract claim`."
     with status("Loading"):
         from rich.console import Console
@@ -108,28 +151,48 @@ def contract_claim(
             from fasterroof.machine.peaks import HardwarePeaks
 
             hw = HardwareProfile.from_peaks(HardwarePeaks.load(args.on), args.precision)
-        else: hw = HardwareProfile.from_chip(args.on, args.precision, count=args.count)
+        else:
+            hw = HardwareProfile.from_chip(args.on, args.precision, count=args.count)
         ceiling = compute_roofline(args.params, args.bits, hw, c)
         share = ceiling.share(args.measured_tokens_per_s)
-    plain = {"respected": share <= 1, "share": share, "measured_tokens_per_s": args.measured_tokens_per_s,
-             "ceiling": ceiling.as_dict(), "hardware": vars(hw)}
-    if _written(args, plain): return int(share > 1)
+    plain = {
+        "respected": share <= 1,
+        "share": share,
+        "measured_tokens_per_s": args.measured_tokens_per_s,
+        "ceiling": ceiling.as_dict(),
+        "hardware": vars(hw),
+    }
+    if _written(args, plain):
+        return int(share > 1)
     console = console or Console()
-    figures(console, {"measured": f"{args.measured_tokens_per_s:g} token/s", "machine": f"{hw.bandwidth_gb_s:g} GB/s, "
-                      f"{hw.compute_gflops:g} GFLOP/s ({hw.source})", **dict(ceiling.rows())})
+    figures(
+        console,
+        {
+            "measured": f"{args.measured_tokens_per_s:g} token/s",
+            "machine": f"{hw.bandwidth_gb_s:g} GB/s, {hw.compute_gflops:g} GFLOP/s ({hw.source})",
+            **dict(ceiling.rows()),
+        },
+    )
     line(console)
-    if share <= 1: line(console, f"{100 * share:.3g} % of the ceiling.")
+    if share <= 1:
+        line(console, f"{100 * share:.3g} % of the ceiling.")
     else:
         line(console, f"{share:.4g} times the ceiling, which cannot be.")
-        notes(console, ["The count of parameters or bits, a figure of the machine, or the time is wrong, or several "
-                        "sequences ran at once: the ceiling is of one. The parameters are those that every token "
-                        "reads: no table of embeddings that is only looked up, no experts that it is not sent to."])
+        notes(
+            console,
+            [
+                "The count of parameters or bits, a figure of the machine, or the time is wrong, or"
+                " several sequences ran at once: the ceiling is of one. The parameters are those"
+                " that every token reads: no table of embeddings that is only looked up, no experts"
+                " that it is not sent to."
+            ],
+        )
     return int(share > 1)
 
 # %% ../../nbs/analysis/cli/contracts.ipynb #081c2a31
 def contract_command(
     args: "Namespace",  # of `add_contract_arguments`
-    console=None,       # where to print; None: stdout
-) -> int:               # exit code
+    console=None,  # where to print; None: stdout
+) -> int:  # exit code
     "`fasterroof contract`."
     return {"check": contract_check, "claim": contract_claim}[args.contract_command](args, console)

@@ -15,8 +15,9 @@ View = Callable[[object], None]  # prints to a console
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #39fb5900
 def this_machine(
-    framework: str | None = None,  # whom to ask: "jax", "torch", "system"; None: the first that has devices
-) -> tuple[dict, "View"]:         # plain values, and what prints them
+    framework: str
+    | None = None,  # whom to ask: "jax", "torch", "system"; None: the first that has devices
+) -> tuple[dict, "View"]:  # plain values, and what prints them
     "What machine this is."
     with status("Asking for devices"):
         from fasterroof.machine.detect import HardwareDetector
@@ -31,24 +32,40 @@ def this_machine(
 
         line(console, specs.sentence)
         line(console)
-        console.print(folded_table(["of one device", "", "", "told by"], specs.rows(), console.width))
+        console.print(
+            folded_table(["of one device", "", "", "told by"], specs.rows(), console.width)
+        )
         line(console)
-        for text in dict.fromkeys(specs.cited.values()): line(console, one_line(text, 2000))
-        if specs.cited: line(console)
+        for text in dict.fromkeys(specs.cited.values()):
+            line(console, one_line(text, 2000))
+        if specs.cited:
+            line(console)
         told = {}
         if p := specs.processor:
-            told["cores"] = f"{p.cores_allowed:g} allowed to this process ({p.cpus_allowed} hardware threads)"
-            if p.clock_hz: told["clock"] = f"{si(p.clock_hz, 'Hz')}, {p.clock_told_by}"
+            told["cores"] = (
+                f"{p.cores_allowed:g} allowed to this process ({p.cpus_allowed} hardware threads)"
+            )
+            if p.clock_hz:
+                told["clock"] = f"{si(p.clock_hz, 'Hz')}, {p.clock_told_by}"
             told["ISA"] = ", ".join(p.isa) or "not told"
         if specs.caches:
             sizes = ", ".join(f"{n} {shown('cache', b, 'B')}" for n, b in specs.caches)
             told["caches"] = f"{sizes}, those of all these cores together"
         if specs.device_count > 1 and specs.platform != "cpu":
-            totals = (specs.total_memory_gb, "B"), (specs.total_memory_bandwidth_gb_per_second, "B/s")
-            told["in total"] = ", ".join([si(specs.total_peak_flops_per_second, "FLOP/s"),
-                                             *(si(x and x * 1e9, unit) for x, unit in totals)])
-        if told: figures(console, told)
+            totals = (
+                (specs.total_memory_gb, "B"),
+                (specs.total_memory_bandwidth_gb_per_second, "B/s"),
+            )
+            told["in total"] = ", ".join(
+                [
+                    si(specs.total_peak_flops_per_second, "FLOP/s"),
+                    *(si(x and x * 1e9, unit) for x, unit in totals),
+                ]
+            )
+        if told:
+            figures(console, told)
         notes(console, specs.notes)
+
     return specs.as_dict(), view
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #419ccabe
@@ -78,12 +95,20 @@ def one_chip(
         console.print(folded_table(["", "printed", "source", "where in it"], rows, console.width))
         line(console)
         for i, s in enumerate(c.sources.values(), 1):
-            line(console,
-                  f"[{i}] {'' if s.kind == 'vendor' else 'secondary: '}{one_line(s.title)} <{one_line(s.url)}>")
+            line(
+                console,
+                f"[{i}] {'' if s.kind == 'vendor' else 'secondary: '}{one_line(s.title)}"
+                f" <{one_line(s.url)}>",
+            )
         line(console)
-        if none: notes(console, [f"Unavailable, since in no source that was found: {', '.join(none)}."])
+        if none:
+            notes(console, [f"Unavailable, since in no source that was found: {', '.join(none)}."])
         notes(console, filter(None, [one_line(c.note, 2000)]))
-        notes(console, ["Printed figures, not measured; sparse ones hold for structured sparsity only."])
+        notes(
+            console,
+            ["Printed figures, not measured; sparse ones hold for structured sparsity only."],
+        )
+
     return c.as_dict(), view
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #780a198c
@@ -97,16 +122,28 @@ def all_chips() -> tuple[list, "View"]:  # plain values, and what prints them
         from fasterroof.core.units import rate_unit, si
         from fasterroof.report.tables import elide, plain_table
 
-        def number(f, unit): return si(f.value if f else None, unit)
+        def number(f, unit):
+            return si(f.value if f else None, unit)
+
         rows = []
         for c in chips:
-            peak = f"{si(c.main.value, rate_unit(c.main.mode))} {c.main.mode} {c.main.unit}" if c.main else "–"
+            peak = (
+                f"{si(c.main.value, rate_unit(c.main.mode))} {c.main.mode} {c.main.unit}"
+                if c.main
+                else "–"
+            )
             name = elide(f"{c.vendor} {c.name}", max(20, console.width - 46))
             rows.append((name, number(c.memory_bytes, "B"), number(c.bandwidth, "B/s"), peak))
-        console.print(plain_table(["chip", "memory", "bandwidth", "dense peak"], rows, console.width))
+        console.print(
+            plain_table(["chip", "memory", "bandwidth", "dense peak"], rows, console.width)
+        )
         line(console)
         told = [f for c in chips for *_, f in c.figures()]
-        line(console, f"{len(chips)} chips, {sum(f is not None for f in told)} figures with a source, "
-                       f"{sum(f is None for f in told)} unavailable.")
+        line(
+            console,
+            f"{len(chips)} chips, {sum(f is not None for f in told)} figures with a source, "
+            f"{sum(f is None for f in told)} unavailable.",
+        )
         notes(console, ["Memory as printed: GB are 1e9 bytes, also where the chip likely has GiB."])
+
     return [c.as_dict() for c in chips], view

@@ -30,42 +30,57 @@ def parse_shape(
     text: str,  # "1,3,224,224"
 ) -> tuple[int, ...]:
     "A shape from its numbers."
-    try: shape = tuple(int(n) for n in text.replace("x", ",").split(","))
-    except ValueError: shape = ()
-    if not shape or min(shape) < 1: raise InputError(f"A shape is written like 1,3,224,224, not {text!r}.")
+    try:
+        shape = tuple(int(n) for n in text.replace("x", ",").split(","))
+    except ValueError:
+        shape = ()
+    if not shape or min(shape) < 1:
+        raise InputError(f"A shape is written like 1,3,224,224, not {text!r}.")
     return shape
 
 
-_VALUELESS: ContextVar[FakeTensorMode | None] = ContextVar("valueless", default=None)  # while `weightless`
+_VALUELESS: ContextVar[FakeTensorMode | None] = ContextVar(
+    "valueless", default=None
+)  # while `weightless`
 
 
 def _noise(shape: tuple[int, ...]) -> torch.Tensor:
     if fake := _VALUELESS.get():
-        with fake: return torch.empty(shape)
-    return torch.randn(shape, generator=torch.Generator().manual_seed(0))  # its own: the global generator is the user's
+        with fake:
+            return torch.empty(shape)
+    return torch.randn(
+        shape, generator=torch.Generator().manual_seed(0)
+    )  # its own: the global generator is the user's
 
 
 def _crop(name: str) -> int:
     "The image size that torchvision states for the model's weights."
     from torchvision import models
 
-    try: made = models.get_model_weights(name).DEFAULT.transforms
-    except (ValueError, AttributeError): return 224
+    try:
+        made = models.get_model_weights(name).DEFAULT.transforms
+    except (ValueError, AttributeError):
+        return 224
     crop = getattr(made, "keywords", {}).get("crop_size", 224)
     return crop if isinstance(crop, int) else max(crop)
 
 
 def default_sample(
-    name: str,       # torchvision's name
+    name: str,  # torchvision's name
     model: object,  # what torchvision made of that name
     batch: int = 1,  # first dimension, or number of images
 ) -> tuple:
     "Arguments of the kind and size that torchvision's model takes."
     family = type(model).__module__.split(".")[2:3]
-    size = getattr(model, "image_size", None) or _crop(name)  # a vision transformer takes one size only
-    if family == ["detection"]: return ([_noise((3, size, size)) for _ in range(batch)],)
-    if family == ["video"]: return (_noise((batch, 3, 16, size, size)),)
-    if family == ["optical_flow"]: return tuple(_noise((batch, 3, 256, 256)) for _ in range(2))
+    size = getattr(model, "image_size", None) or _crop(
+        name
+    )  # a vision transformer takes one size only
+    if family == ["detection"]:
+        return ([_noise((3, size, size)) for _ in range(batch)],)
+    if family == ["video"]:
+        return (_noise((batch, 3, 16, size, size)),)
+    if family == ["optical_flow"]:
+        return tuple(_noise((batch, 3, 256, 256)) for _ in range(2))
     return (_noise((batch, 3, size, size)),)
 
 
@@ -73,22 +88,30 @@ def torchvision_model(
     name: str,  # "resnet18", "vit_b_16", …
 ) -> torch.nn.Module:
     "The model of that name, with random weights."
-    try: from torchvision import models
+    try:
+        from torchvision import models
     except ImportError:
-        raise InputError("torchvision is not installed: pip install 'fasterroof[vision]', "
-                         "or give package.module:callable.") from None
+        raise InputError(
+            "torchvision is not installed: pip install 'fasterroof[vision]', "
+            "or give package.module:callable."
+        ) from None
     known = models.list_models()
     if name not in known:
         close = difflib.get_close_matches(name, known, 3)
         like = f"; close to it: {', '.join(close)}" if close else f" among its {len(known)}"
-        raise InputError(f"torchvision has no model {one_line(name)!r}{like} "
-                         "(a target of your own is written package.module:callable).")
+        raise InputError(
+            f"torchvision has no model {one_line(name)!r}{like} "
+            "(a target of your own is written package.module:callable)."
+        )
     # Some take a pretrained backbone unless told otherwise: nothing is to be downloaded.
     takes = inspect.signature(models.get_model_builder(name)).parameters
     extra = {"weights_backbone": None} if "weights_backbone" in takes else {}
-    try: return models.get_model(name, weights=None, **extra)
+    try:
+        return models.get_model(name, weights=None, **extra)
     except Exception as e:
-        raise ModelError(f"torchvision's {name} could not be made: {type(e).__name__}: {one_line(e)}.") from e
+        raise ModelError(
+            f"torchvision's {name} could not be made: {type(e).__name__}: {one_line(e)}."
+        ) from e
 
 
 def called_target(
@@ -100,18 +123,26 @@ def called_target(
         raise InputError(f"A target is written package.module:callable, not {one_line(target)!r}.")
     if not all(part.isidentifier() for part in module_name.split(".")):
         raise InputError(f"Cannot import {one_line(module_name)}: it is not the name of a module.")
-    if os.getcwd() not in sys.path: sys.path.insert(0, os.getcwd())
-    try: thing = pkgutil.resolve_name(f"{module_name}:")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        thing = pkgutil.resolve_name(f"{module_name}:")
     except (Exception, SystemExit) as e:
-        raise InputError(f"Cannot import {one_line(module_name)}: {type(e).__name__}: {one_line(e)}.") from e
+        raise InputError(
+            f"Cannot import {one_line(module_name)}: {type(e).__name__}: {one_line(e)}."
+        ) from e
     for part in path.split("."):
-        if not hasattr(thing, part): raise InputError(f"{one_line(module_name)} has no {one_line(path)}.")
+        if not hasattr(thing, part):
+            raise InputError(f"{one_line(module_name)} has no {one_line(path)}.")
         thing = getattr(thing, part)
     if not callable(thing):
-        raise InputError(f"{one_line(target)} is a {type(thing).__name__}, not a callable that returns a model.")
+        raise InputError(
+            f"{one_line(target)} is a {type(thing).__name__}, not a callable that returns a model."
+        )
     if isinstance(thing, torch.nn.Module):
         raise InputError(f"{one_line(target)} is a model already: name a callable that returns it.")
-    try: return thing()
+    try:
+        return thing()
     except (Exception, SystemExit) as e:
         why = one_line(str(e).partition("\n")[0])
         raise ModelError(f"{one_line(target)}() raised {type(e).__name__}: {why}.") from e
@@ -122,34 +153,55 @@ def _input(text: str, batch: int | None) -> torch.Tensor:
     shape, _, form = text.partition(":")
     shape = parse_shape(shape)
     shape = shape if batch is None else (batch, *shape[1:])
-    if not form: return _noise(shape)
-    whole = {"int64": torch.int64, "long": torch.int64, "int32": torch.int32, "int": torch.int32}.get(form)
+    if not form:
+        return _noise(shape)
+    whole = {
+        "int64": torch.int64,
+        "long": torch.int64,
+        "int32": torch.int32,
+        "int": torch.int32,
+    }.get(form)
     if whole is None:
-        raise InputError(f"An input of whole numbers is written 1,2048:int64 or :int32, not :{one_line(form, 20)}.")
-    with _VALUELESS.get() or nullcontext(): return torch.zeros(shape, dtype=whole)
+        raise InputError(
+            "An input of whole numbers is written 1,2048:int64 or :int32, not"
+            f" :{one_line(form, 20)}."
+        )
+    with _VALUELESS.get() or nullcontext():
+        return torch.zeros(shape, dtype=whole)
 
 
 def _in_format(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
-    if not any(isinstance(p, FakeTensor) for p in model.parameters()): return model.to(dtype)
-    new: dict[int, torch.nn.Parameter] = {}  # torch cannot exchange fake parameters; one that is shared stays so
+    if not any(isinstance(p, FakeTensor) for p in model.parameters()):
+        return model.to(dtype)
+    new: dict[
+        int, torch.nn.Parameter
+    ] = {}  # torch cannot exchange fake parameters; one that is shared stays so
     for module in model.modules():
         for name, p in module._parameters.items():
-            if p is None or not p.is_floating_point(): continue
-            if id(p) not in new: new[id(p)] = torch.nn.Parameter(p.detach().to(dtype), p.requires_grad)
+            if p is None or not p.is_floating_point():
+                continue
+            if id(p) not in new:
+                new[id(p)] = torch.nn.Parameter(p.detach().to(dtype), p.requires_grad)
             module._parameters[name] = new[id(p)]
         for name, b in module._buffers.items():
-            if b is not None and b.is_floating_point(): module._buffers[name] = b.to(dtype)
+            if b is not None and b.is_floating_point():
+                module._buffers[name] = b.to(dtype)
     return model
 
 
 def load_target(
-    target: str,                      # torchvision's name, or "package.module:callable"
-    shapes: tuple[str, ...] = (),     # of the inputs, each like "1,3,224,224" or "1,2048:int64"; none: the target's own
-    batch: int | None = None,         # first dimension of the inputs
-    dtype: str | None = None,         # of the model's parameters and floating-point inputs; None: as they are
+    target: str,  # torchvision's name, or "package.module:callable"
+    shapes: tuple[
+        str, ...
+    ] = (),  # of the inputs, each like "1,3,224,224" or "1,2048:int64"; none: the target's own
+    batch: int | None = None,  # first dimension of the inputs
+    dtype: (
+        str | None
+    ) = None,  # of the model's parameters and floating-point inputs; None: as they are
 ) -> tuple[object, object]:
     "The model and its sample."
-    if batch is not None and batch < 1: raise InputError(f"batch must be 1 or more, not {batch}.")
+    if batch is not None and batch < 1:
+        raise InputError(f"batch must be 1 or more, not {batch}.")
     given = tuple(_input(s, batch) for s in shapes)
     wanted = None if dtype is None else resolve_dtype(format_name(dtype))
     if wanted is not None and not wanted.is_floating_point:
@@ -157,18 +209,26 @@ def load_target(
     if ":" in target:
         made = called_target(target)
         model, sample = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
-        if given: sample = given
-        elif batch is not None: raise InputError(f"--batch needs --shape: the sample of {one_line(target)} is its own.")
+        if given:
+            sample = given
+        elif batch is not None:
+            raise InputError(f"--batch needs --shape: the sample of {one_line(target)} is its own.")
         if sample is None:
-            raise InputError(f"{one_line(target)} returns a model without a sample; "
-                             "give --shape, or return (model, sample).")
+            raise InputError(
+                f"{one_line(target)} returns a model without a sample; "
+                "give --shape, or return (model, sample)."
+            )
     else:
         model = torchvision_model(target)
         sample = given or default_sample(target, model, batch or 1)
-    if not callable(model): raise InputError(f"{one_line(target)} returns a {type(model).__name__}, which is no model.")
+    if not callable(model):
+        raise InputError(f"{one_line(target)} returns a {type(model).__name__}, which is no model.")
     if wanted is not None:
-        if isinstance(model, torch.nn.Module): model = _in_format(model, wanted)
-        sample = tree_map_only(torch.Tensor, lambda t: t.to(wanted) if t.is_floating_point() else t, sample)
+        if isinstance(model, torch.nn.Module):
+            model = _in_format(model, wanted)
+        sample = tree_map_only(
+            torch.Tensor, lambda t: t.to(wanted) if t.is_floating_point() else t, sample
+        )
     return model, sample
 
 # %% ../../nbs/analysis/cli/load_model.ipynb #fdf54fd8
@@ -187,7 +247,13 @@ def weightless(
     initialisers = [n for n in vars(torch.nn.init) if n.endswith("_") and not n.startswith("_")]
     told = _VALUELESS.set(fake)
     try:
-        with mock.patch.multiple(torch.nn.init, **dict.fromkeys(initialisers, lambda tensor, *_, **__: tensor)), \
-                mock.patch.object(torch.nn.Module, "register_parameter", keep), \
-                nullcontext() if buffers else fake: yield
-    finally: _VALUELESS.reset(told)
+        with (
+            mock.patch.multiple(
+                torch.nn.init, **dict.fromkeys(initialisers, lambda tensor, *_, **__: tensor)
+            ),
+            mock.patch.object(torch.nn.Module, "register_parameter", keep),
+            nullcontext() if buffers else fake,
+        ):
+            yield
+    finally:
+        _VALUELESS.reset(told)

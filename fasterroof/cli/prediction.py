@@ -22,25 +22,35 @@ if TYPE_CHECKING:
     from fasterroof.work.op import Trace
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #ac77bbbe
-_VALUELESS = ("DataDependentOutput", "DynamicOutputShape", "GuardOnDataDependent", "NeedsValues", "UnsupportedFake")
+_VALUELESS = (
+    "DataDependentOutput",
+    "DynamicOutputShape",
+    "GuardOnDataDependent",
+    "NeedsValues",
+    "UnsupportedFake",
+)
 
 
 def _looks_at_values(error: BaseException | None) -> bool:
-    "Whether it was for want of content that a model could not be built or run; any other mistake would be made again."
+    """Whether it was for want of content that a model could not be built or run; any other mistake
+    would be made again."""
     while error is not None:
         said = str(error).lower()
         fake = any(x in said for x in ("faketensor", "fake tensor", "meta tensor", "`meta`"))
-        if fake or type(error).__name__.startswith(_VALUELESS): return True
+        if fake or type(error).__name__.startswith(_VALUELESS):
+            return True
         error = error.__cause__ or error.__context__
     return False
 
 
 def traced(
-    target: str,               # torchvision's name, or "package.module:callable"
+    target: str,  # torchvision's name, or "package.module:callable"
     shapes: tuple[str, ...] = (),  # of the inputs
     batch: int | None = None,  # first dimension of the inputs; None: 1, or the target's own
-    precision: str | None = None,  # format that it is built in; None: its own; "tf32": fp32 that is multiplied so
-    on_gpu: bool = False,      # True: attention as a GPU's fused kernel
+    precision: (
+        str | None
+    ) = None,  # format that it is built in; None: its own; "tf32": fp32 that is multiplied so
+    on_gpu: bool = False,  # True: attention as a GPU's fused kernel
 ) -> "Trace":
     "The work of one inference; nothing is allocated, unless the model needs values."
     import torch
@@ -51,65 +61,96 @@ def traced(
     from fasterroof.work.tracer import trace
 
     if precision not in (None, "fp64", "fp32", "tf32", "bf16", "fp16"):
-        raise InputError(f"A traced model is built in fp64, fp32, tf32, bf16 or fp16, not {one_line(precision, 40)}; "
-                         "other precisions are for models of the registry.")
+        raise InputError(
+            "A traced model is built in fp64, fp32, tf32, bf16 or fp16, not"
+            f" {one_line(precision, 40)}; other precisions are for models of the registry."
+        )
 
     def attempt(context):
         with context, contextlib.redirect_stdout(sys.stderr):  # what the model prints is no result
-            model, sample = load_target(target, shapes, batch, "fp32" if precision == "tf32" else precision)
+            model, sample = load_target(
+                target, shapes, batch, "fp32" if precision == "tf32" else precision
+            )
         is_module = isinstance(model, torch.nn.Module)
-        if is_module: model.eval()
+        if is_module:
+            model.eval()
         args, kwargs = call_arguments(sample)
         how = {"target": "cuda"} if on_gpu and is_module else {}
-        with torch.no_grad(), contextlib.redirect_stdout(sys.stderr): found = trace(model, *args, **how, **kwargs)
+        with torch.no_grad(), contextlib.redirect_stdout(sys.stderr):
+            found = trace(model, *args, **how, **kwargs)
         return replace(found, name=target)
+
     for context in (weightless(), weightless(buffers=True)):
-        try: found = attempt(context)
+        try:
+            found = attempt(context)
         except Exception as e:
-            if _looks_at_values(e): continue
+            if _looks_at_values(e):
+                continue
             raise
         break
     else:  # then it gets some
         found = attempt(contextlib.nullcontext())
-        found = replace(found, notes=(*found.notes, "it was built with weights, since it looks at values"))
-    if precision != "tf32": return found
-    def as_tf32(op): return replace(op, mode="tf32") if op.mode == "fp32" and op.contraction_flops else op
+        found = replace(
+            found, notes=(*found.notes, "it was built with weights, since it looks at values")
+        )
+    if precision != "tf32":
+        return found
+
+    def as_tf32(op):
+        return replace(op, mode="tf32") if op.mode == "fp32" and op.contraction_flops else op
+
     return replace(found, ops=[*map(as_tf32, found.ops)])
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #4f960505
-_KINDS = {"count": int, "batch": int, "precision": str, "kv_precision": str, "weight_precision": str, "prompt": int,
-          "new_tokens": int, "efficiency": float, "bandwidth_efficiency": float}
+_KINDS = {
+    "count": int,
+    "batch": int,
+    "precision": str,
+    "kv_precision": str,
+    "weight_precision": str,
+    "prompt": int,
+    "new_tokens": int,
+    "efficiency": float,
+    "bandwidth_efficiency": float,
+}
 _AS = {"batch": "batch_size", "on": "system"}  # what the engine calls them
 
 
 def _swept(texts: list[str]) -> dict[str, list]:
-    "\"batch=1,8\" → {\"batch\": [1, 8]}."
+    '"batch=1,8" → {"batch": [1, 8]}.'
     from fasterroof.core.errors import InputError, one_line
 
     found: dict[str, list] = {}
     for text in texts:
         name, _, values = text.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
-        if name in found: raise InputError(f"--sweep {name} is given twice: write all values into one.")
+        if name in found:
+            raise InputError(f"--sweep {name} is given twice: write all values into one.")
         if name not in _KINDS or not values:
-            raise InputError(f"--sweep takes one of {', '.join(_KINDS)} and its values, as in batch=1,8,64, "
-                             f"not {one_line(repr(text), 60)}.")
-        try: found[name] = [_KINDS[name](v.strip()) for v in values.split(",")]
+            raise InputError(
+                f"--sweep takes one of {', '.join(_KINDS)} and its values, as in batch=1,8,64, "
+                f"not {one_line(repr(text), 60)}."
+            )
+        try:
+            found[name] = [_KINDS[name](v.strip()) for v in values.split(",")]
         except ValueError:
             kind = {"int": "whole numbers", "float": "numbers"}[_KINDS[name].__name__]
             raise InputError(f"--sweep {name} takes {kind}, not {one_line(values, 60)}.") from None
     return found
 
 
-def _is_file(on: str) -> bool: return on.lower().endswith(".json") or os.path.isfile(on)
+def _is_file(on: str) -> bool:
+    return on.lower().endswith(".json") or os.path.isfile(on)
 
 
 def _system(on: str, count: int):
     from fasterroof.core.errors import InputError
     from fasterroof.prediction.system import SystemArchetype
 
-    if not _is_file(on): return SystemArchetype.from_chip(on, count)
-    if count != 1: raise InputError("--count is for chips: a file of peaks is of one device.")
+    if not _is_file(on):
+        return SystemArchetype.from_chip(on, count)
+    if count != 1:
+        raise InputError("--count is for chips: a file of peaks is of one device.")
     from fasterroof.machine.peaks import HardwarePeaks  # (loads torch)
 
     return SystemArchetype.from_peaks(HardwarePeaks.load(on))
@@ -121,33 +162,85 @@ def _question(args: "Namespace") -> tuple[Callable, dict]:
     from fasterroof.prediction.engine import Engine, as_model
 
     told, swept = {n: v for n in _KINDS if (v := getattr(args, n)) is not None}, _swept(args.sweep)
-    for name in told.keys() & swept: raise InputError(f"{name} is swept: leave --{name.replace('_', '-')} out.")
+    for name in told.keys() & swept:
+        raise InputError(f"{name} is swept: leave --{name.replace('_', '-')} out.")
     on = {"system": args.on if args.on[1:] else args.on[0]}
     told = on | {_AS.get(n, n): v for n, v in (told | swept).items()}
     if "prompt" in told or "new_tokens" in told:
-        if not {"prompt", "new_tokens"} <= {*told}: raise InputError("--prompt and --new-tokens go together.")
-        if _is_target(args.model): raise InputError("--prompt and --new-tokens are for a model of the registry.")
+        if not {"prompt", "new_tokens"} <= {*told}:
+            raise InputError("--prompt and --new-tokens go together.")
+        if _is_target(args.model):
+            raise InputError("--prompt and --new-tokens are for a model of the registry.")
         model = as_model(args.model)
-        def generate(system, prompt, new_tokens, count=1, batch_size=1, precision="fp16", kv_precision=None,
-                     weight_precision=None, efficiency=0.5, bandwidth_efficiency=1.0):
-            return Engine.generate(model, _system(system, count), prompt, new_tokens, batch_size, precision,
-                                   kv_precision, efficiency, weight_precision=weight_precision,
-                                   bandwidth_efficiency=bandwidth_efficiency)
+
+        def generate(
+            system,
+            prompt,
+            new_tokens,
+            count=1,
+            batch_size=1,
+            precision="fp16",
+            kv_precision=None,
+            weight_precision=None,
+            efficiency=0.5,
+            bandwidth_efficiency=1.0,
+        ):
+            return Engine.generate(
+                model,
+                _system(system, count),
+                prompt,
+                new_tokens,
+                batch_size,
+                precision,
+                kv_precision,
+                efficiency,
+                weight_precision=weight_precision,
+                bandwidth_efficiency=bandwidth_efficiency,
+            )
+
         return generate, told
     if cached := next((n for n in ("kv_precision", "weight_precision") if n in told), None):
-        raise InputError(f"--{cached.replace('_', '-')} is for generation: give --prompt and --new-tokens, too.")
+        raise InputError(
+            f"--{cached.replace('_', '-')} is for generation: give --prompt and --new-tokens, too."
+        )
     if not _is_target(args.model):
-        if args.shape: raise InputError("--shape is for a model that is traced.")
+        if args.shape:
+            raise InputError("--shape is for a model that is traced.")
         model = as_model(args.model)
-        def solve(system, count=1, batch_size=1, precision="fp16", efficiency=0.5, bandwidth_efficiency=1.0):
-            return Engine.solve(model, _system(system, count), batch_size, precision, efficiency,
-                                bandwidth_efficiency=bandwidth_efficiency)
+
+        def solve(
+            system,
+            count=1,
+            batch_size=1,
+            precision="fp16",
+            efficiency=0.5,
+            bandwidth_efficiency=1.0,
+        ):
+            return Engine.solve(
+                model,
+                _system(system, count),
+                batch_size,
+                precision,
+                efficiency,
+                bandwidth_efficiency=bandwidth_efficiency,
+            )
+
         return solve, told
-    def solve_traced(system, count=1, batch_size=None, precision=None, efficiency=0.5, bandwidth_efficiency=1.0):
+
+    def solve_traced(
+        system, count=1, batch_size=None, precision=None, efficiency=0.5, bandwidth_efficiency=1.0
+    ):
         where = _system(system, count)
         work = traced(args.model, tuple(args.shape), batch_size, precision, _runs_cuda(system))
-        p = Engine.solve(work, where, efficiency=efficiency, bandwidth_efficiency=bandwidth_efficiency)
-        return p if batch_size is None else replace(p, batch_size=batch_size, throughput=p.throughput * batch_size)
+        p = Engine.solve(
+            work, where, efficiency=efficiency, bandwidth_efficiency=bandwidth_efficiency
+        )
+        return (
+            p
+            if batch_size is None
+            else replace(p, batch_size=batch_size, throughput=p.throughput * batch_size)
+        )
+
     return solve_traced, told
 
 
@@ -161,12 +254,15 @@ def _is_target(name: str) -> bool:
     "Whether the model is one to be built: a callable, or one of torchvision's."
     from fasterroof.prediction.model import is_model_name, model_named
 
-    if is_model_name(name) and model_named(name).is_decoder: return False  # (and torchvision takes seconds to load)
+    if is_model_name(name) and model_named(name).is_decoder:
+        return False  # (and torchvision takes seconds to load)
     try:
         from torchvision import models
 
-        if name in models.list_models(): return True
-    except ImportError: pass
+        if name in models.list_models():
+            return True
+    except ImportError:
+        pass
     return ":" in name and not is_model_name(name)  # some tag their names with colons
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #7874880a
@@ -175,9 +271,18 @@ def _parts(profile, top: int | None) -> tuple[list[str], list[list[str]]]:
     from fasterroof.core.units import si
 
     total = sum(p.time_s for p in profile.parts)
-    rows = [[p.module or p.name, p.name.rpartition(".")[2], si(p.time_s, "s"), f"{100 * p.time_s / total:.1f} %",
-             p.bound, si(p.flops, "FLOP"), si(p.nbytes, "B")]
-            for p in sorted(profile.parts, key=lambda p: -p.time_s)[:top]]
+    rows = [
+        [
+            p.module or p.name,
+            p.name.rpartition(".")[2],
+            si(p.time_s, "s"),
+            f"{100 * p.time_s / total:.1f} %",
+            p.bound,
+            si(p.flops, "FLOP"),
+            si(p.nbytes, "B"),
+        ]
+        for p in sorted(profile.parts, key=lambda p: -p.time_s)[:top]
+    ]
     return ["module", "operation", "time", "share", "bound", "work", "moved"], rows
 
 
@@ -206,15 +311,19 @@ def shown(
             line(console)
     figures(console, found.figures())
     notes(console, found.notes)
-    if found.cited: notes(console, ["--json and --html tell where each figure was read."])
+    if found.cited:
+        notes(console, ["--json and --html tell where each figure was read."])
 
 
 def _key(text: str) -> float | None:
     "What a cell sorts by: the figure that it shows; None for words."
     number, _, unit = text.replace(",", "").partition(" ")
-    try: return float(number.rstrip("%")) * 1000.0 ** {"µ": -2, "m": -1, "n": -3}.get(
-        unit[:1] if len(unit) > 1 else "", "kMGTPE".find(unit[:1]) + 1 if len(unit) > 1 else 0)
-    except ValueError: return None
+    try:
+        return float(number.rstrip("%")) * 1000.0 ** {"µ": -2, "m": -1, "n": -3}.get(
+            unit[:1] if len(unit) > 1 else "", "kMGTPE".find(unit[:1]) + 1 if len(unit) > 1 else 0
+        )
+    except ValueError:
+        return None
 
 
 def _write_page(path: str, found, title: str) -> None:
@@ -226,14 +335,29 @@ def _write_page(path: str, found, title: str) -> None:
     if isinstance(found, Sweep):
         headings, rows = found.cells()
         values, said = [("combinations", f"{len(rows):,}")], found.remarks
-        plots = [found.plot()] if any(isinstance(r[n], (int, float)) for n in found.swept for r in found.rows) else []
+        plots = (
+            [found.plot()]
+            if any(isinstance(r[n], (int, float)) for n in found.swept for r in found.rows)
+            else []
+        )
     else:
         headings, rows = _parts(found, None) if len(getattr(found, "parts", ())) > 1 else ([], [])
         values, plots = [*found.figures().items()], []
         said = (*found.notes, *found.sources)
     tables = [html_table(headings, [[(c, _key(c)) for c in r] for r in rows])] if rows else []
-    write_whole(path, html.page(title, found.sentence, values, said, plots, tables, json.loads(found.to_json()),
-                                "All figures, in SI units"))
+    write_whole(
+        path,
+        html.page(
+            title,
+            found.sentence,
+            values,
+            said,
+            plots,
+            tables,
+            json.loads(found.to_json()),
+            "All figures, in SI units",
+        ),
+    )
 
 
 def predict_command(
@@ -249,8 +373,10 @@ def predict_command(
     from fasterroof.prediction.sweeps import sweep
 
     given = [path for path in (args.json, args.csv, args.html) if path]
-    if len({*given}) < len(given): raise InputError("--json, --csv and --html cannot go to one place.")
-    if not (args.model and args.on): raise InputError("predict needs a model and --on CHIP (see predict --help).")
+    if len({*given}) < len(given):
+        raise InputError("--json, --csv and --html cannot go to one place.")
+    if not (args.model and args.on):
+        raise InputError("predict needs a model and --on CHIP (see predict --help).")
     writable(args.json, args.csv, args.html)
     with status("Counting"):
         ask, told = _question(args)
@@ -260,11 +386,15 @@ def predict_command(
     from fasterroof.core.files import write_whole
 
     texts = {args.json: found.to_json() + "\n", args.csv: table.to_csv(index=False)}
-    for path in texts.keys() - {None, "-"}: write_whole(path, texts[path])
-    if args.html: _write_page(args.html, found, f"{args.model}, predicted")
+    for path in texts.keys() - {None, "-"}:
+        write_whole(path, texts[path])
+    if args.html:
+        _write_page(args.html, found, f"{args.model}, predicted")
     for path in (args.json, args.csv, args.html):
-        if path not in (None, "-"): say(f"Wrote {path}")
-    if "-" in texts: return print(texts["-"], end="")
+        if path not in (None, "-"):
+            say(f"Wrote {path}")
+    if "-" in texts:
+        return print(texts["-"], end="")
     from rich.console import Console
 
     shown(found, Console(), args.top or None)

@@ -13,7 +13,12 @@ from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from .contract import RooflineContract, Solved, load_roofline_contract, unbalanced
+from fasterroof.contract.contract import (
+    RooflineContract,
+    Solved,
+    load_roofline_contract,
+    unbalanced,
+)
 from .dimensions import apart
 from ..core.errors import ContractError, InputError, one_line
 from ..core.units import positive, si, whole
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 # %% ../../nbs/analysis/contract/ceiling.ipynb #db11841c
 class Bottleneck(Enum):
     "What a model waits for; where both ceilings are the same, it is compute."
+
     BANDWIDTH = "bandwidth"
     COMPUTE = "compute"
 
@@ -34,10 +40,13 @@ class Bottleneck(Enum):
 @dataclass(frozen=True)
 class HardwareProfile:
     "What a machine can do for a model."
-    bandwidth_gb_s: float       # GB/s of main memory, of 1e9 bytes
-    compute_gflops: float       # GFLOP/s (GOP/s of whole numbers) in the format that the model computes in
+
+    bandwidth_gb_s: float  # GB/s of main memory, of 1e9 bytes
+    compute_gflops: (
+        float  # GFLOP/s (GOP/s of whole numbers) in the format that the model computes in
+    )
     ops_per_token: float = 2.0  # FLOP of each parameter for each token
-    source: str = "given"       # where the figures are from
+    source: str = "given"  # where the figures are from
 
     def __post_init__(self) -> None:
         for name in ("bandwidth_gb_s", "compute_gflops", "ops_per_token"):
@@ -50,70 +59,95 @@ class HardwareProfile:
 
     @classmethod
     def nvidia_a100(cls) -> "HardwareProfile":
-        "An A100 of 80 GB: 2,039 GB/s, and 312,000 GFLOP/s of its FP16 tensor cores (19,500 is its FP32 figure)."
+        """An A100 of 80 GB: 2,039 GB/s, and 312,000 GFLOP/s of its FP16 tensor cores (19,500 is its
+        FP32 figure)."""
         return cls(2039.0, 312_000.0, 2.0, "datasheet of NVIDIA A100 SXM4 80GB, fp16")
 
     @classmethod
     def from_chip(
         cls,
-        name: str,                     # of a chip, "H100 SXM"; see `chip_names`
-        precision: str | None = None,  # that the model computes in; None: what models run in, bf16 or next to it
+        name: str,  # of a chip, "H100 SXM"; see `chip_names`
+        precision: (
+            str | None
+        ) = None,  # that the model computes in; None: what models run in, bf16 or next to it
         *,
-        count: int = 1,                # of them, each with its share of the weights; what they send is left out
-        ops_per_token: float = 2.0,    # FLOP of each parameter for each token
+        count: int = 1,  # of them, each with its share of the weights; what they send is left out
+        ops_per_token: float = 2.0,  # FLOP of each parameter for each token
     ) -> "HardwareProfile":
-        "What is printed of a chip; raises `InputError` listing its modes where it has no such figure."
+        """What is printed of a chip; raises `InputError` listing its modes where it has no such
+        figure."""
         from fasterroof.machine.datasheet import chip_roof
         from fasterroof.prediction.quantity import precision_name
 
         r = chip_roof(name, None if precision is None else precision_name(precision))
         n = whole("count", count)
         several = f"{n} × " * (n > 1)
-        return cls(n * r.peak_bandwidth / 1e9, n * r.peak_flops / 1e9, ops_per_token,
-                   f"datasheet of {several}{r.name}, {r.mode}")
+        return cls(
+            n * r.peak_bandwidth / 1e9,
+            n * r.peak_flops / 1e9,
+            ops_per_token,
+            f"datasheet of {several}{r.name}, {r.mode}",
+        )
 
     @classmethod
     def from_peaks(
         cls,
-        peaks: "Roof",              # from `measure_peaks`, or any other roof
-        mode: str | None = None,    # compute mode; None: that of its peak
+        peaks: "Roof",  # from `measure_peaks`, or any other roof
+        mode: str | None = None,  # compute mode; None: that of its peak
         *,
         ops_per_token: float = 2.0,  # FLOP of each parameter for each token
     ) -> "HardwareProfile":
         "A roof's peak and bandwidth; raises `InputError` where it has no ceiling in that mode."
         from fasterroof.machine.roof import Roof
 
-        if not isinstance(peaks, Roof): raise InputError(f"from_peaks takes a Roof, not {type(peaks).__name__}.")
+        if not isinstance(peaks, Roof):
+            raise InputError(f"from_peaks takes a Roof, not {type(peaks).__name__}.")
         rate = peaks.ceiling(mode)
         if not math.isfinite(rate):
-            have = ", ".join(dict.fromkeys(filter(None, [peaks.mode, *(c.mode for c in peaks.ceilings)])))
-            raise InputError(f"{one_line(peaks.name, 60)} has no ceiling in {one_line(mode, 40)}: it has {have}.")
-        of = f"{peaks.source}: {one_line(peaks.name, 60)}{f', {m}' if (m := mode or peaks.mode) else ''}"
+            have = ", ".join(
+                dict.fromkeys(filter(None, [peaks.mode, *(c.mode for c in peaks.ceilings)]))
+            )
+            raise InputError(
+                f"{one_line(peaks.name, 60)} has no ceiling in {one_line(mode, 40)}: it has {have}."
+            )
+        of = (
+            f"{peaks.source}:"
+            f" {one_line(peaks.name, 60)}{f', {m}' if (m := mode or peaks.mode) else ''}"
+        )
         return cls(peaks.peak_bandwidth / 1e9, rate / 1e9, ops_per_token, of)
 
 # %% ../../nbs/analysis/contract/ceiling.ipynb #6ef81bda
 USUAL = {  # the names of this format's roofline, and what they are in
-    "total_params": "parameter", "bits_per_weight": "bit/parameter", "effective_bandwidth_GB_s": "GB/s",
-    "effective_GFLOPS": "GFLOP/s", "ops_per_token": "FLOP/parameter/token", "model_bytes": "byte",
-    "bw_ceiling": "token/s", "compute_ceiling": "token/s", "throughput": "token/s",
+    "total_params": "parameter",
+    "bits_per_weight": "bit/parameter",
+    "effective_bandwidth_GB_s": "GB/s",
+    "effective_GFLOPS": "GFLOP/s",
+    "ops_per_token": "FLOP/parameter/token",
+    "model_bytes": "byte",
+    "bw_ceiling": "token/s",
+    "compute_ceiling": "token/s",
+    "throughput": "token/s",
 }
 _ASKED = ("model_bytes", "bw_ceiling", "compute_ceiling")
 _own = lru_cache(maxsize=1)(load_roofline_contract)
 
 
 def _units(c: RooflineContract) -> dict[str, float]:
-    "The factor from our unit to the contract's for each usual name; `ContractError` where they differ in kind."
+    """The factor from our unit to the contract's for each usual name; `ContractError` where they
+    differ in kind."""
     for _, equation, why in c.faults if c.units else ():
         raise ContractError(f"{one_line(equation, 40)}: {why} ({one_line(c.id, 60)})")
     if not c.units:
         for name in _ASKED:
             e = c.defined.get(name)
-            if e is not None and (why := unbalanced(c, e, USUAL)): raise ContractError(f"{name} {why} ({c.id})")
+            if e is not None and (why := unbalanced(c, e, USUAL)):
+                raise ContractError(f"{name} {why} ({c.id})")
         return dict.fromkeys(USUAL, 1.0)
     factors = {}
     for name, unit in USUAL.items():
         theirs, ours = unit_named(c.units.get(name, unit)), unit_named(unit)
-        if (why := apart(theirs, ours, False)): raise ContractError(f"{name} {why} ({c.id})")
+        if why := apart(theirs, ours, False):
+            raise ContractError(f"{name} {why} ({c.id})")
         factors[name] = float(Q_(1, ours).to(theirs).magnitude)
     return factors
 
@@ -122,25 +156,41 @@ def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: Roofli
     "The contract, its units, its quantities, and the highest throughput in tokens per second."
     import numpy as np
 
-    if not isinstance(hw, HardwareProfile): raise InputError(f"hw must be a HardwareProfile, not {type(hw).__name__}.")
+    if not isinstance(hw, HardwareProfile):
+        raise InputError(f"hw must be a HardwareProfile, not {type(hw).__name__}.")
     c = _own() if contract is None else contract
     if not isinstance(c, RooflineContract):
-        raise InputError(f"contract must be a RooflineContract, as of read_contract, not {type(c).__name__}.")
+        raise InputError(
+            f"contract must be a RooflineContract, as of read_contract, not {type(c).__name__}."
+        )
     factors = _units(c)
-    inputs = {"total_params": total_params, "bits_per_weight": bits_per_weight, "ops_per_token": hw.ops_per_token,
-              "effective_bandwidth_GB_s": hw.bandwidth_gb_s, "effective_GFLOPS": hw.compute_gflops}
+    inputs = {
+        "total_params": total_params,
+        "bits_per_weight": bits_per_weight,
+        "ops_per_token": hw.ops_per_token,
+        "effective_bandwidth_GB_s": hw.bandwidth_gb_s,
+        "effective_GFLOPS": hw.compute_gflops,
+    }
     inputs = {k: v * factors[k] for k, v in inputs.items()}
     for name, values in inputs.items():
         domain = c.told.of.get(name)
-        outside = [] if domain is None else [x for x in np.unique(values).tolist() if not domain.holds(x)]
-        if outside: raise InputError(f"{name} = {outside[0]:g} is outside of what {one_line(c.id, 60)} is about: "
-                                     f"{domain}.")
+        outside = (
+            [] if domain is None else [x for x in np.unique(values).tolist() if not domain.holds(x)]
+        )
+        if outside:
+            raise InputError(
+                f"{name} = {outside[0]:g} is outside of what {one_line(c.id, 60)} is about: "
+                f"{domain}."
+            )
     found = Solved(c, inputs)
     bounds = [e.tree.parts[1] for e in c.equations.values() if e.bounded == "throughput"]
-    if "throughput" in c.defined: bounds.append(c.defined["throughput"].tree)
+    if "throughput" in c.defined:
+        bounds.append(c.defined["throughput"].tree)
     if not bounds:
-        raise ContractError(f"Nothing in {one_line(c.id, 60)} bounds the throughput: a claim is held against "
-                            f"throughput <= …, from {', '.join(USUAL)}.")
+        raise ContractError(
+            f"Nothing in {one_line(c.id, 60)} bounds the throughput: a claim is held against "
+            f"throughput <= …, from {', '.join(USUAL)}."
+        )
     from fasterroof.contract.formula import Node, evaluated
 
     best = evaluated(bounds[0] if len(bounds) == 1 else Node("min", tuple(bounds)), found)
@@ -150,19 +200,20 @@ def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: Roofli
 @dataclass(frozen=True, repr=False)
 class RooflineCeiling:
     "How fast a model can be on a machine, by a contract."
-    model_bytes: float            # bytes of its weights
-    bw_ceiling: float             # token/s that the memory allows
-    compute_ceiling: float        # token/s that the arithmetic allows
-    throughput_ceiling: float     # token/s: the smaller of the two
-    bottleneck: Bottleneck        # which of them it is; where they are the same, compute
-    contract_id: str              # the name of the contract's file
-    contract_version: str         # as the file says
-    contract_sha256: str          # of the file
+
+    model_bytes: float  # bytes of its weights
+    bw_ceiling: float  # token/s that the memory allows
+    compute_ceiling: float  # token/s that the arithmetic allows
+    throughput_ceiling: float  # token/s: the smaller of the two
+    bottleneck: Bottleneck  # which of them it is; where they are the same, compute
+    contract_id: str  # the name of the contract's file
+    contract_version: str  # as the file says
+    contract_sha256: str  # of the file
 
     def share(
         self,
         tokens_per_s: float,  # token/s, measured, of one sequence
-    ) -> float:               # above 1 where it cannot be
+    ) -> float:  # above 1 where it cannot be
         "What share of the ceiling a measured throughput reaches."
         return positive("tokens_per_s", tokens_per_s) / self.throughput_ceiling
 
@@ -172,55 +223,84 @@ class RooflineCeiling:
 
     def rows(self) -> list[tuple[str, str]]:
         "Its figures as people read them."
-        def rate(x): return f"{x:,.0f} token/s" if 1000 <= x < 1e9 else f"{x:.4g} token/s"
-        return [("weights", si(self.model_bytes, "B")), ("bandwidth ceiling", rate(self.bw_ceiling)),
-                ("compute ceiling", rate(self.compute_ceiling)),
-                ("ceiling", f"{rate(self.throughput_ceiling)}, by {self.bottleneck.value}"),
-                ("contract", f"{one_line(self.contract_id, 60)} {one_line(self.contract_version, 20)}, "
-                             f"SHA-256 {self.contract_sha256[:12] or 'unknown'}")]
 
-    def __repr__(self) -> str: return f"RooflineCeiling({'; '.join(' '.join(row) for row in self.rows())})"
+        def rate(x):
+            return f"{x:,.0f} token/s" if 1000 <= x < 1e9 else f"{x:.4g} token/s"
+
+        return [
+            ("weights", si(self.model_bytes, "B")),
+            ("bandwidth ceiling", rate(self.bw_ceiling)),
+            ("compute ceiling", rate(self.compute_ceiling)),
+            ("ceiling", f"{rate(self.throughput_ceiling)}, by {self.bottleneck.value}"),
+            (
+                "contract",
+                f"{one_line(self.contract_id, 60)} {one_line(self.contract_version, 20)}, "
+                f"SHA-256 {self.contract_sha256[:12] or 'unknown'}",
+            ),
+        ]
+
+    def __repr__(self) -> str:
+        return f"RooflineCeiling({'; '.join(' '.join(row) for row in self.rows())})"
 
     def _repr_html_(self) -> str:
-        cells = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in self.rows())
+        cells = "".join(
+            f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in self.rows()
+        )
         return f"<table>{cells}</table>"
 
 
 def compute_roofline(
-    total_params: float,     # parameters that every token reads, a whole number: without a table that is looked up
+    # parameters that every token reads, a whole number: without a table that is looked up
+    total_params: float,
     bits_per_weight: float,  # bits of a parameter on average; a fraction will do
-    hw: HardwareProfile,     # the machine
+    hw: HardwareProfile,  # the machine
     contract: RooflineContract | None = None,  # None: the package's own
 ) -> RooflineCeiling:
-    "The ceilings of a model on a machine, as a contract's formulas say; raises `InputError`, `ContractError`."
+    """The ceilings of a model on a machine, as a contract's formulas say; raises `InputError`,
+    `ContractError`."""
     params = positive("total_params", total_params)
-    if not params.is_integer(): raise InputError(f"total_params must be a whole number, not {total_params!r}.")
-    c, factors, found, best = _solved(params, positive("bits_per_weight", bits_per_weight), hw, contract)
+    if not params.is_integer():
+        raise InputError(f"total_params must be a whole number, not {total_params!r}.")
+    c, factors, found, best = _solved(
+        params, positive("bits_per_weight", bits_per_weight), hw, contract
+    )
     values = {name: found(name) / factors[name] for name in _ASKED}
     for name, value in [*values.items(), ("the throughput", best)]:
-        if not value > 0: raise ContractError(f"{name} comes out as {value:g} by {one_line(c.id, 60)}.")
+        if not value > 0:
+            raise ContractError(f"{name} comes out as {value:g} by {one_line(c.id, 60)}.")
     label = Bottleneck.BANDWIDTH if found("memory_bound") else Bottleneck.COMPUTE
-    return RooflineCeiling(**values, throughput_ceiling=best, bottleneck=label, contract_id=c.id,
-                           contract_version=c.version, contract_sha256=c.sha256)
+    return RooflineCeiling(
+        **values,
+        throughput_ceiling=best,
+        bottleneck=label,
+        contract_id=c.id,
+        contract_version=c.version,
+        contract_sha256=c.sha256,
+    )
 
 # %% ../../nbs/analysis/contract/ceiling.ipynb #a4dc8b1e
 def roofline_arrays(
-    total_params: "np.ndarray",     # parameters that every token reads, positive, of any shape
+    total_params: "np.ndarray",  # parameters that every token reads, positive, of any shape
     bits_per_weight: "np.ndarray",  # bits of a parameter, of a shape that goes with it
-    hw: HardwareProfile,            # the machine
+    hw: HardwareProfile,  # the machine
     contract: RooflineContract | None = None,  # None: the package's own
-) -> "dict[str, np.ndarray]":  # that shape: model_bytes, bw_ceiling, compute_ceiling, throughput_ceiling, memory_bound
+) -> (
+    "dict[str, np.ndarray]"
+):  # that shape: model_bytes, bw_ceiling, compute_ceiling, throughput_ceiling, memory_bound
     "The same for arrays, element by element."
     import numpy as np
 
     given = []
     for what, values in (("total_params", total_params), ("bits_per_weight", bits_per_weight)):
-        try: values = np.asarray(values)
-        except ValueError: values = np.asarray(None)
+        try:
+            values = np.asarray(values)
+        except ValueError:
+            values = np.asarray(None)
         if values.dtype.kind not in "iuf" or not (np.isfinite(values) & (values > 0)).all():
             raise InputError(f"{what} must be positive, finite numbers.")
         given.append(values.astype(float))
-    if not (given[0] % 1 == 0).all(): raise InputError("total_params must be whole numbers.")
+    if not (given[0] % 1 == 0).all():
+        raise InputError("total_params must be whole numbers.")
     c, factors, found, best = _solved(*np.broadcast_arrays(*given), hw, contract)
     shape = np.broadcast_shapes(*(x.shape for x in given))
     values = {name: found(name) / factors[name] for name in _ASKED}

@@ -37,35 +37,43 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Tried:
     "What came of a promise."
-    verdict: str          # "held", "falsified", "fault" or "unchecked"
-    detail: str           # how many inputs, the counterexample in words, or why it could not be run
-    counterexample: dict | None = field(default=None, hash=False)  # name -> value, of inputs and quantities
+
+    verdict: str  # "held", "falsified", "fault" or "unchecked"
+    detail: str  # how many inputs, the counterexample in words, or why it could not be run
+    counterexample: dict | None = field(
+        default=None, hash=False
+    )  # name -> value, of inputs and quantities
 
 
 def inputs_of(
-    c: RooflineContract,   # its formulas
-    names: list[str],      # that a promise speaks of
+    c: RooflineContract,  # its formulas
+    names: list[str],  # that a promise speaks of
 ) -> tuple[list[str], dict]:  # inputs to draw, and name -> equation of what is drawn below a bound
     "What has to be drawn; raises `ContractError` where a formula on the way cannot be read."
     bounds = {e.bounded: e for e in c.equations.values() if e.bounded}
     inputs, below, seen, todo = [], {}, set(), list(reversed(names))
     while todo:
         name = todo.pop()
-        if name in seen: continue
+        if name in seen:
+            continue
         seen.add(name)
         e = c.defined.get(name) or bounds.get(name)
         if e is not None:
-            if name not in c.defined: below[name] = e
+            if name not in c.defined:
+                below[name] = e
             more = e.tree.names() + (e.vectorised.names() if e.vectorised else [])
             todo += [n for n in reversed(more) if n != name]
-        elif name == "memory_bound": todo += ["compute_ceiling", "bw_ceiling"]
+        elif name == "memory_bound":
+            todo += ["compute_ceiling", "bw_ceiling"]
         elif name in c.equations:
             raise ContractError(c.equations[name].unread or f"{one_line(name, 40)} is a statement")
-        else: inputs.append(name)
+        else:
+            inputs.append(name)
     return inputs, below
 
 # %% ../../nbs/analysis/contract/check.ipynb #b85017d9
-def _comparisons(node: Node) -> list[Node]: return [n for n in node.walk() if n.kind in ("<", "<=", ">", ">=")]
+def _comparisons(node: Node) -> list[Node]:
+    return [n for n in node.walk() if n.kind in ("<", "<=", ">", ">=")]
 
 
 def _at_tie(c: RooflineContract, claim: Node, inputs: dict, name: str, domain: Domain) -> dict:
@@ -76,10 +84,11 @@ def _at_tie(c: RooflineContract, claim: Node, inputs: dict, name: str, domain: D
             for scaled in (inputs[name] * a / b, inputs[name] * b / a):
                 changed = inputs | {name: scaled}
                 a, b = (evaluated(p, Solved(c, changed)) for p in comparison.parts)
-                if a == b and domain.holds(scaled): return changed
-        except (ContractError, ArithmeticError): continue
+                if a == b and domain.holds(scaled):
+                    return changed
+        except (ContractError, ArithmeticError):
+            continue
     return inputs
-
 
 # %% ../../nbs/analysis/contract/check.ipynb #cbf167c9
 class _Falls(Exception):
@@ -87,35 +96,58 @@ class _Falls(Exception):
 
 
 def falsified(
-    c: RooflineContract,       # its formulas and domains
-    claim: Node,               # of `formula.parsed`: what is promised
+    c: RooflineContract,  # its formulas and domains
+    claim: Node,  # of `formula.parsed`: what is promised
     tolerance: float = 1e-12,  # relative, up to which = holds; <, <= and ⟺ are exact
-    examples: int = 200,       # inputs to try
+    examples: int = 200,  # inputs to try
 ) -> Tried:
     "Try to break a promise."
-    try: from hypothesis import HealthCheck, Phase, Verbosity, assume, given, settings, strategies as st
+    try:
+        from hypothesis import (
+            HealthCheck,
+            Phase,
+            Verbosity,
+            assume,
+            given,
+            settings,
+            strategies as st,
+        )
     except ImportError:
-        raise InputError("Promises are tried with hypothesis: pip install 'fasterroof[contract]'") from None
+        raise InputError(
+            "Promises are tried with hypothesis: pip install 'fasterroof[contract]'"
+        ) from None
     told, tries = c.told, 0
     try:
         inputs, below = inputs_of(c, claim.names())
         for name in inputs:
-            if name in told.vague: raise ContractError(f"{told.vague[name]!r} is no domain that can be drawn from")
-            if name not in told.of: raise ContractError(f"nothing tells what {one_line(name, 40)} may be")
+            if name in told.vague:
+                raise ContractError(f"{told.vague[name]!r} is no domain that can be drawn from")
+            if name not in told.of:
+                raise ContractError(f"nothing tells what {one_line(name, 40)} may be")
         ways = {name: drawn(told.of[name]) for name in inputs}
-    except ContractError as e: return Tried("unchecked", one_line(e))
+    except ContractError as e:
+        return Tried("unchecked", one_line(e))
     conditions = [n for n in told.conditions if set(n.names()) <= set(inputs)]
     shares = {name: st.integers(0, 1000).map(lambda k: 1 - k / 1000) for name in below}
     at_tie = st.sampled_from([None, *inputs]) if _comparisons(claim) else st.none()
 
-    @settings(max_examples=examples, derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
-              suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet, print_blob=False,
-              phases=(Phase.generate, Phase.shrink))
+    @settings(
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        print_blob=False,
+        phases=(Phase.generate, Phase.shrink),
+    )
     @given(st.tuples(*ways.values()), st.tuples(*shares.values()), at_tie)
     def attempt(given_inputs, given_shares, tie):
         nonlocal tries
         given_inputs, given_shares = dict(zip(ways, given_inputs)), dict(zip(shares, given_shares))  # noqa: B905
-        if tie is not None: given_inputs = _at_tie(c, claim, given_inputs, tie, told.of[tie])
+        if tie is not None:
+            given_inputs = _at_tie(c, claim, given_inputs, tie, told.of[tie])
         values, why = dict(given_inputs), ""
         assume(all(evaluated(n, Solved(c, values)) for n in conditions))
         try:
@@ -123,13 +155,18 @@ def falsified(
                 values[name] = evaluated(e.tree.parts[1], Solved(c, values)) * given_shares[name]
                 assume(evaluated(e.tree, Solved(c, values)))  # the bound is what is given
             tries += 1
-            if _holds(c, claim, values, tolerance): return
-        except ContractError as e: why = str(e)
+            if _holds(c, claim, values, tolerance):
+                return
+        except ContractError as e:
+            why = str(e)
         raise _Falls(values, why)  # (one place, as hypothesis takes others for other mistakes)
 
-    try: attempt()
-    except _Falls as found: return _counterexample(c, claim, *found.args)
-    if not tries: return Tried("unchecked", "no inputs were found that fit the domains")
+    try:
+        attempt()
+    except _Falls as found:
+        return _counterexample(c, claim, *found.args)
+    if not tries:
+        return Tried("unchecked", "no inputs were found that fit the domains")
     return Tried("held", f"{tries} inputs")
 
 
@@ -145,36 +182,46 @@ def _counterexample(c: RooflineContract, claim: Node, values: dict, why: str) ->
 
     solved, asked = Solved(c, values), {}
     for name in claim.names():
-        if name in values: continue
-        try: asked[name] = solved(name)
-        except ContractError as e: why = why or str(e)
+        if name in values:
+            continue
+        try:
+            asked[name] = solved(name)
+        except ContractError as e:
+            why = why or str(e)
     for n in claim.walk():  # what a changed input leads to, and the form for arrays
-        if n.kind not in ("at", "vectorised"): continue
-        try: value = evaluated(n, solved)
-        except ContractError: continue
+        if n.kind not in ("at", "vectorised"):
+            continue
+        try:
+            value = evaluated(n, solved)
+        except ContractError:
+            continue
         asked[f"{n.text} {'changed' if n.kind == 'at' else n.kind}"] = np.ravel(value)[0]
     values = {k: v.item() if hasattr(v, "item") else v for k, v in (values | asked).items()}
-    told = ", ".join(f"{one_line(k, 40)} = {str(v).lower() if isinstance(v, bool) else f'{v:.6g}'}"
-                     for k, v in values.items())
+    told = ", ".join(
+        f"{one_line(k, 40)} = {str(v).lower() if isinstance(v, bool) else f'{v:.6g}'}"
+        for k, v in values.items()
+    )
     return Tried("falsified", f"{f'{one_line(why)} ' * bool(why)}at {told}", values)
 
 # %% ../../nbs/analysis/contract/check.ipynb #4b6a19f5
 @dataclass(frozen=True)
 class Check:
     "One part of a contract, and whether it holds."
-    kind: str      # "schema", "reference", "formula", "units" or "test"
-    name: str      # of the part
-    verdict: str   # "held", "falsified", "fault" or "unchecked"
-    detail: str    # what was found, in words
+
+    kind: str  # "schema", "reference", "formula", "units" or "test"
+    name: str  # of the part
+    verdict: str  # "held", "falsified", "fault" or "unchecked"
+    detail: str  # what was found, in words
     counterexample: dict | None = field(default=None, hash=False)  # name -> value
 
 
 @dataclass(frozen=True, repr=False)
 class ContractReport:
     "What came of a check."
-    id: str                     # of the contract
-    sha256: str                 # of its file
-    checks: tuple[Check, ...]   # in the order of the file
+
+    id: str  # of the contract
+    sha256: str  # of its file
+    checks: tuple[Check, ...]  # in the order of the file
 
     @property
     def ok(self) -> bool:
@@ -184,12 +231,20 @@ class ContractReport:
     @property
     def sentence(self) -> str:
         "How many of each verdict."
-        counts = {v: sum(c.verdict == v for c in self.checks) for v in ("held", "falsified", "fault", "unchecked")}
+        counts = {
+            v: sum(c.verdict == v for c in self.checks)
+            for v in ("held", "falsified", "fault", "unchecked")
+        }
         return ", ".join(f"{n} {v}{'s' * (v == 'fault' and n > 1)}" for v, n in counts.items() if n)
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
-        return {"id": self.id, "sha256": self.sha256, "ok": self.ok, "checks": [asdict(c) for c in self.checks]}
+        return {
+            "id": self.id,
+            "sha256": self.sha256,
+            "ok": self.ok,
+            "checks": [asdict(c) for c in self.checks],
+        }
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a check."
@@ -197,19 +252,26 @@ class ContractReport:
 
         return pd.DataFrame([asdict(c) for c in self.checks])
 
-    def __repr__(self) -> str: return f"ContractReport({one_line(self.id, 60)}: {self.sentence})"
+    def __repr__(self) -> str:
+        return f"ContractReport({one_line(self.id, 60)}: {self.sentence})"
 
     def _repr_html_(self) -> str:
         import pandas as pd
 
         with pd.option_context("display.max_colwidth", 400):
-            table = self.to_frame().drop(columns="counterexample").to_html(index=False)  # pandas escapes
+            table = (
+                self.to_frame().drop(columns="counterexample").to_html(index=False)
+            )  # pandas escapes
         return f"<p>{escape(repr(self))}</p>{table}"
 
 # %% ../../nbs/analysis/contract/check.ipynb #3bc3deb6
-_NEEDS = {"metadata": ("version", "description"), "equations": ("formula",), "proof_obligations": ("type", "property"),
-          "falsification_tests": ("id", "rule", "prediction", "test", "if_fails"),
-          "qa_gate": ("id", "name", "checks", "pass_criteria")}
+_NEEDS = {
+    "metadata": ("version", "description"),
+    "equations": ("formula",),
+    "proof_obligations": ("type", "property"),
+    "falsification_tests": ("id", "rule", "prediction", "test", "if_fails"),
+    "qa_gate": ("id", "name", "checks", "pass_criteria"),
+}
 
 
 def _schema(c: RooflineContract) -> Iterator[Check]:
@@ -217,40 +279,61 @@ def _schema(c: RooflineContract) -> Iterator[Check]:
     for section in ("metadata", "equations", "proof_obligations", "falsification_tests", "qa_gate"):
         given, wrong = c.plain.get(section), []
         items = given if isinstance(given, list) else [given]
-        if section == "equations": items = [{"formula": e.formula, **e.extra} for e in c.equations.values()]
-        if not given: wrong.append("it is missing or empty")
+        if section == "equations":
+            items = [{"formula": e.formula, **e.extra} for e in c.equations.values()]
+        if not given:
+            wrong.append("it is missing or empty")
         for i, item in enumerate(items if given else ()):
-            of = "" if len(items) == 1 else f" of {[*c.equations][i] if section == 'equations' else f'number {i + 1}'}"
+            of = (
+                ""
+                if len(items) == 1
+                else f" of {[*c.equations][i] if section == 'equations' else f'number {i + 1}'}"
+            )
             for key in _NEEDS[section]:
                 value = item.get(key)
-                fits = isinstance(value, list) if key == "checks" else isinstance(value, (str, Real))
-                if value in (None, "", []): wrong.append(f"{key!r} is missing{of.replace(' of ', ' in ', 1)}")
-                elif not fits: wrong.append(f"{key}{of} is no {'list' if key == 'checks' else 'text'}")
+                fits = (
+                    isinstance(value, list) if key == "checks" else isinstance(value, (str, Real))
+                )
+                if value in (None, "", []):
+                    wrong.append(f"{key!r} is missing{of.replace(' of ', ' in ', 1)}")
+                elif not fits:
+                    wrong.append(f"{key}{of} is no {'list' if key == 'checks' else 'text'}")
             tolerance = item.get("tolerance", 0) if section == "proof_obligations" else 0
             if not isinstance(tolerance, Real) or isinstance(tolerance, bool) or tolerance < 0:
                 wrong.append(f"tolerance{of} is no number from 0")
         n = len(items)
         kinds = {"metadata": f"version {one_line(c.version, 20)}", "qa_gate": "its four parts"}
         held = kinds.get(section, f"{n} {'entry' if n == 1 else 'entries'}")
-        yield Check("schema", section, "fault" if wrong else "held", one_line("; ".join(wrong) or held, 400))
+        yield Check(
+            "schema", section, "fault" if wrong else "held", one_line("; ".join(wrong) or held, 400)
+        )
 
 # %% ../../nbs/analysis/contract/check.ipynb #f74f0441
 @lru_cache(maxsize=1024)
-def _words(text: str) -> frozenset: return frozenset(re.findall(r"[^\W_]+", text.lower()))
+def _words(text: str) -> frozenset:
+    return frozenset(re.findall(r"[^\W_]+", text.lower()))
 
 
 def obligation_of(
-    c: RooflineContract,      # the contract
+    c: RooflineContract,  # the contract
     test: FalsificationTest,  # of it
 ) -> tuple[Obligation | None, str]:  # and by what it was found
-    "The obligation that a test's rule names: by its property, its words, its type, or some of its words."
-    for how, fits in (("name", lambda o: o.property == test.rule),
-                      ("its words", lambda o: _words(o.property) == _words(test.rule)),
-                      ("its type", lambda o: _words(o.kind) == _words(test.rule)),
-                      ("some of its words", lambda o: _words(test.rule) and _words(test.rule) < _words(o.property))):
+    """The obligation that a test's rule names: by its property, its words, its type, or some of its
+    words."""
+    for how, fits in (
+        ("name", lambda o: o.property == test.rule),
+        ("its words", lambda o: _words(o.property) == _words(test.rule)),
+        ("its type", lambda o: _words(o.kind) == _words(test.rule)),
+        (
+            "some of its words",
+            lambda o: _words(test.rule) and _words(test.rule) < _words(o.property),
+        ),
+    ):
         found = [o for o in c.obligations if fits(o)]
-        if len(found) == 1: return found[0], how
-        if found: return None, f"{len(found)} obligations fit by {how}"
+        if len(found) == 1:
+            return found[0], how
+        if found:
+            return None, f"{len(found)} obligations fit by {how}"
     return None, "no obligation has that name or type"
 
 
@@ -260,19 +343,37 @@ def _references(c: RooflineContract) -> Iterator[Check]:
     for t in c.tests:
         o, how = obligation_of(c, t)
         tested.append(o)
-        said = f"tests {one_line(o.property, 60)!r}, by {how}" if o else f"rule {one_line(t.rule, 60)!r}: {how}"
-        if ids.count(t.id) > 1: said, o = "several tests have this id", None
+        said = (
+            f"tests {one_line(o.property, 60)!r}, by {how}"
+            if o
+            else f"rule {one_line(t.rule, 60)!r}: {how}"
+        )
+        if ids.count(t.id) > 1:
+            said, o = "several tests have this id", None
         yield Check("reference", t.id, "held" if o else "fault", said)
-    names = {"all", "simd", "scalar", *c.equations, *c.defined, *(e.bounded for e in c.equations.values())}
+    names = {
+        "all",
+        "simd",
+        "scalar",
+        *c.equations,
+        *c.defined,
+        *(e.bounded for e in c.equations.values()),
+    }
     for o in c.obligations:
-        if o not in tested: yield Check("reference", o.property, "unchecked", "no test is of this obligation")
+        if o not in tested:
+            yield Check("reference", o.property, "unchecked", "no test is of this obligation")
         if o.applies_to and o.applies_to not in names:
-            yield Check("reference", o.property, "unchecked", f"it applies to {one_line(o.applies_to, 60)!r}, "
-                                                              "which is no equation")
+            yield Check(
+                "reference",
+                o.property,
+                "unchecked",
+                f"it applies to {one_line(o.applies_to, 60)!r}, which is no equation",
+            )
     known = [*ids, *(t.rule for t in c.tests), *c.equations]
     known = {_words(k) for k in [*known, *(x for o in c.obligations for x in (o.property, o.kind))]}
     for check in c.qa_gate.checks if c.qa_gate else ():
-        if _words(check) in known: continue
+        if _words(check) in known:
+            continue
         is_id = re.fullmatch(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-[0-9]+", check)
         why = "has this id" if is_id else "or equation is called so"
         verdict = "fault" if is_id else "unchecked"
@@ -285,50 +386,80 @@ _FOR_ALL = re.compile(r"\s+for\s+(?:all\s+)?(?:valid\s+)?inputs?\s*$")
 def _formal(o: Obligation):
     "An obligation's statement as a tree; that it holds for all inputs is meant, said or not."
     tree = parsed(_FOR_ALL.sub("", o.formal) if len(o.formal) <= 1000 else o.formal)
-    if not tree.truth: raise ContractError("its formal is no statement")
+    if not tree.truth:
+        raise ContractError("its formal is no statement")
     return tree
 
 
 def _formulas(c: RooflineContract) -> Iterator[Check]:
     "Whether formulas can be read, their names are told of, and their units balance."
     wrong = {}
-    for kind, equation, why in c.faults: wrong.setdefault((kind, equation), []).append(one_line(why))
+    for kind, equation, why in c.faults:
+        wrong.setdefault((kind, equation), []).append(one_line(why))
     for e in c.equations.values():
         found = wrong.get(("formula", e.name))
         if e.tree is None:
             why = e.unread.partition(" is no formula: ")[2] or e.unread
-            yield Check("formula", e.name, "fault" if found else "unchecked", f"not a formula: {why}")
+            yield Check(
+                "formula", e.name, "fault" if found else "unchecked", f"not a formula: {why}"
+            )
             continue
-        what = f"{e.result or e.bounded or 'a statement'} from {', '.join(n for n in e.tree.names() if n != e.bounded)}"
-        yield Check("formula", e.name, "fault" if found else "held", "; ".join(found or [one_line(what)]))
+        what = (
+            f"{e.result or e.bounded or 'a statement'} from"
+            f" {', '.join(n for n in e.tree.names() if n != e.bounded)}"
+        )
+        yield Check(
+            "formula", e.name, "fault" if found else "held", "; ".join(found or [one_line(what)])
+        )
     for e in c.equations.values():
-        if e.tree is None: continue
+        if e.tree is None:
+            continue
         names = {*e.tree.names(), *filter(None, [e.result])}
         if c.units:
             found = wrong.get(("units", e.name))
-            said = "; ".join(found) if found else f"in {c.units.get(e.result or e.bounded, 'a plain number')}"
+            said = (
+                "; ".join(found)
+                if found
+                else f"in {c.units.get(e.result or e.bounded, 'a plain number')}"
+            )
             yield Check("units", e.name, "fault" if found else "held", said)
         elif names <= USUAL.keys():
             why = unbalanced(c, e, USUAL)
-            yield Check("units", e.name, "fault" if why else "held", one_line(why) or
-                        f"in the dimension of {USUAL[e.result or e.bounded]}; constants have no units")
-        else: yield Check("units", e.name, "unchecked", "the file tells no units")
+            yield Check(
+                "units",
+                e.name,
+                "fault" if why else "held",
+                one_line(why)
+                or f"in the dimension of {USUAL[e.result or e.bounded]}; constants have no units",
+            )
+        else:
+            yield Check("units", e.name, "unchecked", "the file tells no units")
     for e in c.equations.values() if c.units else ():
         for name, piece in domains([e.domain]).vague.items():
-            yield Check("formula", e.name, "fault", f"its domain of {one_line(name, 40)} cannot be drawn from: "
-                                                    f"{one_line(piece, 60)!r}")
+            yield Check(
+                "formula",
+                e.name,
+                "fault",
+                f"its domain of {one_line(name, 40)} cannot be drawn from: {one_line(piece, 60)!r}",
+            )
     for o in c.obligations if c.units else ():
-        if why := _unbalanced_promise(c, o): yield Check("units", o.property, "fault", one_line(why))
+        if why := _unbalanced_promise(c, o):
+            yield Check("units", o.property, "fault", one_line(why))
 
 
 def _unbalanced_promise(c: RooflineContract, o: Obligation) -> str:
-    "What is wrong with the units of a promise; nothing where it is in words, or speaks of names without a unit."
+    """What is wrong with the units of a promise; nothing where it is in words, or speaks of names
+    without a unit."""
     try:
         tree, units = _formal(o), declared(c.units)[0] | {"memory_bound": unit_named("count")}
-    except ContractError: return ""
-    if not set(tree.names()) <= units.keys(): return ""
-    try: unit_of(tree, units, {})
-    except (ContractError, ArithmeticError) as e: return str(e)
+    except ContractError:
+        return ""
+    if not set(tree.names()) <= units.keys():
+        return ""
+    try:
+        unit_of(tree, units, {})
+    except (ContractError, ArithmeticError) as e:
+        return str(e)
     return ""
 
 # %% ../../nbs/analysis/contract/check.ipynb #33d053b1
@@ -336,22 +467,33 @@ KNOWN_RULES = (  # words of a rule's name, and what it promises
     ({"positive"}, "bw_ceiling > 0 ∧ compute_ceiling > 0"),
     ({"classification", "label", "bottleneck"}, "memory_bound ⟺ bw_ceiling < compute_ceiling"),
     ({"throughput"}, "throughput <= bw_ceiling ∧ throughput <= compute_ceiling"),
-    ({"doubling", "twice", "monotonic", "monotonicity"},
-     "bw_ceiling(total_params = 2 × total_params) = bw_ceiling / 2"),
-    ({"simd", "vectorised", "vectorized"}, "vectorised(bw_ceiling) = bw_ceiling ∧ "
-                                           "vectorised(compute_ceiling) = compute_ceiling"),
+    (
+        {"doubling", "twice", "monotonic", "monotonicity"},
+        "bw_ceiling(total_params = 2 × total_params) = bw_ceiling / 2",
+    ),
+    (
+        {"simd", "vectorised", "vectorized"},
+        "vectorised(bw_ceiling) = bw_ceiling ∧ vectorised(compute_ceiling) = compute_ceiling",
+    ),
 )
+
+
 def _promise(c: RooflineContract, test: FalsificationTest, o: Obligation | None):
     "The promise as a tree, and what is said about it; raises `ContractError` where there is none."
     why = "its obligation has no formal" if o else "no obligation says what"
     try:
-        if o and o.formal: return _formal(o), ""
-    except ContractError as e: why = str(e)
-    if c.units: raise ContractError(why)  # a file that means to be evaluated says itself what is to hold
-    if not {"bw_ceiling", "compute_ceiling"} <= c.defined.keys(): raise ContractError(why)
+        if o and o.formal:
+            return _formal(o), ""
+    except ContractError as e:
+        why = str(e)
+    if c.units:
+        raise ContractError(why)  # a file that means to be evaluated says itself what is to hold
+    if not {"bw_ceiling", "compute_ceiling"} <= c.defined.keys():
+        raise ContractError(why)
     for text in (test.rule, o.property if o else "", test.prediction):
         for words, promise in KNOWN_RULES:
-            if words & _words(text): return parsed(promise), f", as {promise}"
+            if words & _words(text):
+                return parsed(promise), f", as {promise}"
     raise ContractError(why)
 
 
@@ -362,21 +504,33 @@ def _tests(c: RooflineContract, examples: int) -> Iterator[Check]:
         tolerance = o.tolerance if o and o.tolerance is not None else 1e-12
         try:
             if not isinstance(tolerance, Real) or isinstance(tolerance, bool) or not tolerance >= 0:
-                raise ContractError(f"the tolerance {one_line(repr(tolerance), 40)} is no number from 0")
+                raise ContractError(
+                    f"the tolerance {one_line(repr(tolerance), 40)} is no number from 0"
+                )
             promise, said = _promise(c, t, o)
             tried = falsified(c, promise, float(tolerance), examples)
-        except ContractError as e: tried, said = Tried("fault" if c.units else "unchecked", one_line(e)), ""
+        except ContractError as e:
+            tried, said = Tried("fault" if c.units else "unchecked", one_line(e)), ""
         detail = one_line(f"{t.rule}: {tried.detail}{said}", 600)
         yield Check("test", t.id, tried.verdict, detail, tried.counterexample)
 
 
 def check_contract(
-    contract: str | os.PathLike[str] | RooflineContract,  # a file, or what `read_contract` made of it
+    contract: str
+    | os.PathLike[str]
+    | RooflineContract,  # a file, or what `read_contract` made of it
     examples: int = 200,  # inputs that each test is tried on
 ) -> ContractReport:
-    "Everything that can be checked about a contract; raises `ContractError` for a file that is none."
+    """Everything that can be checked about a contract; raises `ContractError` for a file that is
+    none."""
     if not isinstance(contract, (str, os.PathLike, RooflineContract)):
-        raise InputError(f"check_contract takes a file or a RooflineContract, not {type(contract).__name__}.")
-    c = contract if isinstance(contract, RooflineContract) else read_contract(contract, strict=False)
+        raise InputError(
+            f"check_contract takes a file or a RooflineContract, not {type(contract).__name__}."
+        )
+    c = (
+        contract
+        if isinstance(contract, RooflineContract)
+        else read_contract(contract, strict=False)
+    )
     checks = (*_schema(c), *_references(c), *_formulas(c), *_tests(c, examples))
     return ContractReport(c.id, c.sha256, checks)

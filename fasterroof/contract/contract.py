@@ -32,28 +32,33 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Obligation:
     "What a contract promises."
-    kind: str                   # `type` in the file: bound, invariant, monotonicity, equivalence, …
-    property: str               # its name
-    formal: str = ""            # what is to hold, as a formula or in words
-    applies_to: str = ""        # "all", or what it is about
-    tolerance: object = None    # relative, of = and ≠ alone: <, <= and ⟺ are exact; None: 1e-12
-    extra: dict[str, Any] = field(default_factory=dict, hash=False)  # keys that are not of the format
+
+    kind: str  # `type` in the file: bound, invariant, monotonicity, equivalence, …
+    property: str  # its name
+    formal: str = ""  # what is to hold, as a formula or in words
+    applies_to: str = ""  # "all", or what it is about
+    tolerance: object = None  # relative, of = and ≠ alone: <, <= and ⟺ are exact; None: 1e-12
+    extra: dict[str, Any] = field(
+        default_factory=dict, hash=False
+    )  # keys that are not of the format
 
 
 @dataclass(frozen=True)
 class FalsificationTest:
     "What would refute a promise."
-    id: str                     # of this test
-    rule: str                   # the obligation that it tests
-    prediction: str = ""        # what is to be seen
-    test: str = ""              # how it is tried
-    if_fails: str = ""          # what then is wrong
+
+    id: str  # of this test
+    rule: str  # the obligation that it tests
+    prediction: str = ""  # what is to be seen
+    test: str = ""  # how it is tried
+    if_fails: str = ""  # what then is wrong
     extra: dict[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
 class QaGate:
     "What has to be so before a program goes out."
+
     id: str
     name: str = ""
     checks: tuple[str, ...] = ()  # names of tests or obligations
@@ -62,7 +67,8 @@ class QaGate:
 
 
 def _few(section: str, items) -> None:
-    if len(items) > 200: raise ContractError(f"{section} has more than 200 entries")
+    if len(items) > 200:
+        raise ContractError(f"{section} has more than 200 entries")
 
 
 def _records(cls: type, given: object, section: str) -> tuple:
@@ -76,27 +82,36 @@ def _records(cls: type, given: object, section: str) -> tuple:
 
 def _record(cls: type, given: dict):
     names = {("type" if f == "kind" else f): f for f in cls.__dataclass_fields__ if f != "extra"}
-    made = {f: as_texts(given.get(key)) if f == "checks" else given.get(key) if f == "tolerance"
-            else as_text(given.get(key)) for key, f in names.items()}
+    made = {
+        f: as_texts(given.get(key))
+        if f == "checks"
+        else given.get(key)
+        if f == "tolerance"
+        else as_text(given.get(key))
+        for key, f in names.items()
+    }
     return cls(**made, extra={k: v for k, v in given.items() if k not in names})
 
 # %% ../../nbs/analysis/contract/contract.ipynb #7132bf54
 @dataclass(frozen=True, repr=False)
 class RooflineContract:
     "Formulas, promises and tests of a file."
-    id: str                       # the file's name without its ending
-    version: str                  # as the file says
-    description: str              # what it is about, as the file says
+
+    id: str  # the file's name without its ending
+    version: str  # as the file says
+    description: str  # what it is about, as the file says
     equations: dict[str, Equation] = field(hash=False)  # by name
-    obligations: tuple[Obligation, ...] = ()        # promises about the formulas
-    tests: tuple[FalsificationTest, ...] = ()       # what is tried to break them
-    qa_gate: QaGate | None = None                   # what has to pass; None: the file has none
-    author: str = ""              # as the file says
-    created: str = ""             # a date, as the file says
+    obligations: tuple[Obligation, ...] = ()  # promises about the formulas
+    tests: tuple[FalsificationTest, ...] = ()  # what is tried to break them
+    qa_gate: QaGate | None = None  # what has to pass; None: the file has none
+    author: str = ""  # as the file says
+    created: str = ""  # a date, as the file says
     references: tuple[str, ...] = ()  # where its formulas are from
-    sha256: str = ""              # of the file's bytes
-    path: str = ""                # where it was read
-    plain: dict[str, Any] = field(default_factory=dict, hash=False, compare=False)  # all that the file holds
+    sha256: str = ""  # of the file's bytes
+    path: str = ""  # where it was read
+    plain: dict[str, Any] = field(
+        default_factory=dict, hash=False, compare=False
+    )  # all that the file holds
 
     @property
     def extra(self) -> dict[str, Any]:
@@ -110,18 +125,28 @@ class RooflineContract:
         return {e.result: e for e in self.equations.values() if e.tree is not None and e.result}
 
     @cached_property
-    def units(self) -> dict[str, str]:  # name -> its unit as a text; empty where the file declares none
+    def units(
+        self,
+    ) -> dict[str, str]:  # name -> its unit as a text; empty where the file declares none
         "The units of all names, from all equations together."
-        return {k: u for e in self.equations.values() for k, u in e.units.items() if not _constant(k)}
+        return {
+            k: u for e in self.equations.values() for k, u in e.units.items() if not _constant(k)
+        }
 
     @cached_property
     def told(self) -> Domains:
         "What its domains and preconditions tell of the inputs."
         equations = self.equations.values()
-        return domains([e.domain for e in equations], [p for e in equations for p in e.preconditions])
+        return domains(
+            [e.domain for e in equations], [p for e in equations for p in e.preconditions]
+        )
 
     @cached_property
-    def faults(self) -> tuple[tuple[str, str, str], ...]:  # "formula" or "units", the equation, what is wrong with it
+    def faults(
+        self,
+    ) -> tuple[
+        tuple[str, str, str], ...
+    ]:  # "formula" or "units", the equation, what is wrong with it
         "What is wrong with its formulas."
         return tuple(_faults(self))
 
@@ -131,32 +156,56 @@ class RooflineContract:
 
     def to_json(self) -> str:
         "The same as JSON."
-        return json.dumps(self.plain | {"id": self.id, "sha256": self.sha256, "path": self.path}, ensure_ascii=False,
-                          indent=1)
+        return json.dumps(
+            self.plain | {"id": self.id, "sha256": self.sha256, "path": self.path},
+            ensure_ascii=False,
+            indent=1,
+        )
 
     def to_frame(self) -> "pd.DataFrame":
         "A row an equation."
         import pandas as pd
 
-        rows = [(e.name, e.formula, e.result, e.units.get(e.result or e.bounded, ""), e.domain, e.unread)
-                for e in self.equations.values()]
-        return pd.DataFrame(rows, columns=["equation", "formula", "defines", "unit", "domain", "unread"])
+        rows = [
+            (
+                e.name,
+                e.formula,
+                e.result,
+                e.units.get(e.result or e.bounded, ""),
+                e.domain,
+                e.unread,
+            )
+            for e in self.equations.values()
+        ]
+        return pd.DataFrame(
+            rows, columns=["equation", "formula", "defines", "unit", "domain", "unread"]
+        )
 
     def __repr__(self) -> str:
-        return (f"RooflineContract({one_line(self.id, 60)} {one_line(self.version, 20)}: {len(self.equations)} "
-                f"equations, {len(self.obligations)} obligations, {len(self.tests)} tests)")
+        return (
+            f"RooflineContract({one_line(self.id, 60)} {one_line(self.version, 20)}:"
+            f" {len(self.equations)} equations, {len(self.obligations)} obligations,"
+            f" {len(self.tests)} tests)"
+        )
 
     def _repr_html_(self) -> str:
         import pandas as pd
 
         with pd.option_context("display.max_colwidth", 200):
-            html = self.to_frame()[["equation", "formula", "unit", "domain"]].to_html(index=False)  # pandas escapes
-        return f"<p><b>{escape(one_line(self.id))}</b> {escape(one_line(self.description, 2000))}</p>{html}"
+            html = self.to_frame()[["equation", "formula", "unit", "domain"]].to_html(
+                index=False
+            )  # pandas escapes
+        return (
+            f"<p><b>{escape(one_line(self.id))}</b>"
+            f" {escape(one_line(self.description, 2000))}</p>{html}"
+        )
 
 
 def _constant(key: str) -> bool:
-    try: float(key)
-    except ValueError: return False
+    try:
+        float(key)
+    except ValueError:
+        return False
     return True
 
 # %% ../../nbs/analysis/contract/contract.ipynb #9f3f004f
@@ -164,44 +213,63 @@ def _faults(c: RooflineContract) -> Iterator[tuple[str, str, str]]:
     "Part, equation and words."
     meant, counted = {}, {}
     for e in c.equations.values():
-        if e.result and e.tree is not None and (other := counted.setdefault(e.result, e.name)) != e.name:
-            yield "formula", e.name, f"it defines {one_line(e.result, 40)} again, after {one_line(other, 40)}"
+        if (
+            e.result
+            and e.tree is not None
+            and (other := counted.setdefault(e.result, e.name)) != e.name
+        ):
+            yield (
+                "formula",
+                e.name,
+                f"it defines {one_line(e.result, 40)} again, after {one_line(other, 40)}",
+            )
         for name, unit in e.units.items():
             other = meant.setdefault(name, unit)
             if unit != other and not _constant(name):
                 here = f"{one_line(name, 40)} is in {one_line(unit, 40)} here"
                 yield "units", e.name, f"{here} and in {one_line(other, 40)} elsewhere"
         if e.tree is None:
-            if c.units: yield "formula", e.name, e.unread
+            if c.units:
+                yield "formula", e.name, e.unread
             continue
         told = e.told() | c.defined.keys()
         for name in dict.fromkeys(e.tree.names() + (e.vectorised.names() if e.vectorised else [])):
-            if name not in told: yield "formula", e.name, f"nothing tells what {one_line(name, 40)} is"
-        if (loop := _loop(c, e)): yield "formula", e.name, f"it depends on itself, by {' and '.join(loop)}"
+            if name not in told:
+                yield "formula", e.name, f"nothing tells what {one_line(name, 40)} is"
+        if loop := _loop(c, e):
+            yield "formula", e.name, f"it depends on itself, by {' and '.join(loop)}"
     for e in c.equations.values():
-        if c.units and e.tree is not None and (why := unbalanced(c, e)): yield "units", e.name, why
+        if c.units and e.tree is not None and (why := unbalanced(c, e)):
+            yield "units", e.name, why
 
 
 def unbalanced(
-    c: RooflineContract,        # that it is of
-    e: Equation,                # with a tree
-    units: dict | None = None,  # name -> unit; None: the contract's own, which hold exactly, constants and all
-) -> str:                       # empty where both sides have the same unit
+    c: RooflineContract,  # that it is of
+    e: Equation,  # with a tree
+    units: dict
+    | None = None,  # name -> unit; None: the contract's own, which hold exactly, constants and all
+) -> str:  # empty where both sides have the same unit
     "What is wrong with the units of an equation."
     exact = units is None
     try:
         names, _ = declared(c.units if exact else units)
         _, constants = declared({k: u for k, u in e.units.items() if exact and _constant(k)})
         trees = [*filter(None, (e.tree, e.vectorised))]
-        stray = constants.keys() - {float(n.text) for tree in trees for n in tree.walk() if n.kind == "number"}
+        stray = constants.keys() - {
+            float(n.text) for tree in trees for n in tree.walk() if n.kind == "number"
+        }
         more = "".join(f"; {x:g} has a unit, but is not in the formula" for x in sorted(stray))
         for tree in trees:
             out = unit_of(tree, names, constants, exact)
             wanted = unit_named("count") if tree.truth else names.get(e.result)
-            if wanted is None: return f"{one_line(e.result, 40)} has no unit"
-            if out is not None and (why := apart(out, wanted, exact)): return why + more
-    except ContractError as problem: return str(problem)
-    except ArithmeticError: return "its units are too large to compare"
+            if wanted is None:
+                return f"{one_line(e.result, 40)} has no unit"
+            if out is not None and (why := apart(out, wanted, exact)):
+                return why + more
+    except ContractError as problem:
+        return str(problem)
+    except ArithmeticError:
+        return "its units are too large to compare"
     return ""
 
 
@@ -210,7 +278,8 @@ def _loop(c: RooflineContract, e: Equation) -> list[str]:
     seen, todo = [], [e.tree]
     while todo:
         for name in todo.pop().names():
-            if name == e.result: return [one_line(s, 40) for s in seen] or [one_line(name, 40)]
+            if name == e.result:
+                return [one_line(s, 40) for s in seen] or [one_line(name, 40)]
             if name in c.defined and name not in seen:
                 seen.append(name)
                 todo.append(c.defined[name].tree)
@@ -218,31 +287,43 @@ def _loop(c: RooflineContract, e: Equation) -> list[str]:
 
 # %% ../../nbs/analysis/contract/contract.ipynb #390a5d80
 def contract_of(
-    value: object,      # plain values, as in a file
+    value: object,  # plain values, as in a file
     path: str | os.PathLike[str],  # where they are from: its name is the contract's id
-    sha256: str = "",   # of the file
+    sha256: str = "",  # of the file
 ) -> RooflineContract:
-    "A contract from plain values, its formulas not yet held to anything; `ContractError` for another form."
+    """A contract from plain values, its formulas not yet held to anything; `ContractError` for
+    another form."""
     if not isinstance(value, dict) or not {"metadata", "equations"} & value.keys():
         raise ContractError("it has neither metadata nor equations")
     names = "metadata", "equations", "qa_gate"
     meta, equations, gate = ({} if value.get(name) is None else value[name] for name in names)
     for name, section in zip(names, (meta, equations, gate), strict=True):
-        if not isinstance(section, dict): raise ContractError(f"{name} is no mapping")
+        if not isinstance(section, dict):
+            raise ContractError(f"{name} is no mapping")
         _few(name, section)
     obligations = _records(Obligation, value.get("proof_obligations"), "proof_obligations")
-    for o in obligations: no_code(o.property, o.formal)
+    for o in obligations:
+        no_code(o.property, o.formal)
     return RooflineContract(
-        Path(path).stem, as_text(meta.get("version")), as_text(meta.get("description")),
+        Path(path).stem,
+        as_text(meta.get("version")),
+        as_text(meta.get("description")),
         {name: Equation.read(name, e) for name, e in equations.items()},
-        obligations, _records(FalsificationTest, value.get("falsification_tests"), "falsification_tests"),
-        _record(QaGate, gate) if gate else None, as_text(meta.get("author")), as_text(meta.get("created")),
-        as_texts(meta.get("references")), sha256, str(path), value)
+        obligations,
+        _records(FalsificationTest, value.get("falsification_tests"), "falsification_tests"),
+        _record(QaGate, gate) if gate else None,
+        as_text(meta.get("author")),
+        as_text(meta.get("created")),
+        as_texts(meta.get("references")),
+        sha256,
+        str(path),
+        value,
+    )
 
 
 def read_contract(
     path: str | os.PathLike[str],  # a YAML file
-    strict: bool = True,      # False: one that declares units is read even if its formulas are wrong
+    strict: bool = True,  # False: one that declares units is read even if its formulas are wrong
 ) -> RooflineContract:
     "The contract in a file; raises `ContractError` that says what is wrong with it."
     data = file_bytes(path)
@@ -250,15 +331,22 @@ def read_contract(
         c = contract_of(plain_yaml(data), path, hashlib.sha256(data).hexdigest())
         for _, equation, why in c.faults if strict and c.units else ():
             raise ContractError(f"{one_line(equation, 40)}: {why}")
-    except ContractError as e: raise ContractError(f"{one_line(path)} is no contract that can be used: {e}") from None
+    except ContractError as e:
+        raise ContractError(f"{one_line(path)} is no contract that can be used: {e}") from None
     return c
 
 
 def load_roofline_contract(
-    contracts_dir: str | os.PathLike[str] | None = None,  # a folder; None: the one that comes with the package
+    contracts_dir: str
+    | os.PathLike[str]
+    | None = None,  # a folder; None: the one that comes with the package
 ) -> RooflineContract | None:  # None where the folder has none
     "The contract `roofline-model-v1.yaml` of a folder."
-    folder = Path(str(files("fasterroof.contract"))) / "contracts" if contracts_dir is None else Path(contracts_dir)
+    folder = (
+        Path(str(files("fasterroof.contract"))) / "contracts"
+        if contracts_dir is None
+        else Path(contracts_dir)
+    )
     path = folder / "roofline-model-v1.yaml"
     return read_contract(path) if path.exists() else None
 
@@ -269,29 +357,37 @@ class Solved:
     def __init__(
         self,
         contract: RooflineContract,  # its formulas
-        inputs: dict,                # name -> float, or array
-        tolerance: float = 1e-12,    # relative, up to which = holds; <, <= and ⟺ are exact
-        many: bool = False,          # True: by the formulas for arrays, where there are others for them
+        inputs: dict,  # name -> float, or array
+        tolerance: float = 1e-12,  # relative, up to which = holds; <, <= and ⟺ are exact
+        many: bool = False,  # True: by the formulas for arrays, where there are others for them
     ):
         self.contract, self.inputs, self.tolerance, self.many = contract, inputs, tolerance, many
         self.found, self.open = dict(inputs), []  # what is known, and what is being computed
 
     def __call__(
         self,
-        name: str,                        # of an input or a quantity
+        name: str,  # of an input or a quantity
         changed: dict | tuple | None = (),  # inputs with other values; None: compute it on arrays
-    ) -> object:                          # a float, a bool, or an array of them
+    ) -> object:  # a float, a bool, or an array of them
         "The value of a quantity; raises `ContractError` where it has none."
-        if changed is None: return self.arrays()(name)
+        if changed is None:
+            return self.arrays()(name)
         if changed:
-            for key in changed: self(key)  # one that is nowhere cannot be changed
+            for key in changed:
+                self(key)  # one that is nowhere cannot be changed
             return Solved(self.contract, self.inputs | changed, self.tolerance, self.many)(name)
-        if name in self.found: return self.found[name]
+        if name in self.found:
+            return self.found[name]
         if name in self.open:
-            raise ContractError(f"{one_line(name, 40)} depends on itself, by {one_line(' and '.join(self.open), 100)}")
+            raise ContractError(
+                f"{one_line(name, 40)} depends on itself, by"
+                f" {one_line(' and '.join(self.open), 100)}"
+            )
         self.open.append(name)
-        try: self.found[name] = self.compute(name)
-        finally: self.open.remove(name)
+        try:
+            self.found[name] = self.compute(name)
+        finally:
+            self.open.remove(name)
         return self.found[name]
 
     def compute(
@@ -300,7 +396,8 @@ class Solved:
     ) -> object:
         "Its formula's value."
         e = self.contract.defined.get(name)
-        if e is not None: return evaluated((self.many and e.vectorised) or e.tree, self, self.tolerance)
+        if e is not None:
+            return evaluated((self.many and e.vectorised) or e.tree, self, self.tolerance)
         if name == "memory_bound":
             from fasterroof.contract.formula import parsed
 
@@ -310,8 +407,11 @@ class Solved:
         raise ContractError(f"nothing tells what {one_line(name, 40)} is{why}")
 
     def arrays(self) -> "Solved":
-        "The same for arrays: of each input nine times its value, more than a vector register holds."
+        """The same for arrays: of each input nine times its value, more than a vector register
+        holds."""
         import numpy as np
 
-        lanes = {k: v if isinstance(v, np.ndarray) else np.full(9, v) for k, v in self.inputs.items()}
+        lanes = {
+            k: v if isinstance(v, np.ndarray) else np.full(9, v) for k, v in self.inputs.items()
+        }
         return Solved(self.contract, lanes, self.tolerance, many=True)

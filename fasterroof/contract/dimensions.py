@@ -16,81 +16,108 @@ from ..core.errors import ContractError, InputError, one_line
 from ..prediction.quantity import Q_, unit_named
 
 # %% ../../nbs/analysis/contract/dimensions.ipynb #54d0ec3e
-def _factor(unit: pint.Unit) -> float: return float(Q_(1, unit).to_root_units().magnitude)
+def _factor(unit: pint.Unit) -> float:
+    return float(Q_(1, unit).to_root_units().magnitude)
 
 
-def _written(unit: pint.Unit) -> str: return format(unit, "P") or "a plain number"
+def _written(unit: pint.Unit) -> str:
+    return format(unit, "P") or "a plain number"
 
 
 def apart(
-    found: pint.Unit,   # what comes out
+    found: pint.Unit,  # what comes out
     wanted: pint.Unit,  # what was declared
-    exact: bool,        # False: a factor between them is no matter
-) -> str | None:        # None where nothing is
+    exact: bool,  # False: a factor between them is no matter
+) -> str | None:  # None where nothing is
     "What is between two units, as words."
     if Q_(1, found).dimensionality != Q_(1, wanted).dimensionality:
         return f"comes out in {_written(found)}, not in {_written(wanted)}"
     ratio = _factor(found) / _factor(wanted)
-    if not exact or math.isclose(ratio, 1, rel_tol=1e-9): return None
-    return f"comes out in {_written(found)}, that is {ratio:.6g} times the declared {_written(wanted)}"
+    if not exact or math.isclose(ratio, 1, rel_tol=1e-9):
+        return None
+    return (
+        f"comes out in {_written(found)}, that is {ratio:.6g} times the declared {_written(wanted)}"
+    )
 
 
 def declared(
     units: dict,  # a name, or a constant as it is written: its unit as a text
 ) -> tuple[dict, dict]:  # name -> unit, value of a constant -> unit
-    "Units as pint has them; raises `ContractError` for what is no unit, and for constants that convert wrongly."
+    """Units as pint has them; raises `ContractError` for what is no unit, and for constants that
+    convert wrongly."""
     names, constants = {}, {}
     for key, text in units.items():
-        try: unit = unit_named(text)
-        except InputError as e: raise ContractError(f"{one_line(key, 40)}: {e}") from None
-        try: constant = float(key)
+        try:
+            unit = unit_named(text)
+        except InputError as e:
+            raise ContractError(f"{one_line(key, 40)}: {e}") from None
+        try:
+            constant = float(key)
         except ValueError:
             names[key] = unit
             continue
         worth = constant * _factor(unit)
-        if Q_(1, unit).dimensionless and _factor(unit) != 1 and not math.isclose(worth, 1, rel_tol=1e-9):
-            raise ContractError(f"{one_line(key, 40)} {_written(unit)} is {worth:.6g}, where a constant that "
-                                "converts is 1")
+        if (
+            Q_(1, unit).dimensionless
+            and _factor(unit) != 1
+            and not math.isclose(worth, 1, rel_tol=1e-9)
+        ):
+            raise ContractError(
+                f"{one_line(key, 40)} {_written(unit)} is {worth:.6g}, where a constant that "
+                "converts is 1"
+            )
         constants[constant] = unit
     return names, constants
 
 # %% ../../nbs/analysis/contract/dimensions.ipynb #f8fd7bcf
 def unit_of(
-    node: Node,           # of `formula.parsed`
-    names: dict,          # name -> unit
-    constants: dict,      # value of a constant -> its unit; the others are plain numbers
-    exact: bool = True,   # False: dimensions only
-) -> pint.Unit | None:    # None: any, as of zero
-    "The unit that a formula comes out in; raises `ContractError` where what it adds or compares does not fit."
-    def unit(n): return unit_of(n, names, constants, exact)
+    node: Node,  # of `formula.parsed`
+    names: dict,  # name -> unit
+    constants: dict,  # value of a constant -> its unit; the others are plain numbers
+    exact: bool = True,  # False: dimensions only
+) -> pint.Unit | None:  # None: any, as of zero
+    """The unit that a formula comes out in; raises `ContractError` where what it adds or compares
+    does not fit."""
+
+    def unit(n):
+        return unit_of(n, names, constants, exact)
+
     if node.kind == "number":
         number = float(node.text)
         return constants.get(number, None if number == 0 else unit_named("count"))
     if node.kind in ("name", "at", "vectorised"):
-        for key, value in node.parts: _same([Node("name", text=key), value], unit, exact, "=")
-        if node.text not in names: raise ContractError(f"{one_line(node.text, 40)} has no unit")
+        for key, value in node.parts:
+            _same([Node("name", text=key), value], unit, exact, "=")
+        if node.text not in names:
+            raise ContractError(f"{one_line(node.text, 40)} has no unit")
         return names[node.text]
     if node.kind == "**":
         base = unit(node.parts[0])
         return base if base is None or _plain(base) else base ** _power(node.parts[1])
     if node.kind in ("*", "/"):
         a, b = map(unit, node.parts)
-        if b is None and node.kind == "/": raise ContractError("zero divides")
+        if b is None and node.kind == "/":
+            raise ContractError("zero divides")
         return None if a is None or b is None else a * b if node.kind == "*" else a / b
     if node.kind in ("and", "or", "not", "=>", "<=>"):
-        for p in node.parts: unit(p)
+        for p in node.parts:
+            unit(p)
         return unit_named("count")
     found = _same(node.parts, unit, exact, node.kind)
     return unit_named("count") if node.truth else found
 
 
-def _plain(unit: pint.Unit) -> bool: return Q_(1, unit).dimensionless and _factor(unit) == 1
+def _plain(unit: pint.Unit) -> bool:
+    return Q_(1, unit).dimensionless and _factor(unit) == 1
 
 
 def _power(node: Node) -> float:
-    def none(name, *_): raise ContractError(f"{one_line(name, 40)} is a power of something that has a unit")
+    def none(name, *_):
+        raise ContractError(f"{one_line(name, 40)} is a power of something that has a unit")
+
     power = evaluated(node, none)
-    if abs(power) > 10: raise ContractError(f"a unit to the power of {power:g}")
+    if abs(power) > 10:
+        raise ContractError(f"a unit to the power of {power:g}")
     return power
 
 
@@ -98,5 +125,6 @@ def _same(nodes, unit: Callable, exact: bool, kind: str) -> pint.Unit | None:
     "The unit that all of them have."
     units = [u for u in map(unit, nodes) if u is not None]
     for other in units[1:]:
-        if (why := apart(other, units[0], exact)): raise ContractError(f"{kind!r}: one side {why} like the other")
+        if why := apart(other, units[0], exact):
+            raise ContractError(f"{kind!r}: one side {why} like the other")
     return units[0] if units else None

@@ -19,19 +19,27 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 # %% ../../nbs/analysis/contract/domain.ipynb #0d7aeadc
-_SETS = {"Z+": (True, 1.0), "N": (True, 0.0), "N0": (True, 0.0), "N+": (True, 1.0), "Z": (True, -math.inf),
-         "R": (False, -math.inf), "R+": (False, 0.0)}
+_SETS = {
+    "Z+": (True, 1.0),
+    "N": (True, 0.0),
+    "N0": (True, 0.0),
+    "N+": (True, 1.0),
+    "Z": (True, -math.inf),
+    "R": (False, -math.inf),
+    "R+": (False, 0.0),
+}
 _MEMBER = re.compile(r"(.+?)(?:∈| in )\s*(\{.*\}|[\[(].*[\])]|[ZNR]0?\+?)")
 
 
 @dataclass(frozen=True)
 class Domain:
     "What an input may be."
-    whole: bool = False        # whole numbers only
-    low: float = -math.inf     # the least
-    high: float = math.inf     # the most
-    above: bool = False        # not `low` itself
-    below: bool = False        # not `high` itself
+
+    whole: bool = False  # whole numbers only
+    low: float = -math.inf  # the least
+    high: float = math.inf  # the most
+    above: bool = False  # not `low` itself
+    below: bool = False  # not `high` itself
     values: tuple[float, ...] = ()  # these and no others; empty: any
 
     def holds(
@@ -39,29 +47,49 @@ class Domain:
         x: float,  # a value
     ) -> bool:
         "Whether it may be this."
-        return ((x > self.low if self.above else x >= self.low) and (x < self.high if self.below else x <= self.high)
-                and (not self.whole or float(x).is_integer()) and (not self.values or x in self.values))
+        return (
+            (x > self.low if self.above else x >= self.low)
+            and (x < self.high if self.below else x <= self.high)
+            and (not self.whole or float(x).is_integer())
+            and (not self.values or x in self.values)
+        )
 
     def __str__(self):
-        told = [f"one of {', '.join(f'{v:g}' for v in self.values)}"] if self.values else ["whole"] * self.whole
+        told = (
+            [f"one of {', '.join(f'{v:g}' for v in self.values)}"]
+            if self.values
+            else ["whole"] * self.whole
+        )
         told += [f"{'above' if self.above else 'at least'} {self.low:g}"] * math.isfinite(self.low)
         told += [f"{'below' if self.below else 'at most'} {self.high:g}"] * math.isfinite(self.high)
         return ", ".join(told) or "any number"
 
     def __and__(self, other: "Domain") -> "Domain":
         low, high = max(self.low, other.low), min(self.high, other.high)
-        at_low, at_high = ([d for d in (self, other) if d.low == low], [d for d in (self, other) if d.high == high])
-        values = tuple(v for v in self.values if v in other.values or not other.values) or other.values
-        return Domain(self.whole or other.whole, low, high, any(d.above for d in at_low), any(d.below for d in at_high),
-                      values)
+        at_low, at_high = (
+            [d for d in (self, other) if d.low == low],
+            [d for d in (self, other) if d.high == high],
+        )
+        values = (
+            tuple(v for v in self.values if v in other.values or not other.values) or other.values
+        )
+        return Domain(
+            self.whole or other.whole,
+            low,
+            high,
+            any(d.above for d in at_low),
+            any(d.below for d in at_high),
+            values,
+        )
 
 
 @dataclass(frozen=True)
 class Domains:
     "What is told of all inputs."
-    of: dict                     # name -> `Domain`
+
+    of: dict  # name -> `Domain`
     conditions: tuple[Node, ...]  # on several of them
-    vague: dict                  # name -> the part that was not understood
+    vague: dict  # name -> the part that was not understood
 
 # %% ../../nbs/analysis/contract/domain.ipynb #9e15faa4
 def _pieces(text: str) -> list[str]:
@@ -69,8 +97,10 @@ def _pieces(text: str) -> list[str]:
     depth, parts, text = 0, [""], re.sub(r"\s+and\s+|;|\n", ",", plain_signs(text))
     for c in text:
         depth += (c in "([{") - (c in ")]}")
-        if c == "," and depth <= 0: parts.append("")
-        else: parts[-1] += c
+        if c == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += c
     return [p.strip() for p in parts if p.strip()]
 
 
@@ -80,7 +110,8 @@ def _set(text: str) -> Domain:
         whole, low = _SETS[text]
         return Domain(whole, low, above=text == "R+")
     parts = [evaluated(parsed(p), dict().__getitem__) for p in text[1:-1].split(",")]
-    if text[0] == "{": return Domain(values=tuple(parts))
+    if text[0] == "{":
+        return Domain(values=tuple(parts))
     low, high = parts
     return Domain(False, low, high, text[0] == "(", text[-1] == ")")
 
@@ -90,48 +121,73 @@ def _compared(node: Node) -> dict | None:
     if node.kind == "and":
         found = {}
         for d in map(_compared, node.parts):
-            if d is None: return None
-            for name, domain in d.items(): found[name] = found.get(name, Domain()) & domain
+            if d is None:
+                return None
+            for name, domain in d.items():
+                found[name] = found.get(name, Domain()) & domain
         return found
     turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-    if node.kind not in turned: return None
+    if node.kind not in turned:
+        return None
     (a, b), kind = node.parts, node.kind
-    if b.kind == "name": a, b, kind = b, a, turned[kind]
-    if a.kind != "name" or b.names(): return None
+    if b.kind == "name":
+        a, b, kind = b, a, turned[kind]
+    if a.kind != "name" or b.names():
+        return None
     number = evaluated(b, dict().__getitem__)
-    return {a.text: Domain(low=number, above=kind == ">") if kind[0] == ">" else Domain(high=number, below=kind == "<")}
-
+    return {
+        a.text: Domain(low=number, above=kind == ">")
+        if kind[0] == ">"
+        else Domain(high=number, below=kind == "<")
+    }
 
 # %% ../../nbs/analysis/contract/domain.ipynb #8520ab77
 def domains(
-    texts: Iterable[str],      # domains, as they are written
+    texts: Iterable[str],  # domains, as they are written
     known: Iterable[str] = (),  # conditions that may as well be prose, and then are left out
 ) -> Domains:
     "What texts tell of the inputs."
     of, conditions, vague = {}, [], {}
 
-    def add(name, domain): of[name] = of.get(name, Domain()) & domain
+    def add(name, domain):
+        of[name] = of.get(name, Domain()) & domain
+
     for text, strict in [*((t, True) for t in texts), *((t, False) for t in known)]:
         waiting = []
         if len(text) > 1000:  # no domain, then
-            vague |= {w: "a text of more than 1,000 characters" for w in re.findall(r"[^\W\d]\w*", text) if strict}
+            vague |= {
+                w: "a text of more than 1,000 characters"
+                for w in re.findall(r"[^\W\d]\w*", text)
+                if strict
+            }
             continue
         for piece in _pieces(text):
             try:
                 member = _MEMBER.fullmatch(piece)
-                if re.fullmatch(r"[^\W\d]\w*", piece) and strict: waiting.append(piece)  # "a" of "a, b ∈ ℝ⁺"
+                if re.fullmatch(r"[^\W\d]\w*", piece) and strict:
+                    waiting.append(piece)  # "a" of "a, b ∈ ℝ⁺"
                 elif member:
                     for name in [*waiting, member[1].strip()]:
-                        if parsed(name).kind != "name": raise ContractError(piece)
-                        add(name, _set(member[2].replace(" ", "") if member[2][0] in "ZNR" else member[2]))
+                        if parsed(name).kind != "name":
+                            raise ContractError(piece)
+                        add(
+                            name,
+                            _set(
+                                member[2].replace(" ", "") if member[2][0] in "ZNR" else member[2]
+                            ),
+                        )
                     waiting = []
                 else:
                     tree = parsed(piece)
-                    if not tree.truth: raise ContractError(piece)
-                    if (found := _compared(tree)) is None: conditions.append(tree)
-                    for name, domain in (found or {}).items(): add(name, domain)
+                    if not tree.truth:
+                        raise ContractError(piece)
+                    if (found := _compared(tree)) is None:
+                        conditions.append(tree)
+                    for name, domain in (found or {}).items():
+                        add(name, domain)
             except (ContractError, ValueError):
-                if strict: vague |= {w: piece for w in re.findall(r"[^\W\d]\w*", piece)}
+                if strict:
+                    vague |= {w: piece for w in re.findall(r"[^\W\d]\w*", piece)}
         vague |= {w: text for w in waiting}
     return Domains(of, tuple(conditions), vague)
 
@@ -140,7 +196,8 @@ def _size(
     k: int,  # 0 … 10,097
 ) -> float:
     "A number of up to three digits: first 1 … 999, then 1,000 … 999e9, then 0.001 … 0.999."
-    if k < 999: return float(k + 1)
+    if k < 999:
+        return float(k + 1)
     power, digits = divmod(k - 999, 900)
     return float((100 + digits) * 10 ** (power + 1)) if power < 9 else (k - 9098) / 1000
 
@@ -152,20 +209,30 @@ def drawn(
     from hypothesis import strategies as st
 
     if d.values:
-        if not (values := [v for v in d.values if replace(d, values=()).holds(v)]): raise ContractError("it is empty")
+        if not (values := [v for v in d.values if replace(d, values=()).holds(v)]):
+            raise ContractError("it is empty")
         return st.sampled_from(values)
-    if d in (Domain(low=0, above=True), Domain(True, 1)):  # ℝ⁺ and ℤ⁺, of which nothing has to be left out
+    if d in (
+        Domain(low=0, above=True),
+        Domain(True, 1),
+    ):  # ℝ⁺ and ℤ⁺, of which nothing has to be left out
         return st.integers(0, 9098 if d.whole else 10_097).map(_size)
     sizes = st.integers(0, 9098 if d.whole else 10_097).map(_size)
-    if math.isinf(d.low) and math.isinf(d.high): found = st.one_of(st.just(0.0), sizes, sizes.map(lambda x: -x))
-    elif math.isinf(d.high): found = sizes if 0 <= d.low <= 1 else sizes.map(lambda x: d.low + x)
-    elif math.isinf(d.low): found = sizes.map(lambda x: d.high - x)
-    elif d.low > d.high or (d.low == d.high and (d.above or d.below)): raise ContractError("it is empty")
+    if math.isinf(d.low) and math.isinf(d.high):
+        found = st.one_of(st.just(0.0), sizes, sizes.map(lambda x: -x))
+    elif math.isinf(d.high):
+        found = sizes if 0 <= d.low <= 1 else sizes.map(lambda x: d.low + x)
+    elif math.isinf(d.low):
+        found = sizes.map(lambda x: d.high - x)
+    elif d.low > d.high or (d.low == d.high and (d.above or d.below)):
+        raise ContractError("it is empty")
     else:
         first, last = math.ceil(d.low), math.floor(d.high)
         wholes = [st.integers(first, last).map(float)] if first <= last else []
         steps = st.integers(0, 1000).map(lambda k: d.low + (d.high - d.low) * k / 1000)
-        if d.whole and not wholes: raise ContractError("it is empty")
+        if d.whole and not wholes:
+            raise ContractError("it is empty")
         found = st.one_of(*wholes, *([] if d.whole else [steps]))
-    if not math.isinf(d.low) and not d.above and math.isinf(d.high): found = st.one_of(found, st.just(d.low))
+    if not math.isinf(d.low) and not d.above and math.isinf(d.high):
+        found = st.one_of(found, st.just(d.low))
     return found.filter(d.holds)

@@ -15,19 +15,48 @@ from dataclasses import dataclass, field
 from ..core.errors import ContractError, one_line
 
 # %% ../../nbs/analysis/contract/formula.ipynb #3c7db704
-_SAME = {"×": "*", "·": "*", "⋅": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-", "≤": "<=", "≥": ">=",
-         "⩽": "<=", "⩾": ">=", "≠": "!=", "∧": " and ", "∨": " or ", "¬": " not ", "⟹": "=>", "⇒": "=>", "→": "=>",
-         "⟶": "=>", "⟺": "<=>", "⇔": "<=>", "↔": "<=>", "&&": " and ", "||": " or ", "^": "**"}
+_SAME = {
+    "×": "*",
+    "·": "*",
+    "⋅": "*",
+    "∗": "*",
+    "÷": "/",
+    "∕": "/",
+    "⁄": "/",
+    "−": "-",
+    "–": "-",
+    "≤": "<=",
+    "≥": ">=",
+    "⩽": "<=",
+    "⩾": ">=",
+    "≠": "!=",
+    "∧": " and ",
+    "∨": " or ",
+    "¬": " not ",
+    "⟹": "=>",
+    "⇒": "=>",
+    "→": "=>",
+    "⟶": "=>",
+    "⟺": "<=>",
+    "⇔": "<=>",
+    "↔": "<=>",
+    "&&": " and ",
+    "||": " or ",
+    "^": "**",
+}
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True))
 
 
 def plain_signs(
     text: str,  # "x² ≤ y ∧ y ≠ 0"
-) -> str:       # "x**2 <= y  and  y != 0"
+) -> str:  # "x**2 <= y  and  y != 0"
     "A formula's text in ASCII signs; letters of other alphabets stay."
-    text = re.sub(f"[{''.join(_RAISED)}]+", lambda m: "**" + "".join(_RAISED[c] for c in m[0]), text)
+    text = re.sub(
+        f"[{''.join(_RAISED)}]+", lambda m: "**" + "".join(_RAISED[c] for c in m[0]), text
+    )
     text = unicodedata.normalize("NFKC", text)
-    for sign, same in _SAME.items(): text = text.replace(sign, same)
+    for sign, same in _SAME.items():
+        text = text.replace(sign, same)
     return text
 
 # %% ../../nbs/analysis/contract/formula.ipynb #0a7c6366
@@ -42,14 +71,17 @@ CALLS = ("min", "max", "abs")
 @dataclass(frozen=True)
 class Node:
     "A part of a formula."
-    kind: str            # "number", "name", "negative", "at", "vectorised", an operator, or one of `CALLS`
-    parts: tuple = ()    # nodes; of "at": pairs of a name and a node
-    text: str = ""       # of a number as it is written, of a name, of "at" and "vectorised" the name that is asked for
+
+    kind: str  # "number", "name", "negative", "at", "vectorised", an operator, or one of `CALLS`
+    parts: tuple = ()  # nodes; of "at": pairs of a name and a node
+    # of a number as it is written, of a name, of "at" and "vectorised" the name that is asked for
+    text: str = ""
 
     @property
     def truth(self) -> bool | None:
         "True for a statement, False for a number, None for what can be either."
-        if self.kind in ("name", "at", "vectorised"): return None
+        if self.kind in ("name", "at", "vectorised"):
+            return None
         return self.kind in (*_COMPARES, "and", "or", "not", "=>", "<=>")
 
     def walk(self) -> Iterator["Node"]:
@@ -61,7 +93,9 @@ class Node:
 
     def names(self) -> list[str]:
         "The names that its value depends on, in their order, once each."
-        return list(dict.fromkeys(n.text for n in self.walk() if n.kind in ("name", "at", "vectorised")))
+        return list(
+            dict.fromkeys(n.text for n in self.walk() if n.kind in ("name", "at", "vectorised"))
+        )
 
 # %% ../../nbs/analysis/contract/formula.ipynb #80034946
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -69,18 +103,25 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     found, end = [], 0
     while m := _TOKEN.match(text, end):
         (number, word, sign), end = m.groups(), m.end()
-        if number: found.append(("number", number))
-        else: found.append(("sign", sign or _WORDS[word]) if sign or word in _WORDS else ("name", word))
-    if rest := text[end:].strip(): raise ContractError(f"{one_line(repr(rest[0]), 10)} is nothing that a formula has")
+        if number:
+            found.append(("number", number))
+        else:
+            found.append(
+                ("sign", sign or _WORDS[word]) if sign or word in _WORDS else ("name", word)
+            )
+    if rest := text[end:].strip():
+        raise ContractError(f"{one_line(repr(rest[0]), 10)} is nothing that a formula has")
     return found
 
 
 class _Nodes:
     "Where a parser is in its tokens, and how much it has made of them."
 
-    def __init__(self, text: str): self.tokens, self.at, self.depth, self.nodes = _tokens(text), 0, 0, 0
+    def __init__(self, text: str):
+        self.tokens, self.at, self.depth, self.nodes = _tokens(text), 0, 0, 0
 
-    def peek(self) -> str: return self.tokens[self.at][1] if self.at < len(self.tokens) else "the end"
+    def peek(self) -> str:
+        return self.tokens[self.at][1] if self.at < len(self.tokens) else "the end"
 
     def sign(self, *wanted: str) -> str | None:
         "The next token, if it is one of these signs, and go past it."
@@ -89,17 +130,21 @@ class _Nodes:
             return self.tokens[self.at - 1][1]
 
     def need(self, sign: str) -> None:
-        if not self.sign(sign): raise ContractError(f"{one_line(self.peek(), 40)!r} stands where {sign!r} belongs")
+        if not self.sign(sign):
+            raise ContractError(f"{one_line(self.peek(), 40)!r} stands where {sign!r} belongs")
 
     def node(self, kind: str, *parts, text: str = "") -> Node:
         self.nodes += 1
-        if self.nodes > 200: raise ContractError("it has more than 200 terms")
+        if self.nodes > 200:
+            raise ContractError("it has more than 200 terms")
         wants = True if kind in ("and", "or", "not", "=>", "<=>") else False
         for p in parts:
             truth = (p[1] if isinstance(p, tuple) else p).truth
             if truth not in (wants, None) and kind != "at":
-                raise ContractError(f"{kind!r} is of {'statements' if wants else 'numbers'}, not of "
-                                    f"{'numbers' if wants else 'statements'}")
+                raise ContractError(
+                    f"{kind!r} is of {'statements' if wants else 'numbers'}, not of "
+                    f"{'numbers' if wants else 'statements'}"
+                )
         return Node(kind, parts, text)
 
 # %% ../../nbs/analysis/contract/formula.ipynb #d27e8886
@@ -107,43 +152,63 @@ class _Parser(_Nodes):
     "Tokens to a tree; every error says what it met."
 
     def term(self) -> Node:
-        if self.sign("-"): return self.node("negative", self.expression(9))
-        if self.sign("+"): return self.expression(9)
-        if self.sign("not"): return self.node("not", self.expression(5))
+        if self.sign("-"):
+            return self.node("negative", self.expression(9))
+        if self.sign("+"):
+            return self.expression(9)
+        if self.sign("not"):
+            return self.node("not", self.expression(5))
         if self.sign("("):
             inner = self.expression(0)
             self.need(")")
             return inner
         kind, text = self.tokens[self.at] if self.at < len(self.tokens) else ("end", "the end")
-        if kind not in ("number", "name"): raise ContractError(f"{text!r} stands where a number or name belongs")
+        if kind not in ("number", "name"):
+            raise ContractError(f"{text!r} stands where a number or name belongs")
         self.at += 1
-        if kind == "name" and self.sign("("): return self.call(text)
+        if kind == "name" and self.sign("("):
+            return self.call(text)
         return self.node(kind, text=text)
 
     def call(self, name: str) -> Node:
-        "What a name with parentheses means: a function that is known, or a quantity where its inputs are changed."
+        """What a name with parentheses means: a function that is known, or a quantity where its
+        inputs are changed."""
         parts, changed = [], []
         while True:
-            if self.tokens[self.at + 1 : self.at + 2] == [("sign", "=")] and self.tokens[self.at][0] == "name":
+            if (
+                self.tokens[self.at + 1 : self.at + 2] == [("sign", "=")]
+                and self.tokens[self.at][0] == "name"
+            ):
                 key, self.at = self.tokens[self.at][1], self.at + 2
                 changed.append((key, self.expression(7)))
-            else: parts.append(self.expression(0))
-            if not self.sign(","): break
+            else:
+                parts.append(self.expression(0))
+            if not self.sign(","):
+                break
         self.need(")")
-        if changed and not parts and name not in CALLS and len({k for k, _ in changed}) == len(changed):
+        if (
+            changed
+            and not parts
+            and name not in CALLS
+            and len({k for k, _ in changed}) == len(changed)
+        ):
             return self.node("at", *changed, text=name)
         if name == "vectorised" and not changed and [p.kind for p in parts] == ["name"]:
             return self.node(name, text=parts[0].text)
-        if name not in CALLS or changed: raise ContractError(
-            f"{one_line(name, 40)!r} is called: a formula calls {', '.join(CALLS)}, or a quantity as in "
-            "y(x = 2 * x)")
-        if name == "abs" and len(parts) != 1: raise ContractError("'abs' is of one number")
+        if name not in CALLS or changed:
+            raise ContractError(
+                f"{one_line(name, 40)!r} is called: a formula calls {', '.join(CALLS)}, or a"
+                " quantity as in y(x = 2 * x)"
+            )
+        if name == "abs" and len(parts) != 1:
+            raise ContractError("'abs' is of one number")
         return self.node(name, *parts)
 
     def expression(self, least: int) -> Node:
         "What follows, up to an operator that binds less."
         self.depth += 1
-        if self.depth > 50: raise ContractError("it is nested more than 50 deep")
+        if self.depth > 50:
+            raise ContractError("it is nested more than 50 deep")
         left = self.term()
         while True:
             if least <= 6 and (op := self.sign(*_COMPARES)):
@@ -156,7 +221,8 @@ class _Parser(_Nodes):
                 continue
             op = self.peek()
             binds = _BINDS.get(op) if self.tokens[self.at : self.at + 1] == [("sign", op)] else None
-            if binds is None or binds < least: break
+            if binds is None or binds < least:
+                break
             self.at += 1
             # powers and implications group to the right, all others to the left
             left = self.node(op, left, self.expression(9 if op == "**" else binds + (op != "=>")))
@@ -168,46 +234,86 @@ def parsed(
     text: str,  # of an expression, at most 1,000 characters
 ) -> Node:
     "The tree of a formula; raises `ContractError` that says what in it is no formula."
-    if not isinstance(text, str): raise ContractError(f"A formula is a text, not {one_line(repr(text), 60)}.")
+    if not isinstance(text, str):
+        raise ContractError(f"A formula is a text, not {one_line(repr(text), 60)}.")
     said = one_line(text[:200].strip(), 60)
-    if len(text) > 1000: raise ContractError(f"'{said}' is no formula: it has more than 1,000 characters.")
+    if len(text) > 1000:
+        raise ContractError(f"'{said}' is no formula: it has more than 1,000 characters.")
     try:
         parser = _Parser(plain_signs(text))
         tree = parser.expression(0)
-        if parser.at < len(parser.tokens): raise ContractError(f"{one_line(parser.peek(), 40)!r} follows its end")
+        if parser.at < len(parser.tokens):
+            raise ContractError(f"{one_line(parser.peek(), 40)!r} follows its end")
         return tree
-    except ContractError as e: raise ContractError(f"'{said}' is no formula: {e}.") from None
+    except ContractError as e:
+        raise ContractError(f"'{said}' is no formula: {e}.") from None
 
 # %% ../../nbs/analysis/contract/formula.ipynb #37f97edc
 def _one(kind: str, values: list, tolerance: float):
     "The value of an operation on numbers."
     a, b = (*values, None)[:2]
-    if kind == "negative": return -a
-    if kind == "abs": return abs(a)
-    if kind in ("min", "max"): return (min if kind == "min" else max)(values)
-    if kind in ("=", "=="): return abs(a - b) <= tolerance * max(abs(a), abs(b))
-    if kind == "!=": return not _one("=", values, tolerance)
-    return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b, "**": lambda: a**b,
-            "<": lambda: a < b, "<=": lambda: a <= b, ">": lambda: a > b, ">=": lambda: a >= b,
-            "and": lambda: all(values), "or": lambda: any(values), "not": lambda: not a,
-            "=>": lambda: not a or b, "<=>": lambda: a == b}[kind]()
+    if kind == "negative":
+        return -a
+    if kind == "abs":
+        return abs(a)
+    if kind in ("min", "max"):
+        return (min if kind == "min" else max)(values)
+    if kind in ("=", "=="):
+        return abs(a - b) <= tolerance * max(abs(a), abs(b))
+    if kind == "!=":
+        return not _one("=", values, tolerance)
+    return {
+        "+": lambda: a + b,
+        "-": lambda: a - b,
+        "*": lambda: a * b,
+        "/": lambda: a / b,
+        "**": lambda: a**b,
+        "<": lambda: a < b,
+        "<=": lambda: a <= b,
+        ">": lambda: a > b,
+        ">=": lambda: a >= b,
+        "and": lambda: all(values),
+        "or": lambda: any(values),
+        "not": lambda: not a,
+        "=>": lambda: not a or b,
+        "<=>": lambda: a == b,
+    }[kind]()
 
 
 def _many(kind: str, values: list, tolerance: float):
     "The same of arrays, element by element."
     import numpy as np
 
-    named = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "power", "negative": "negative",
-             "abs": "abs", "min": "minimum", "max": "maximum", "<": "less", "<=": "less_equal", ">": "greater",
-             ">=": "greater_equal", "and": "logical_and", "or": "logical_or", "not": "logical_not", "<=>": "equal"}
+    named = {
+        "+": "add",
+        "-": "subtract",
+        "*": "multiply",
+        "/": "divide",
+        "**": "power",
+        "negative": "negative",
+        "abs": "abs",
+        "min": "minimum",
+        "max": "maximum",
+        "<": "less",
+        "<=": "less_equal",
+        ">": "greater",
+        ">=": "greater_equal",
+        "and": "logical_and",
+        "or": "logical_or",
+        "not": "logical_not",
+        "<=>": "equal",
+    }
     if kind in ("=", "==", "!="):
         a, b = values
         same = np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b))
         return ~same if kind == "!=" else same
-    if kind == "=>": return np.logical_or(np.logical_not(values[0]), values[1])
+    if kind == "=>":
+        return np.logical_or(np.logical_not(values[0]), values[1])
     f = getattr(np, named[kind])
-    if len(values) == 1 and kind in ("min", "max", "and"): return values[0]
-    if kind not in ("min", "max", "and"): return f(*values)
+    if len(values) == 1 and kind in ("min", "max", "and"):
+        return values[0]
+    if kind not in ("min", "max", "and"):
+        return f(*values)
     return f.reduce(np.broadcast_arrays(*values))
 
 # %% ../../nbs/analysis/contract/formula.ipynb #da85d35e
@@ -216,25 +322,40 @@ def _fits(value, kind: str, truth: bool):
     import numpy as np
 
     if isinstance(value, np.ndarray):
-        ok = value.dtype == bool if truth else value.dtype == float and bool(np.isfinite(value).all())
-    elif truth: ok = isinstance(value, (bool, np.bool_))
-    else: ok = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
-    if not ok: raise ContractError(f"{kind!r} gives no {'statement' if truth else 'finite number'} here.")
+        ok = (
+            value.dtype == bool
+            if truth
+            else value.dtype == float and bool(np.isfinite(value).all())
+        )
+    elif truth:
+        ok = isinstance(value, (bool, np.bool_))
+    else:
+        ok = (
+            isinstance(value, (int, float))
+            and not isinstance(value, bool)
+            and abs(value) < float("inf")
+        )
+    if not ok:
+        raise ContractError(f"{kind!r} gives no {'statement' if truth else 'finite number'} here.")
     return value
 
 
 def evaluated(
-    node: Node,          # of `parsed`
-    look,                # called with a name, and with what is changed: the value of that quantity
+    node: Node,  # of `parsed`
+    look,  # called with a name, and with what is changed: the value of that quantity
     tolerance: float = 1e-12,  # relative, up to which = holds; <, <= and ⟺ are exact
-) -> object:             # a float, a bool, or an array of them
+) -> object:  # a float, a bool, or an array of them
     "The value of a formula; raises `ContractError` where it has none."
     import numpy as np
 
-    if node.kind == "number": return _fits(float(node.text), node.text, False)
-    if node.kind == "name": return look(node.text)
-    if node.kind == "vectorised": return look(node.text, None)
-    if node.kind == "at": return look(node.text, {k: evaluated(v, look, tolerance) for k, v in node.parts})
+    if node.kind == "number":
+        return _fits(float(node.text), node.text, False)
+    if node.kind == "name":
+        return look(node.text)
+    if node.kind == "vectorised":
+        return look(node.text, None)
+    if node.kind == "at":
+        return look(node.text, {k: evaluated(v, look, tolerance) for k, v in node.parts})
     logic = node.kind in ("and", "or", "not", "=>", "<=>")
     values = [_fits(evaluated(p, look, tolerance), p.text or p.kind, logic) for p in node.parts]
     try:
@@ -242,31 +363,37 @@ def evaluated(
             apply = _many if any(isinstance(v, np.ndarray) for v in values) else _one
             return _fits(apply(node.kind, values, tolerance), node.kind, bool(node.truth))
     except (ArithmeticError, ValueError) as e:
-        if isinstance(e, ContractError): raise
+        if isinstance(e, ContractError):
+            raise
         of = ", ".join(one_line(v, 30) for v in values)
         raise ContractError(f"{node.kind!r} of {of}: {one_line(e, 80)}.") from None
 
 # %% ../../nbs/analysis/contract/formula.ipynb #3244befe
 _DEFINES = re.compile(r"\s*([^\W\d]\w*)\s*(?:=(?![=>])|<=>)(.*)", re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
-_CODE = re.compile(r"__\w+__|\b(?:eval|exec|compile|getattr|__import__)\s*\(|\b(?:os|sys|subprocess|builtins)\.\w")
+_CODE = re.compile(
+    r"__\w+__|\b(?:eval|exec|compile|getattr|__import__)\s*\(|\b(?:os|sys|subprocess|builtins)\.\w"
+)
 
 
 @dataclass(frozen=True)
 class Equation:
     "One formula of a contract."
-    name: str                            # its key in the file
-    formula: str                         # as it is written
-    domain: str = ""                     # what its inputs may be
-    codomain: str = ""                   # what it may be itself
-    invariants: tuple[str, ...] = ()     # sentences
+
+    name: str  # its key in the file
+    formula: str  # as it is written
+    domain: str = ""  # what its inputs may be
+    codomain: str = ""  # what it may be itself
+    invariants: tuple[str, ...] = ()  # sentences
     preconditions: tuple[str, ...] = ()  # sentences or conditions
-    units: dict = field(default_factory=dict, hash=False)  # name, or constant as it is written -> unit
+    units: dict = field(
+        default_factory=dict, hash=False
+    )  # name, or constant as it is written -> unit
     extra: dict = field(default_factory=dict, hash=False)  # keys that are not of the format
-    result: str = ""                     # the quantity that it defines; "" of an inequality
-    tree: Node | None = None             # what it is equal to, or the whole inequality; None: it is no formula
-    vectorised: Node | None = None       # its form for arrays, where the file has another one
-    unread: str = ""                     # why it is no formula
+    result: str = ""  # the quantity that it defines; "" of an inequality
+    tree: Node | None = None  # what it is equal to, or the whole inequality; None: it is no formula
+    vectorised: Node | None = None  # its form for arrays, where the file has another one
+    unread: str = ""  # why it is no formula
 
     @property
     def bounded(self) -> str:
@@ -282,41 +409,56 @@ class Equation:
     @classmethod
     def read(
         cls,
-        name: str,      # its key
+        name: str,  # its key
         given: object,  # what the file has there: a mapping, or the formula alone
     ) -> "Equation":
         "An equation of a file; raises `ContractError` where it is of another form."
         given = {"formula": given} if isinstance(given, str) else given
-        if not isinstance(given, dict): raise ContractError(f"equation {one_line(name, 40)} is no mapping")
+        if not isinstance(given, dict):
+            raise ContractError(f"equation {one_line(name, 40)} is no mapping")
         units = given.get("units") or {}
         if not isinstance(units, dict) or not all(isinstance(u, str) for u in units.values()):
-            raise ContractError(f"the units of {one_line(name, 40)} are no mapping of names to texts")
+            raise ContractError(
+                f"the units of {one_line(name, 40)} are no mapping of names to texts"
+            )
         known = ("formula", "domain", "codomain", "invariants", "preconditions", "units")
         text = no_code(name, as_text(given.get("formula")))
         parts = {"result": "", "tree": None, "vectorised": None, "unread": ""}
         try:
             parts["result"], parts["tree"] = _sides(name, text)
-            if "vectorised" in given: _, parts["vectorised"] = _sides(name, as_text(given["vectorised"]))
-        except ContractError as e: parts |= {"unread": str(e), "result": "", "tree": None}
-        return cls(name, text, as_text(given.get("domain")), as_text(given.get("codomain")),
-                   as_texts(given.get("invariants")), as_texts(given.get("preconditions")), dict(units),
-                   {k: v for k, v in given.items() if k not in known}, **parts)
+            if "vectorised" in given:
+                _, parts["vectorised"] = _sides(name, as_text(given["vectorised"]))
+        except ContractError as e:
+            parts |= {"unread": str(e), "result": "", "tree": None}
+        return cls(
+            name,
+            text,
+            as_text(given.get("domain")),
+            as_text(given.get("codomain")),
+            as_texts(given.get("invariants")),
+            as_texts(given.get("preconditions")),
+            dict(units),
+            {k: v for k, v in given.items() if k not in known},
+            **parts,
+        )
 
 
 def _sides(name: str, text: str) -> tuple[str, Node]:
-    "What a formula defines, and the tree of its right side; of an inequality nothing, and the whole tree."
-    if found := _DEFINES.fullmatch(plain_signs(text)): return found[1], parsed(found[2])
+    """What a formula defines, and the tree of its right side; of an inequality nothing, and the
+    whole tree."""
+    if found := _DEFINES.fullmatch(plain_signs(text)):
+        return found[1], parsed(found[2])
     tree = parsed(text)
     return "" if tree.truth else name, tree
-
 
 # %% ../../nbs/analysis/contract/formula.ipynb #c98c118a
 def no_code(
     where: str,  # whose it is, for the error
-    text: str,   # a formula, or what stands for one
-) -> str:        # the same
+    text: str,  # a formula, or what stands for one
+) -> str:  # the same
     "A text, if it is none of a program; raises `ContractError` if it is."
-    if found := _CODE.search(text): raise ContractError(f"{one_line(where, 40)} holds code: {one_line(found[0], 40)!r}")
+    if found := _CODE.search(text):
+        raise ContractError(f"{one_line(where, 40)} holds code: {one_line(found[0], 40)!r}")
     return text
 
 
@@ -324,7 +466,8 @@ def as_text(
     value: object,  # a plain value
 ) -> str:
     "What stands where a text belongs, as a text."
-    if value is None: return ""
+    if value is None:
+        return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -332,5 +475,6 @@ def as_texts(
     value: object,  # a plain value: a list, one text, or nothing
 ) -> tuple[str, ...]:
     "What stands where a list of texts belongs, as texts."
-    if value is None: return ()
+    if value is None:
+        return ()
     return tuple(map(as_text, value)) if isinstance(value, list) else (as_text(value),)

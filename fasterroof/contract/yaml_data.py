@@ -18,19 +18,37 @@ from ..core.errors import ContractError, InputError, one_line
 # %% ../../nbs/analysis/contract/yaml_data.ipynb #3e5e5084
 MOST_BYTES, MOST_EVENTS, MOST_NODES, MOST_DEPTH = 2**20, 20_000, 100_000, 50
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
-_FLOAT = re.compile(r"[-+]?([0-9]{1,20}\.[0-9]{0,30}|[0-9]{1,20}(?=[eE])|\.[0-9]{1,30})([eE][-+]?[0-9]{1,3})?")
-_CORE = {f"tag:yaml.org,2002:{t}" for t in ("str", "map", "seq", "int", "float", "bool", "null")} | {None, "!"}
-_SAID = {"": None, "~": None, "null": None, "Null": None, "NULL": None,
-         "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_FLOAT = re.compile(
+    r"[-+]?([0-9]{1,20}\.[0-9]{0,30}|[0-9]{1,20}(?=[eE])|\.[0-9]{1,30})([eE][-+]?[0-9]{1,3})?"
+)
+_CORE = {
+    f"tag:yaml.org,2002:{t}" for t in ("str", "map", "seq", "int", "float", "bool", "null")
+} | {None, "!"}
+_SAID = {
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
 
 
 def plain_value(
     text: str,  # without quotes
-) -> object:    # None, a bool, an int, a float or the text itself
+) -> object:  # None, a bool, an int, a float or the text itself
     "What an unquoted scalar stands for."
-    if text in _SAID: return _SAID[text]
-    if _WHOLE.fullmatch(text): return int(text)
-    if _FLOAT.fullmatch(text) and math.isfinite(number := float(text)): return number
+    if text in _SAID:
+        return _SAID[text]
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
     return text
 
 # %% ../../nbs/analysis/contract/yaml_data.ipynb #fa651f03
@@ -38,59 +56,77 @@ class _Builder:
     "Values from events."
 
     def __init__(self):
-        self.open = []   # value, key, anchor, nodes before it, what is merged into it
+        self.open = []  # value, key, anchor, nodes before it, what is merged into it
         self.known, self.root, self.nodes, self.started = {}, None, 0, False
 
     def event(self, e) -> None:
         kind = type(e).__name__
         if kind == "DocumentStartEvent":
-            if self.started: raise ContractError("it holds several documents")
+            if self.started:
+                raise ContractError("it holds several documents")
             self.started = True
-        elif kind == "AliasEvent": self.alias(e)
+        elif kind == "AliasEvent":
+            self.alias(e)
         elif kind in ("MappingEndEvent", "SequenceEndEvent"):
             value, _, anchor, before, merged = self.open.pop()
             for other in merged:  # what the mapping does not tell itself; the first of them wins
-                for k, v in other.items(): value.setdefault(k, v)
+                for k, v in other.items():
+                    value.setdefault(k, v)
             self.put(value, anchor, self.nodes - before)
         elif kind in ("ScalarEvent", "MappingStartEvent", "SequenceStartEvent"):
-            if e.tag not in _CORE: raise ContractError(f"the tag {one_line(e.tag, 60)} is none of plain data")
+            if e.tag not in _CORE:
+                raise ContractError(f"the tag {one_line(e.tag, 60)} is none of plain data")
             self.count(1 + len(getattr(e, "value", "")) // 20)
-            if kind == "ScalarEvent": self.scalar(e)
+            if kind == "ScalarEvent":
+                self.scalar(e)
             else:
-                if len(self.open) >= MOST_DEPTH: raise ContractError(f"it is nested more than {MOST_DEPTH} deep")
-                if self.open and self.at_key(): raise ContractError("a key is a list or a mapping")
+                if len(self.open) >= MOST_DEPTH:
+                    raise ContractError(f"it is nested more than {MOST_DEPTH} deep")
+                if self.open and self.at_key():
+                    raise ContractError("a key is a list or a mapping")
                 self.known.pop(e.anchor, None)  # until it ends: what it holds cannot be itself
                 self.open.append([{} if kind[0] == "M" else [], None, e.anchor, self.nodes - 1, []])
 
     def count(self, nodes: int) -> None:
         self.nodes += nodes
-        if self.nodes > MOST_NODES: raise ContractError(f"its aliases stand for more than {MOST_NODES:,} nodes")
+        if self.nodes > MOST_NODES:
+            raise ContractError(f"its aliases stand for more than {MOST_NODES:,} nodes")
 
-    def at_key(self) -> bool: return isinstance(self.open[-1][0], dict) and self.open[-1][1] is None
+    def at_key(self) -> bool:
+        return isinstance(self.open[-1][0], dict) and self.open[-1][1] is None
 
     def alias(self, e) -> None:
-        if e.anchor not in self.known: raise ContractError(f"*{one_line(e.anchor, 40)} names nothing before it")
+        if e.anchor not in self.known:
+            raise ContractError(f"*{one_line(e.anchor, 40)} names nothing before it")
         value, nodes = self.known[e.anchor]
-        if self.open and self.at_key(): raise ContractError("a key is an alias")
+        if self.open and self.at_key():
+            raise ContractError("a key is an alias")
         self.count(nodes)
         self.put(value, None, nodes)
 
     def scalar(self, e) -> None:
         if self.open and self.at_key():  # keys are texts, as they are written
             holder = self.open[-1]
-            if e.value in holder[0]: raise ContractError(f"{one_line(e.value, 40)!r} stands twice in one mapping")
+            if e.value in holder[0]:
+                raise ContractError(f"{one_line(e.value, 40)!r} stands twice in one mapping")
             holder[1] = ("<<", None) if e.value == "<<" and e.implicit[0] else (e.value,)
             return
-        self.put(plain_value(e.value) if e.implicit[0] else e.value, e.anchor, 1 + len(e.value) // 20)
+        self.put(
+            plain_value(e.value) if e.implicit[0] else e.value, e.anchor, 1 + len(e.value) // 20
+        )
 
     def put(self, value: object, anchor: str | None, nodes: int) -> None:
-        if anchor is not None: self.known[anchor] = (value, nodes)
-        if not self.open: self.root = value
-        elif isinstance(self.open[-1][0], list): self.open[-1][0].append(value)
+        if anchor is not None:
+            self.known[anchor] = (value, nodes)
+        if not self.open:
+            self.root = value
+        elif isinstance(self.open[-1][0], list):
+            self.open[-1][0].append(value)
         else:
             holder, key = self.open[-1], self.open[-1][1]
             holder[1] = None
-            if len(key) == 1: holder[0][key[0]] = value
+            if len(key) == 1:
+                holder[0][key[0]] = value
             else:
                 holder[4] += value if isinstance(value, list) else [value]
                 if not all(isinstance(v, dict) for v in holder[4]):
@@ -98,12 +134,19 @@ class _Builder:
 
 # %% ../../nbs/analysis/contract/yaml_data.ipynb #b354a4b3
 def _events(text: str) -> Iterator:
-    try: import yaml
-    except ImportError: raise InputError("Contracts are read with PyYAML: pip install 'fasterroof[contract]'") from None
+    try:
+        import yaml
+    except ImportError:
+        raise InputError(
+            "Contracts are read with PyYAML: pip install 'fasterroof[contract]'"
+        ) from None
     loader = getattr(yaml, "CSafeLoader", None)
-    if loader is None and len(text) > MOST_BYTES // 4:  # it takes two seconds for a mebibyte, where libyaml takes 0.1
+    if (
+        loader is None and len(text) > MOST_BYTES // 4
+    ):  # it takes two seconds for a mebibyte, where libyaml takes 0.1
         raise ContractError("it is larger than 256 KiB, and PyYAML was built without libyaml here")
-    try: yield from yaml.parse(text, Loader=loader or yaml.SafeLoader)
+    try:
+        yield from yaml.parse(text, Loader=loader or yaml.SafeLoader)
     except yaml.YAMLError as e:
         mark = getattr(e, "problem_mark", None)
         at = f"line {mark.line + 1}: " if mark else ""
@@ -112,25 +155,34 @@ def _events(text: str) -> Iterator:
 
 def plain_yaml(
     data: bytes,  # of a file
-) -> object:      # dicts with texts for keys, lists, texts, numbers, booleans, None
+) -> object:  # dicts with texts for keys, lists, texts, numbers, booleans, None
     "The value of a YAML text; raises `ContractError` that says what is wrong with it."
-    if len(data) > MOST_BYTES: raise ContractError("it is larger than 1 MiB")
-    try: text = data.decode("utf-8-sig")
-    except UnicodeDecodeError: raise ContractError("it is not UTF-8") from None
+    if len(data) > MOST_BYTES:
+        raise ContractError("it is larger than 1 MiB")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ContractError("it is not UTF-8") from None
     builder = _Builder()
     for n, e in enumerate(_events(text)):
-        if n > MOST_EVENTS: raise ContractError(f"it has more than {MOST_EVENTS:,} parts")
+        if n > MOST_EVENTS:
+            raise ContractError(f"it has more than {MOST_EVENTS:,} parts")
         builder.event(e)
     return builder.root
 
 
 def file_bytes(
     path: str | os.PathLike,  # a regular file
-) -> bytes:                   # at most one more than `MOST_BYTES`
+) -> bytes:  # at most one more than `MOST_BYTES`
     "What is in a file; raises `ContractError` where it cannot be read."
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode): raise ContractError(f"{one_line(path)} is no file.")
-        with Path(path).open("rb") as f: return f.read(MOST_BYTES + 1)
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ContractError(f"{one_line(path)} is no file.")
+        with Path(path).open("rb") as f:
+            return f.read(MOST_BYTES + 1)
     except (OSError, ValueError) as e:
-        if isinstance(e, ContractError): raise
-        raise ContractError(f"Cannot read {one_line(path)}: {one_line(getattr(e, 'strerror', None) or e)}.") from None
+        if isinstance(e, ContractError):
+            raise
+        raise ContractError(
+            f"Cannot read {one_line(path)}: {one_line(getattr(e, 'strerror', None) or e)}."
+        ) from None

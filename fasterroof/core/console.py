@@ -25,27 +25,29 @@ def say(
 
 def line(
     console: "Console",  # where to
-    text: str = "",      # one line, however long
+    text: str = "",  # one line, however long
 ) -> None:
     "Print a line as it is."
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def figures(
-    console: "Console",       # where to
-    values: dict[str, str],   # what, and how much
+    console: "Console",  # where to
+    values: dict[str, str],  # what, and how much
 ) -> None:
     "Print a figure a line, values below each other."
     width = max(map(len, values))
-    for what, value in values.items(): line(console, f"{what:<{width}}  {value}")
+    for what, value in values.items():
+        line(console, f"{what:<{width}}  {value}")
 
 
 def notes(
-    console: "Console",      # where to
-    texts: Iterable[str],    # sentences
+    console: "Console",  # where to
+    texts: Iterable[str],  # sentences
 ) -> None:
     "Print a note a paragraph, broken at the width of the terminal."
-    for text in texts: console.print(f"* {text}", markup=False, highlight=False)
+    for text in texts:
+        console.print(f"* {text}", markup=False, highlight=False)
 
 
 @contextlib.contextmanager
@@ -58,15 +60,17 @@ def status(
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(what): yield
+    with Console(stderr=True).status(what):
+        yield
 
 # %% ../../nbs/analysis/core/console.ipynb #3f5a2902
 def track(
     items: Iterable,  # anything with a length
-    what: str,        # what is being done, shown before the bar
+    what: str,  # what is being done, shown before the bar
 ) -> Iterator:
     "`items`, with a progress bar on stderr if that is a terminal."
-    if not sys.stderr.isatty(): return iter(items)
+    if not sys.stderr.isatty():
+        return iter(items)
     from rich.console import Console
     from rich.progress import track as bar
 
@@ -83,4 +87,5 @@ def progress(
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(what) as status: yield lambda stage: status.update(f"{what}: {stage}")
+    with Console(stderr=True).status(what) as status:
+        yield lambda stage: status.update(f"{what}: {stage}")

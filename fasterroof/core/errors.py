@@ -8,11 +8,13 @@ __all__ = ['FasterroofError', 'InputError', 'DeviceError', 'ModelError', 'RunFil
 
 # %% ../../nbs/analysis/core/errors.ipynb #c4f3e382
 class FasterroofError(Exception):
-    "Base of every error that this package raises on purpose; its message is one sentence that says what to do."
+    """Base of every error that this package raises on purpose; its message is one sentence that
+    says what to do."""
 
 
 class InputError(FasterroofError, ValueError):
-    "An argument that cannot be used: a sample that does not fit the call, an unknown name, a wrong unit."
+    """An argument that cannot be used: a sample that does not fit the call, an unknown name, a
+    wrong unit."""
 
 
 class DeviceError(FasterroofError, RuntimeError):
@@ -28,11 +30,13 @@ class RunFileError(FasterroofError, ValueError):
 
 
 class ContractError(FasterroofError, ValueError):
-    "A contract that cannot be used: a file of another form, a formula that has no value, units that do not balance."
+    """A contract that cannot be used: a file of another form, a formula that has no value, units
+    that do not balance."""
 
 
 class RowError(FasterroofError, ValueError):
-    "A benchmark's row, or a file of them, that cannot be used: torn, of a newer schema, without what is read from it."
+    """A benchmark's row, or a file of them, that cannot be used: torn, of a newer schema, without
+    what is read from it."""
 
 
 class CaseError(FasterroofError, ValueError):
@@ -40,13 +44,14 @@ class CaseError(FasterroofError, ValueError):
 
 
 class UncountedWarning(UserWarning):
-    "An operation has no cost rule, or a roof has no ceiling for it: its figures are missing, not zero."
+    """An operation has no cost rule, or a roof has no ceiling for it: its figures are missing, not
+    zero."""
 
 # %% ../../nbs/analysis/core/errors.ipynb #0810a056
 def one_line(
-    text: object,      # anything; its `str` is taken
+    text: object,  # anything; its `str` is taken
     limit: int = 200,  # characters kept; the rest is cut, shown by an ellipsis
-) -> str:              # one printable line
+) -> str:  # one printable line
     "`text` as a single printable line, safe to send to a terminal."
     line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -22,16 +22,19 @@ def finite(
     value: object,  # plain values
 ) -> object:
     "The same, as strict JSON has it: a number without an end is none."
-    if isinstance(value, Mapping): return {str(k): finite(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)): return [*map(finite, value)]
+    if isinstance(value, Mapping):
+        return {str(k): finite(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [*map(finite, value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 # %% ../../nbs/analysis/core/files.ipynb #4121e91d
 def write_whole(
     path: str | os.PathLike,  # where to; an existing file is replaced
-    text: str | bytes,        # its content; a text is written as UTF-8
+    text: str | bytes,  # its content; a text is written as UTF-8
 ) -> Path:
-    "Write a file so that, whatever happens, the path holds the whole new text or what it held before."
+    """Write a file so that, whatever happens, the path holds the whole new text or what it held
+    before."""
     from tempfile import NamedTemporaryFile  # loads random and hashlib, which --help has no use for
 
     path = Path(os.path.realpath(path))  # a link stays a link
@@ -41,14 +44,25 @@ def write_whole(
             path.write_bytes(data)
             return path
         with NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as f:
-            try: f.write(data); f.flush(); os.fsync(f.fileno())
-            except BaseException: os.unlink(f.name); raise
+            try:
+                f.write(data)
+                f.flush()
+                os.fsync(f.fileno())
+            except BaseException:
+                os.unlink(f.name)
+                raise
         try:
-            mask = os.umask(0); os.umask(mask)
-            os.chmod(f.name, 0o666 & ~mask)  # temporary files are private; this one is an ordinary file
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(
+                f.name, 0o666 & ~mask
+            )  # temporary files are private; this one is an ordinary file
             os.replace(f.name, path)
-        except BaseException: os.unlink(f.name); raise
-    except OSError as e: raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
+        except BaseException:
+            os.unlink(f.name)
+            raise
+    except OSError as e:
+        raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
     return path
 
 
@@ -56,41 +70,57 @@ def read_json(
     path: str | os.PathLike,  # the file to read
 ) -> object:
     "The JSON value in a file; raises `RunFileError` where it cannot be read or is not strict JSON."
-    def refuse(name): raise ValueError(f"{name} is not JSON")
+
+    def refuse(name):
+        raise ValueError(f"{name} is not JSON")
 
     def once(pairs):
         "An object; a name that stands twice in it would lose a value without a word."
-        if len(found := dict(pairs)) == len(pairs): return found
+        if len(found := dict(pairs)) == len(pairs):
+            return found
         names = [name for name, _ in pairs]
-        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
-    try: return json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=refuse, object_pairs_hook=once)
-    except OSError as e: raise RunFileError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
-    except (ValueError, RecursionError) as e: raise RunFileError(f"{one_line(path)} is not JSON: {one_line(e)}.") from e
+        raise ValueError(
+            f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object"
+        )
+
+    try:
+        return json.loads(
+            Path(path).read_text(encoding="utf-8"), parse_constant=refuse, object_pairs_hook=once
+        )
+    except OSError as e:
+        raise RunFileError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
+    except (ValueError, RecursionError) as e:
+        raise RunFileError(f"{one_line(path)} is not JSON: {one_line(e)}.") from e
 
 # %% ../../nbs/analysis/core/files.ipynb #082506b2
 def read_versioned(
     path: str | os.PathLike,  # the file to read
-    form: str,                # what its "format" must say
-    newest: int,              # the newest version that is understood
-    what: str,                # what it is to be, for the error: "a saved run"
+    form: str,  # what its "format" must say
+    newest: int,  # the newest version that is understood
+    what: str,  # what it is to be, for the error: "a saved run"
 ) -> dict:
-    "The JSON object in a file; raises `RunFileError` where it is of another format or of a newer version."
+    """The JSON object in a file; raises `RunFileError` where it is of another format or of a newer
+    version."""
     return versioned(read_json(path), form, newest, what, one_line(path))
 
 
 def versioned(
-    d: object,    # a JSON value
-    form: str,    # what its "format" must say
+    d: object,  # a JSON value
+    form: str,  # what its "format" must say
     newest: int,  # the newest version that is understood
-    what: str,    # what it is to be, for the error: "a saved run"
-    where: str,   # where it is from, for the error
+    what: str,  # what it is to be, for the error: "a saved run"
+    where: str,  # where it is from, for the error
 ) -> dict:
-    "The value, if it is an object of this format and of a version that is understood; `RunFileError` if not."
-    if not isinstance(d, dict) or d.get("format") != form: raise RunFileError(f"{where} is not {what}.")
+    """The value, if it is an object of this format and of a version that is understood;
+    `RunFileError` if not."""
+    if not isinstance(d, dict) or d.get("format") != form:
+        raise RunFileError(f"{where} is not {what}.")
     version = d.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or not 0 < version <= newest:
-        raise RunFileError(f"{where} is of version {one_line(repr(version), 20)}; "
-                           f"this fasterroof reads up to version {newest}.")
+        raise RunFileError(
+            f"{where} is of version {one_line(repr(version), 20)}; "
+            f"this fasterroof reads up to version {newest}."
+        )
     return dict(d)
 
 # %% ../../nbs/analysis/core/files.ipynb #4666d8ea
@@ -98,51 +128,78 @@ def _depth(value: object) -> int:
     "How deep dicts and lists lie in each other, 51 at the most."
     level, depth = [value], 0
     while level and depth <= 50:
-        level = [x for v in level if isinstance(v, (dict, list))
-                 for x in (v.values() if isinstance(v, dict) else v)]
+        level = [
+            x
+            for v in level
+            if isinstance(v, (dict, list))
+            for x in (v.values() if isinstance(v, dict) else v)
+        ]
         depth += 1
     return depth
 
 
 def _fit(value: object, hint: object, where: str) -> object:
     "`value` as `hint` asks for it (lists become tuples, whole numbers floats), or an error."
-    if hint is typing.Any: hint = object  # plain values of any kind
+    if hint is typing.Any:
+        hint = object  # plain values of any kind
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        if value is None and type(None) in args: return None
+        if value is None and type(None) in args:
+            return None
         return _fit(value, next(a for a in args if a is not type(None)), where)
     if origin is tuple and isinstance(value, (list, tuple)):
-        if args[-1] is Ellipsis: return tuple(_fit(v, args[0], f"{where}[{i}]") for i, v in enumerate(value))
+        if args[-1] is Ellipsis:
+            return tuple(_fit(v, args[0], f"{where}[{i}]") for i, v in enumerate(value))
         if len(value) == len(args):
-            return tuple(_fit(v, a, f"{where}[{i}]") for i, (v, a) in enumerate(zip(value, args, strict=True)))
+            return tuple(
+                _fit(v, a, f"{where}[{i}]")
+                for i, (v, a) in enumerate(zip(value, args, strict=True))
+            )
     elif origin is dict and isinstance(value, dict):
         return {str(k): _fit(v, args[1], f"{where}.{one_line(k, 40)}") for k, v in value.items()}
     elif hint in (int, float):
-        number = isinstance(value, (int, float) if hint is float else int) and not isinstance(value, bool)
-        if number and -(2**63) < value < 2**63: return hint(value)  # leaves out infinity and what no machine counts to
-    elif is_dataclass(hint): return value if isinstance(value, hint) else from_plain(hint, value, where)
+        number = isinstance(value, (int, float) if hint is float else int) and not isinstance(
+            value, bool
+        )
+        if number and -(2**63) < value < 2**63:
+            return hint(value)  # leaves out infinity and what no machine counts to
+    elif is_dataclass(hint):
+        return value if isinstance(value, hint) else from_plain(hint, value, where)
     elif isinstance(hint, type) and isinstance(value, hint):
-        if _depth(value) > 50: raise RunFileError(f"{where} is nested too deeply.")
+        if _depth(value) > 50:
+            raise RunFileError(f"{where} is nested too deeply.")
         return value
-    raise RunFileError(f"{where} must be {getattr(hint, '__name__', hint)}, not {one_line(repr(value), 60)}.")
+    raise RunFileError(
+        f"{where} must be {getattr(hint, '__name__', hint)}, not {one_line(repr(value), 60)}."
+    )
 
 
 def from_plain(
-    cls: type,    # a dataclass
-    d: object,    # a dict of plain values, as read from JSON
-    where: str,   # what this is, for the error
+    cls: type,  # a dataclass
+    d: object,  # a dict of plain values, as read from JSON
+    where: str,  # what this is, for the error
     *,
-    strict: bool = False,  # True: a field that `cls` does not have is an error; False: it is left out
+    # True: a field that `cls` does not have is an error; False: it is left out
+    strict: bool = False,
 ) -> object:
-    "An instance of `cls`; raises `RunFileError` naming the field that is missing or of another type."
-    if not isinstance(d, dict): raise RunFileError(f"{where} must be an object, not {one_line(repr(d), 60)}.")
+    """An instance of `cls`; raises `RunFileError` naming the field that is missing or of another
+    type."""
+    if not isinstance(d, dict):
+        raise RunFileError(f"{where} must be an object, not {one_line(repr(d), 60)}.")
     hints = typing.get_type_hints(cls)
     for f in fields(cls):
         if f.name not in d and f.default is MISSING and f.default_factory is MISSING:
             raise RunFileError(f"{where} has no {f.name}.")
-    made = cls(**{f.name: _fit(d[f.name], hints[f.name], f"{where}.{f.name}") for f in fields(cls) if f.name in d})
+    made = cls(
+        **{
+            f.name: _fit(d[f.name], hints[f.name], f"{where}.{f.name}")
+            for f in fields(cls)
+            if f.name in d
+        }
+    )
     lost = _lost(d, asdict(made), where) if strict else None
-    if lost: raise RunFileError(f"{lost} is not a field that is known.")
+    if lost:
+        raise RunFileError(f"{lost} is not a field that is known.")
     return made
 
 
@@ -150,10 +207,14 @@ def _lost(given: object, kept: object, where: str) -> str | None:
     "The first field of what was given that was not kept."
     if isinstance(given, dict):
         for key, value in given.items():
-            if key not in kept: return f"{where}.{one_line(key, 40)}"
-            if found := _lost(value, kept[key], f"{where}.{one_line(key, 40)}"): return found
+            if key not in kept:
+                return f"{where}.{one_line(key, 40)}"
+            if found := _lost(value, kept[key], f"{where}.{one_line(key, 40)}"):
+                return found
     if isinstance(given, (list, tuple)):
-        each = (_lost(g, k, f"{where}[{i}]") for i, (g, k) in enumerate(zip(given, kept, strict=True)))
+        each = (
+            _lost(g, k, f"{where}[{i}]") for i, (g, k) in enumerate(zip(given, kept, strict=True))
+        )
         return next((found for found in each if found), None)
     return None
 
@@ -163,10 +224,15 @@ def writable(
 ) -> None:
     "Raise now, not after a minute of measuring, if a file cannot be written."
     for path in paths:
-        if path in (None, "-"): continue
+        if path in (None, "-"):
+            continue
         folder = os.path.dirname(os.path.abspath(path))
-        if os.path.isdir(path): why = "is a directory"
-        elif not os.path.isdir(folder): why = "there is no such folder"
-        elif not os.access(folder, os.W_OK): why = "the folder cannot be written to"
-        else: continue
+        if os.path.isdir(path):
+            why = "is a directory"
+        elif not os.path.isdir(folder):
+            why = "there is no such folder"
+        elif not os.access(folder, os.W_OK):
+            why = "the folder cannot be written to"
+        else:
+            continue
         raise RunFileError(f"Cannot write {one_line(path)}: {why}.")

@@ -35,16 +35,53 @@ from .storages import Guard
 from .tensors import is_ragged, sequence_sizes, tensors_in
 
 # %% ../../nbs/analysis/core/objects.ipynb #93d2a27e
-_LIBRARIES = tuple({sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")})
-_PLAIN = frozenset((str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.Size, range))
+_LIBRARIES = tuple(
+    {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_PLAIN = frozenset(
+    (
+        str,
+        bytes,
+        int,
+        float,
+        complex,
+        bool,
+        type(None),
+        torch.dtype,
+        torch.device,
+        torch.Size,
+        range,
+    )
+)
 _HOOKS = tuple(name for name in torch.nn.Module().__dict__ if "_hooks" in name)
 
-# Of the standard library and of torch, objects of these modules hold a program's data; the rest is machinery.
+# Of the standard library and of torch, objects of these modules hold a program's data; the rest is
+# machinery.
 _DATA = frozenset(
-    ("_queue", "_weakrefset", "argparse", "array", "collections", "functools", "queue", "types", "weakref"))
-_TORCH_DATA = ("torch.nn", "torch.optim", "torch.ao", "torch.fx", "torch.distributed.fsdp",
-               "torch.distributed._composable_state", "torch.distributed.tensor", "torch.utils.weak")
+    (
+        "_queue",
+        "_weakrefset",
+        "argparse",
+        "array",
+        "collections",
+        "functools",
+        "queue",
+        "types",
+        "weakref",
+    )
+)
+_TORCH_DATA = (
+    "torch.nn",
+    "torch.optim",
+    "torch.ao",
+    "torch.fx",
+    "torch.distributed.fsdp",
+    "torch.distributed._composable_state",
+    "torch.distributed.tensor",
+    "torch.utils.weak",
+)
 _MACHINERY = (io.IOBase, threading.Thread, Executor)
+
 
 @functools.cache
 def _library(module: str) -> bool:
@@ -73,13 +110,20 @@ def _holds_data(cls: type) -> bool:
 @functools.cache
 def _slots(cls: type) -> dict[str, MemberDescriptorType]:
     "The slots of a Python class and its bases, by name."
-    heap = (base for base in cls.__mro__ if base.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE: defined in Python
-    return {name: member for base in heap for name, member in vars(base).items()
-            if isinstance(member, MemberDescriptorType)}
+    heap = (
+        base for base in cls.__mro__ if base.__flags__ & (1 << 9)
+    )  # Py_TPFLAGS_HEAPTYPE: defined in Python
+    return {
+        name: member
+        for base in heap
+        for name, member in vars(base).items()
+        if isinstance(member, MemberDescriptorType)
+    }
 
 
 def _attributes(x: object) -> dict:
-    "The dictionary of an object's attributes, past any `__getattr__`; empty for an object without one."
+    """The dictionary of an object's attributes, past any `__getattr__`; empty for an object without
+    one."""
     try:
         held = object.__getattribute__(x, "__dict__")
     except AttributeError:
@@ -129,13 +173,21 @@ def _own_classes(cls: type) -> list[type]:
 
 def _class_data(cls: type) -> dict[str, object]:
     "What a class of the user's holds: its attributes, methods included."
-    return {name: value for name, value in vars(cls).items()
-            if not (name.startswith("__") and name.endswith("__")) and not isinstance(value, MemberDescriptorType)}
+    return {
+        name: value
+        for name, value in vars(cls).items()
+        if not (name.startswith("__") and name.endswith("__"))
+        and not isinstance(value, MemberDescriptorType)
+    }
 
 
 def _of_class(cls: type) -> Iterator:
     for value in vars(cls).values():
-        wrapped = getattr(value, "__func__", None) if isinstance(value, (staticmethod, classmethod)) else None
+        wrapped = (
+            getattr(value, "__func__", None)
+            if isinstance(value, (staticmethod, classmethod))
+            else None
+        )
         yield value.fget if isinstance(value, property) else wrapped or value
 
 
@@ -158,10 +210,18 @@ def _items(x: object) -> Iterable:
 def tensor_parts(
     t: torch.Tensor,  # any tensor
 ) -> list[torch.Tensor]:
-    "The dense tensors that hold what `t` holds: itself, those that it wraps, or the parts of a sparse one."
+    """The dense tensors that hold what `t` holds: itself, those that it wraps, or the parts of a
+    sparse one."""
     if is_traceable_wrapper_subclass(t):
-        held = (getattr(t, name) for name in t.__tensor_flatten__()[0])  # a mesh of devices may be among them
-        return [part for inner in held if isinstance(inner, torch.Tensor) for part in tensor_parts(inner)]
+        held = (
+            getattr(t, name) for name in t.__tensor_flatten__()[0]
+        )  # a mesh of devices may be among them
+        return [
+            part
+            for inner in held
+            if isinstance(inner, torch.Tensor)
+            for part in tensor_parts(inner)
+        ]
     if t.layout is torch.sparse_coo:
         return [t._indices(), t._values()]
     if t.layout in (torch.sparse_csr, torch.sparse_bsr):
@@ -174,7 +234,8 @@ def tensor_parts(
 def is_leaf(
     t: torch.Tensor,  # any tensor
 ) -> bool:
-    "Whether autograd sees it as a leaf. torch raises for some views whose base was written to: they are none."
+    """Whether autograd sees it as a leaf. torch raises for some views whose base was written to:
+    they are none."""
     try:
         return t.is_leaf
     except RuntimeError:
@@ -186,7 +247,9 @@ def _of_tensor(t: torch.Tensor) -> Iterator:
         yield from (getattr(t, name) for name in t.__tensor_flatten__()[0])
     if is_leaf(t) and t.grad is not None:
         yield t.grad
-    if not isinstance(t, FakeTensor):  # whose attributes are torch's, such as the value of a constant
+    if not isinstance(
+        t, FakeTensor
+    ):  # whose attributes are torch's, such as the value of a constant
         yield from _attributes(t).values()
     yield from (getattr(t, "_backward_hooks", None) or {}).values()
 
@@ -209,7 +272,9 @@ def _inside(x: object) -> Iterable:
     if isinstance(x, torch.jit.ScriptModule):
         held += [*x.children(), *_script_attributes(x).values()]
     if isinstance(x, torch.nn.Module):
-        held += [v for k, v in _attributes(x).items() if k not in _HOOKS or v]  # most hook dictionaries are empty
+        held += [
+            v for k, v in _attributes(x).items() if k not in _HOOKS or v
+        ]  # most hook dictionaries are empty
     elif _holds_data(type(x)):
         held += [*_attributes(x).values(), *_filled_slots(x).values()]
     return held + _own_classes(type(x))
@@ -217,7 +282,8 @@ def _inside(x: object) -> Iterable:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    "Tens of thousands of small objects are made, and none of them is in a cycle that a collection could free."
+    """Tens of thousands of small objects are made, and none of them is in a cycle that a collection
+    could free."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -247,9 +313,12 @@ def reachable(
 
 def left_alone(
     objects: Iterable,  # from `reachable`
-) -> list[str]:         # names of their types, each once
+) -> list[str]:  # names of their types, each once
     "Objects that a run advances and nothing can rewind: generators, iterators, open files."
-    def advances(x): return hasattr(type(x), "__next__") and type(x).__module__ in ("builtins", "itertools")
+
+    def advances(x):
+        return hasattr(type(x), "__next__") and type(x).__module__ in ("builtins", "itertools")
+
     return sorted({type(x).__name__ for x in objects if isinstance(x, io.IOBase) or advances(x)})
 
 # %% ../../nbs/analysis/core/objects.ipynb #1b44773a
@@ -273,6 +342,7 @@ def _dict_restorer(x: dict) -> Callable[[], None]:
         base.clear(x)
         for key, value in zip(keys, values, strict=True):
             base.__setitem__(x, key, value)
+
     return restore
 
 
@@ -285,6 +355,7 @@ def _sequence_restorer(x: list | set | deque) -> Callable[[], None]:
             return
         base.clear(x)
         (set.update if base is set else base.extend)(x, items)
+
     return restore
 
 
@@ -298,18 +369,22 @@ def _array_restorer(x: np.ndarray | bytearray | array.array) -> Callable[[], Non
         def restore():
             if x.tobytes() != saved.tobytes():  # of an array of objects, their addresses
                 np.copyto(x, saved)
+
         return restore
     content = x[:]
 
     def refill():
         if x != content:
             x[:] = content
+
     return refill
 
 # %% ../../nbs/analysis/core/objects.ipynb #725341b6
 def _attributes_restorer(x: object) -> Callable[[], None] | None:
     held, filled, members = _attributes(x), _filled_slots(x), _slots(type(x))
-    restore_held = _dict_restorer(held) if isinstance(x, torch.nn.Module) or hasattr(x, "__dict__") else None
+    restore_held = (
+        _dict_restorer(held) if isinstance(x, torch.nn.Module) or hasattr(x, "__dict__") else None
+    )
     if not members:
         return restore_held
 
@@ -322,13 +397,16 @@ def _attributes_restorer(x: object) -> Callable[[], None] | None:
         for name, value in filled.items():
             if now.get(name, now) is not value:
                 members[name].__set__(x, value)
+
     return restore
 
 
 def _module_restorer(x: torch.nn.Module) -> Callable[[], None]:
     restore_attributes = _attributes_restorer(x)
     # A hook dictionary that is empty now is not among the containers that `reachable` finds.
-    empty = [held for name in _HOOKS if isinstance(held := _attributes(x).get(name), dict) and not held]
+    empty = [
+        held for name in _HOOKS if isinstance(held := _attributes(x).get(name), dict) and not held
+    ]
     script = _script_attributes(x) if isinstance(x, torch.jit.ScriptModule) else {}
 
     def restore():
@@ -337,14 +415,21 @@ def _module_restorer(x: torch.nn.Module) -> Callable[[], None]:
             held.clear()
         for name, value in script.items():
             x._c.setattr(name, value)
+
     return restore
 
 # %% ../../nbs/analysis/core/objects.ipynb #8edd8985
 @functools.cache
 def _assigned(code: CodeType) -> frozenset[str]:
     "Globals that a function's code, or that of a function within it, assigns."
-    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")}
-    return frozenset(names.union(*(_assigned(part) for part in code.co_consts if isinstance(part, CodeType))))
+    names = {
+        i.argval
+        for i in dis.get_instructions(code)
+        if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")
+    }
+    return frozenset(
+        names.union(*(_assigned(part) for part in code.co_consts if isinstance(part, CodeType)))
+    )
 
 
 _UNSET = object()
@@ -352,7 +437,11 @@ _UNSET = object()
 
 def _function_restorer(fn: FunctionType) -> Callable[[], None] | None:
     cells = [(cell, _contents(cell)) for cell in fn.__closure__ or ()]
-    names = {name: fn.__globals__.get(name, _UNSET) for name in _assigned(fn.__code__)} if _own(fn) else {}
+    names = (
+        {name: fn.__globals__.get(name, _UNSET) for name in _assigned(fn.__code__)}
+        if _own(fn)
+        else {}
+    )
     restore_attributes = _dict_restorer(fn.__dict__)
 
     def restore():
@@ -369,6 +458,7 @@ def _function_restorer(fn: FunctionType) -> Callable[[], None] | None:
                 fn.__globals__[name] = value
             else:
                 fn.__globals__.pop(name, None)
+
     return restore
 
 
@@ -389,30 +479,37 @@ def _class_restorer(cls: type) -> Callable[[], None]:
         for name, value in was.items():
             if now.get(name, _UNSET) is not value:
                 type.__setattr__(cls, name, value)
+
     return restore
 
 # %% ../../nbs/analysis/core/objects.ipynb #2a6b7654
 def _cache_restorer(x: object) -> Callable[[], None]:
-    "Nothing can take entries out of a `functools.cache` one by one: it is emptied if it has stored any."
+    """Nothing can take entries out of a `functools.cache` one by one: it is emptied if it has
+    stored any."""
     misses = x.cache_info().misses
 
     def restore():
         if x.cache_info().misses != misses:
             x.cache_clear()
+
     return restore
 
 
 def _queue_restorer(x: queue.Queue) -> Callable[[], None]:
-    "A queue loses what was put in, unless something was taken out as well: another thread may have that."
+    """A queue loses what was put in, unless something was taken out as well: another thread may
+    have that."""
     items, unfinished = list(x.queue), x.unfinished_tasks
 
     def restore():
         with x.mutex:
             now = list(x.queue)
-            if _same(now[:len(items)], items) and x.unfinished_tasks - unfinished == len(now) - len(items):
-                for _ in now[len(items):]:
+            if _same(now[: len(items)], items) and x.unfinished_tasks - unfinished == len(
+                now
+            ) - len(items):
+                for _ in now[len(items) :]:
                     x.queue.pop()
                 x.unfinished_tasks = unfinished
+
     return restore
 
 # %% ../../nbs/analysis/core/objects.ipynb #7e8b1710
@@ -422,7 +519,8 @@ def _tensor_restorer(t: torch.Tensor) -> Callable[[], None]:
     was_hooked = None if hooks is None else OrderedDict(hooks)
     wants_grad = t.requires_grad if is_leaf(t) else None
     plain = t.layout is torch.strided and not (
-        isinstance(t, FakeTensor) or is_traceable_wrapper_subclass(t) or is_lazy(t))
+        isinstance(t, FakeTensor) or is_traceable_wrapper_subclass(t) or is_lazy(t)
+    )
     alias, layout = (t.detach(), _layout(t)) if plain else (None, None)
 
     def restore():
@@ -437,6 +535,7 @@ def _tensor_restorer(t: torch.Tensor) -> Callable[[], None]:
         now = getattr(t, "_backward_hooks", None)
         if (None if now is None else OrderedDict(now)) != was_hooked:
             t._backward_hooks = None if was_hooked is None else OrderedDict(was_hooked)
+
     return restore
 
 
@@ -446,7 +545,9 @@ def _restore_grad(t: torch.Tensor, grad: torch.Tensor | None) -> None:
 
 
 def _layout(t: torch.Tensor) -> tuple:
-    sizes = sequence_sizes(t) if is_ragged(t) else (t.shape, t.stride())  # a nested tensor has no shape to ask for
+    sizes = (
+        sequence_sizes(t) if is_ragged(t) else (t.shape, t.stride())
+    )  # a nested tensor has no shape to ask for
     return t.dtype, sizes, t.storage_offset(), t.untyped_storage()._cdata
 
 # %% ../../nbs/analysis/core/objects.ipynb #c127dee9
@@ -484,8 +585,9 @@ def _restorers(x: object) -> Iterator[Callable[[], None] | None]:
 
 class Kept(NamedTuple):
     "What `kept` puts back afterwards."
+
     objects: list  # everything that the roots reach
-    guard: Guard   # of the tensors among them
+    guard: Guard  # of the tensors among them
 
 
 @contextmanager
@@ -495,14 +597,20 @@ def kept(
 ) -> Iterator[Kept]:
     """Put everything that can be reached from `roots` back afterwards, whatever happens inside.
 
-    The contents of tensors come back where the `Guard` that is yielded saved them: call its `writes` before a write,
+    The contents of tensors come back where the `Guard` that is yielded saved them: call its
+    `writes` before a write,
     or `save`. Warns about what could not be put back."""
     found = reachable(*roots)
     guard = Guard(part for t in found if isinstance(t, torch.Tensor) for part in tensor_parts(t))
     buffers = [b for m in found if isinstance(m, torch.nn.Module) for b in m.buffers(recurse=False)]
     guard.save(part for t in (*buffers, *copied) for part in tensor_parts(t))
     with _without_collector():
-        restorers = [(type(x).__name__, restore) for x in found for restore in _restorers(x) if restore is not None]
+        restorers = [
+            (type(x).__name__, restore)
+            for x in found
+            for restore in _restorers(x)
+            if restore is not None
+        ]
         # Gradients come last: they have to fit the data, theirs and that of their tensors.
         leaves = [t for t in found if isinstance(t, torch.Tensor) and is_leaf(t)]
         restorers += [("gradient", functools.partial(_restore_grad, t, t.grad)) for t in leaves]
@@ -516,15 +624,21 @@ def kept(
             except Exception as e:
                 failures.append(f"{name} ({type(e).__name__}: {e})")
         if failures:
-            warnings.warn(f"Not put back as it was: {', '.join(failures)}.", RuntimeWarning, stacklevel=3)
+            warnings.warn(
+                f"Not put back as it was: {', '.join(failures)}.", RuntimeWarning, stacklevel=3
+            )
 
 # %% ../../nbs/analysis/core/objects.ipynb #4ff991e3
 def held_bytes(
-    *roots: object,        # modules, arguments, optimizers
+    *roots: object,  # modules, arguments, optimizers
     device: torch.device | None = None,  # whose memory is meant; None: of all devices
 ) -> int:  # B
     "What the tensors that can be reached hold there, storages that are shared once."
     found = [x for x in reachable(*roots) if isinstance(x, torch.Tensor)]
     found += [x.grad for x in found if is_leaf(x) and x.grad is not None]
-    strided = [t for t in (*found, *tensors_in(roots)) if t.layout is torch.strided and device in (None, t.device)]
+    strided = [
+        t
+        for t in (*found, *tensors_in(roots))
+        if t.layout is torch.strided and device in (None, t.device)
+    ]
     return sum({t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in strided}.values())

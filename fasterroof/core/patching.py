@@ -24,7 +24,9 @@ class Patched:
     def __enter__(self) -> "Patched":
         with self._lock:
             if self._users == 0:
-                self._before = {name: vars(self.owner).get(name, _INHERITED) for name in self.replacements}
+                self._before = {
+                    name: vars(self.owner).get(name, _INHERITED) for name in self.replacements
+                }
                 for name, replacement in self.replacements.items():
                     setattr(self.owner, name, replacement(getattr(self.owner, name)))
             self._users += 1
@@ -33,10 +35,13 @@ class Patched:
     def __exit__(self, *exc) -> None:
         with self._lock:
             self._users -= 1
-            if self._users: return
+            if self._users:
+                return
             for name, value in self._before.items():
-                if value is _INHERITED: delattr(self.owner, name)
-                else: setattr(self.owner, name, value)
+                if value is _INHERITED:
+                    delattr(self.owner, name)
+                else:
+                    setattr(self.owner, name, value)
 
 
 _INHERITED = object()  # the owner's base class has the attribute

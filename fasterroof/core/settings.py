@@ -21,41 +21,64 @@ from .objects import kept
 
 # %% ../../nbs/analysis/core/settings.ipynb #f0fac073
 def _fp32_knobs() -> list[tuple]:
-    "(holder, attribute, holder it inherits from) of every switch that decides how fp32 is multiplied, in this torch."
+    """(holder, attribute, holder it inherits from) of every switch that decides how fp32 is
+    multiplied, in this torch."""
     b = torch.backends
     if hasattr(b, "fp32_precision"):
-        inherits = ((b.cuda.matmul, b), (b.cudnn.conv, b.cudnn), (b.cudnn.rnn, b.cudnn),
-                    (b.mkldnn.matmul, b.mkldnn), (b.mkldnn.conv, b.mkldnn), (b.mkldnn.rnn, b.mkldnn))
+        inherits = (
+            (b.cuda.matmul, b),
+            (b.cudnn.conv, b.cudnn),
+            (b.cudnn.rnn, b.cudnn),
+            (b.mkldnn.matmul, b.mkldnn),
+            (b.mkldnn.conv, b.mkldnn),
+            (b.mkldnn.rnn, b.mkldnn),
+        )
         return [(holder, "fp32_precision", parent) for holder, parent in inherits]
     return [(b.cuda.matmul, "allow_tf32", None), (b.cudnn, "allow_tf32", None)]
 
 
 def fp32_mode(
-    device: str = "cpu",   # device type: "cpu", "cuda", …
+    device: str = "cpu",  # device type: "cpu", "cuda", …
     kind: str = "matmul",  # "matmul" or "convolution"
-) -> str:                  # "fp32", "tf32" or "medium"
+) -> str:  # "fp32", "tf32" or "medium"
     "The compute mode that fp32 contractions run in now, by torch's settings."
     b = torch.backends
-    if device not in ("cpu", "cuda"): return "fp32"
+    if device not in ("cpu", "cuda"):
+        return "fp32"
     if hasattr(b, "fp32_precision"):
         lib = {"cpu": b.mkldnn, "cuda": b.cudnn if kind == "convolution" else b.cuda}[device]
         said = (lib.conv if kind == "convolution" else lib.matmul).fp32_precision
         return {"tf32": "tf32", "bf16": "medium"}.get(said, "fp32")
-    if device == "cuda": return "tf32" if (b.cudnn if kind == "convolution" else b.cuda.matmul).allow_tf32 else "fp32"
-    return "medium" if torch.get_float32_matmul_precision() == "medium" and kind != "convolution" else "fp32"
+    if device == "cuda":
+        return (
+            "tf32" if (b.cudnn if kind == "convolution" else b.cuda.matmul).allow_tf32 else "fp32"
+        )
+    return (
+        "medium"
+        if torch.get_float32_matmul_precision() == "medium" and kind != "convolution"
+        else "fp32"
+    )
 
 
 def pin_fp32(
-    mode: str = "fp32",  # "fp32": as IEEE says; "tf32" or "medium" (by way of bf16): where the device has it
+    # "fp32": as IEEE says; "tf32" or "medium" (by way of bf16): where the device has it
+    mode: str = "fp32",
 ) -> None:
-    "Have fp32 multiplied in one compute mode. Use inside `preserved`, which puts the former setting back."
-    gpu, cpu = {"fp32": ("ieee", "ieee"), "tf32": ("tf32", "ieee"), "medium": ("ieee", "bf16")}[mode]
+    """Have fp32 multiplied in one compute mode. Use inside `preserved`, which puts the former
+    setting back."""
+    gpu, cpu = {"fp32": ("ieee", "ieee"), "tf32": ("tf32", "ieee"), "medium": ("ieee", "bf16")}[
+        mode
+    ]
     if hasattr(torch.backends, "fp32_precision"):
         b = torch.backends
-        for holder in (b.cuda.matmul, b.cudnn.conv, b.cudnn.rnn): holder.fp32_precision = gpu
-        for holder in (b.mkldnn.matmul, b.mkldnn.conv, b.mkldnn.rnn): holder.fp32_precision = cpu
+        for holder in (b.cuda.matmul, b.cudnn.conv, b.cudnn.rnn):
+            holder.fp32_precision = gpu
+        for holder in (b.mkldnn.matmul, b.mkldnn.conv, b.mkldnn.rnn):
+            holder.fp32_precision = cpu
     else:
-        torch.set_float32_matmul_precision({"fp32": "highest", "tf32": "high", "medium": "medium"}[mode])
+        torch.set_float32_matmul_precision(
+            {"fp32": "highest", "tf32": "high", "medium": "medium"}[mode]
+        )
         torch.backends.cudnn.allow_tf32 = mode == "tf32"
 
 # %% ../../nbs/analysis/core/settings.ipynb #d9d2b344
@@ -72,7 +95,8 @@ def _settings() -> Iterator[tuple]:
         yield torch.set_float32_matmul_precision, torch.get_float32_matmul_precision()
     for holder, name, parent in _fp32_knobs():
         value = getattr(holder, name)
-        # What is read is what holds, also where it is inherited: then it is inherited again, not made explicit.
+        # What is read is what holds, also where it is inherited: then it is inherited again, not
+        # made explicit.
         inherited = parent is not None and value == getattr(parent, name) != "none"
         yield _setter(holder, name), "none" if inherited else value
     for name in ("benchmark", "deterministic"):
@@ -83,7 +107,9 @@ def _settings() -> Iterator[tuple]:
         yield functools.partial(_refill, hooks), list(hooks.items())
 
 
-_GLOBAL_HOOKS = [name for name in vars(torch_module) if name.startswith("_global_") and name.endswith("hooks")]
+_GLOBAL_HOOKS = [
+    name for name in vars(torch_module) if name.startswith("_global_") and name.endswith("hooks")
+]
 
 
 def _refill(hooks: dict, items: list) -> None:
@@ -93,7 +119,8 @@ def _refill(hooks: dict, items: list) -> None:
 
 
 def _write_changed(read: Callable, write: Callable, value: object) -> None:
-    if read() != value: write(value)
+    if read() != value:
+        write(value)
 
 
 def _switches() -> Iterator[tuple[Callable, Callable]]:
@@ -104,17 +131,26 @@ def _switches() -> Iterator[tuple[Callable, Callable]]:
     yield torch.is_anomaly_enabled, torch.set_anomaly_enabled
     yield torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled
     for kind in ("cpu", "cuda"):
-        yield functools.partial(torch.is_autocast_enabled, kind), functools.partial(torch.set_autocast_enabled, kind)
-        yield functools.partial(torch.get_autocast_dtype, kind), functools.partial(torch.set_autocast_dtype, kind)
+        yield (
+            functools.partial(torch.is_autocast_enabled, kind),
+            functools.partial(torch.set_autocast_enabled, kind),
+        )
+        yield (
+            functools.partial(torch.get_autocast_dtype, kind),
+            functools.partial(torch.set_autocast_dtype, kind),
+        )
     b = torch.backends
     for kind in ("flash", "mem_efficient", "math", "cudnn"):
         yield getattr(b.cuda, f"{kind}_sdp_enabled"), getattr(b.cuda, f"enable_{kind}_sdp")
     yield b.mha.get_fastpath_enabled, b.mha.set_fastpath_enabled
     yield torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled
     yield torch._C._get_cudnn_enabled, torch._C._set_cudnn_enabled
-    for holder, name in ((b.quantized, "engine"), (getattr(b, "opt_einsum", None), "enabled"),
-                         (b.cuda.matmul, "allow_fp16_reduced_precision_reduction"),
-                         (b.cuda.matmul, "allow_bf16_reduced_precision_reduction")):
+    for holder, name in (
+        (b.quantized, "engine"),
+        (getattr(b, "opt_einsum", None), "enabled"),
+        (b.cuda.matmul, "allow_fp16_reduced_precision_reduction"),
+        (b.cuda.matmul, "allow_bf16_reduced_precision_reduction"),
+    ):
         if holder is not None:  # torch imports some of its backends late
             yield functools.partial(getattr, holder, name), functools.partial(setattr, holder, name)
 
@@ -122,44 +158,62 @@ def _switches() -> Iterator[tuple[Callable, Callable]]:
 def _setter(holder: object, name: str) -> Callable[[object], None]:
     def write(value):
         # Writing an equal value would still mark it as set.
-        if getattr(holder, name) != value: setattr(holder, name, value)
+        if getattr(holder, name) != value:
+            setattr(holder, name, value)
+
     return write
 
 # %% ../../nbs/analysis/core/settings.ipynb #d5b19259
 @contextmanager
 def preserved(
-    *models: object,  # modules and functions; what they hold comes back, buffers with their contents
+    # modules and functions; what they hold comes back, buffers with their contents
+    *models: object,
 ) -> Iterator[None]:
     "Put settings, random generators and models back afterwards, whatever happens inside."
     with ExitStack() as stack:
-        for write, value in _settings(): stack.callback(write, value)
-        # Autocast would hand casts of weights that were made inside, fake or trained on, to the next run.
+        for write, value in _settings():
+            stack.callback(write, value)
+        # Autocast would hand casts of weights that were made inside, fake or trained on, to the
+        # next run.
         stack.callback(torch.clear_autocast_cache)
         torch.clear_autocast_cache()
-        if models: stack.enter_context(kept(*models))
+        if models:
+            stack.enter_context(kept(*models))
         yield
 
 # %% ../../nbs/analysis/core/settings.ipynb #0567addb
 def devices_present() -> list[str]:
     "The devices that torch can use here, the best first."
-    found = [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+    found = (
+        [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+    )
     if hasattr(torch, "xpu") and torch.xpu.is_available():
         found += [f"xpu:{i}" for i in range(torch.xpu.device_count())]
-    if torch.backends.mps.is_available(): found.append("mps")
+    if torch.backends.mps.is_available():
+        found.append("mps")
     return [*found, "cpu"]
 
 
 def resolve_device(
-    device: str | torch.device | None = None,  # "cpu", "cuda", "cuda:1", …; None: the best one present
+    device: str
+    | torch.device
+    | None = None,  # "cpu", "cuda", "cuda:1", …; None: the best one present
 ) -> torch.device:
     "The device, if it is present; raises `DeviceError`, naming those that are, if it is not."
     present = devices_present()
-    if device is None: return torch.device(present[0])
-    try: asked = torch.device(device)
-    except (RuntimeError, TypeError): asked = None
-    name = asked and (f"{asked.type}:{asked.index or 0}" if asked.type in ("cuda", "xpu") else asked.type)
+    if device is None:
+        return torch.device(present[0])
+    try:
+        asked = torch.device(device)
+    except (RuntimeError, TypeError):
+        asked = None
+    name = asked and (
+        f"{asked.type}:{asked.index or 0}" if asked.type in ("cuda", "xpu") else asked.type
+    )
     if name not in present:
-        raise DeviceError(f"There is no device {str(device)!r} here; present: {', '.join(present)}.")
+        raise DeviceError(
+            f"There is no device {str(device)!r} here; present: {', '.join(present)}."
+        )
     return torch.device(name)
 
 

@@ -17,23 +17,28 @@ import numpy as np
 def _block_length(x: np.ndarray) -> int:
     "Samples that hang together: 1 where neighbours are independent."
     _, place, ties = np.unique(x, return_inverse=True, return_counts=True)
-    if len(ties) == 1: return 1
+    if len(ties) == 1:
+        return 1
     ranks = (ties.cumsum() - (ties + 1) / 2)[place] - (len(x) - 1) / 2  # ties share their mean rank
     rho = float((ranks[1:] * ranks[:-1]).sum() / (ranks**2).sum())
-    if rho <= 0: return 1
+    if rho <= 0:
+        return 1
     rho = min(rho, 0.95)
-    return min(len(x) // 2, max(1, math.ceil((2 * rho / (1 - rho**2)) ** (2 / 3) * len(x) ** (1 / 3))))
+    return min(
+        len(x) // 2, max(1, math.ceil((2 * rho / (1 - rho**2)) ** (2 / 3) * len(x) ** (1 / 3)))
+    )
 
 
 def median_interval(
     samples: Sequence[float],  # in the order in which they were taken
-    level: float = 0.95,       # how often such an interval holds the true median
-    resamples: int = 1000,     # bootstrap draws
+    level: float = 0.95,  # how often such an interval holds the true median
+    resamples: int = 1000,  # bootstrap draws
 ) -> tuple[float, float] | None:  # in the samples' unit; None under six samples
     "Circular block bootstrap interval of the median, reproducible for the same samples."
     x = np.asarray(samples, dtype=float)
     n = len(x)
-    if n < 6: return None
+    if n < 6:
+        return None
     b = _block_length(x)
     starts = np.random.default_rng(0).integers(0, n, (resamples, -(-n // b)))
     index = (starts[:, :, None] + np.arange(b)).reshape(resamples, -1)[:, :n] % n
@@ -43,20 +48,22 @@ def median_interval(
 
 # %% ../../nbs/analysis/core/stats.ipynb #5f85f79a
 def student(
-    t: float,      # a difference over its standard error
+    t: float,  # a difference over its standard error
     freedom: int,  # degrees of freedom, from 1
-) -> float:        # 0 to 1
-    "How often chance alone gives a `t` as far from zero, on either side; within 0.001 from 5 degrees on."
+) -> float:  # 0 to 1
+    """How often chance alone gives a `t` as far from zero, on either side; within 0.001 from 5
+    degrees on."""
     z = (8 * freedom + 1) / (8 * freedom + 3) * math.sqrt(freedom * math.log1p(t * t / freedom))
     return math.erfc(z / math.sqrt(2))
 
 
 class Apart(NamedTuple):
     "How far two medians are from each other, and how sure that is."
-    ratio: float | None                   # the later over the earlier; None where the earlier is zero
+
+    ratio: float | None  # the later over the earlier; None where the earlier is zero
     interval: tuple[float, float] | None  # 95 % interval of the ratio
-    delta_s: float                        # s, the later less the earlier
-    p: float                              # how often chance alone gives such a difference, 0 to 1
+    delta_s: float  # s, the later less the earlier
+    p: float  # how often chance alone gives such a difference, 0 to 1
 
 
 def _worth(samples: np.ndarray) -> float:
@@ -70,7 +77,8 @@ def _worth(samples: np.ndarray) -> float:
 
 
 @lru_cache(maxsize=8)
-def _draws(n: int, seed: int) -> np.ndarray: return np.random.default_rng(seed).integers(0, n, (1000, n))
+def _draws(n: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, n, (1000, n))
 
 
 def _medians(samples: np.ndarray, seed: int, worth: float, scale: Callable) -> np.ndarray:
@@ -87,28 +95,31 @@ def _wider(freedom: int) -> float:
 
 def apart(
     before: Sequence[float],  # s, in the order in which they were taken
-    after: Sequence[float],   # s, of another run
-) -> Apart | None:            # None under six samples on a side, or if they are worth fewer than three
+    after: Sequence[float],  # s, of another run
+) -> Apart | None:  # None under six samples on a side, or if they are worth fewer than three
     "Two series of samples compared by their medians; the same samples give the same answer."
-    if min(len(before), len(after)) < 6: return None
+    if min(len(before), len(after)) < 6:
+        return None
     a, b = np.asarray(before, float), np.asarray(after, float)
     timed = min(a.min(), b.min()) > 0
     scale = np.log if timed else np.positive
     worth = [_worth(a), _worth(b)]
-    if min(worth) < 3: return None
+    if min(worth) < 3:
+        return None
     freedom = round(min(worth)) - 1
     draws = _medians(b, 1, worth[1], scale) - _medians(a, 0, worth[0], scale)
     x, y = float(np.median(a)), float(np.median(b))
     middle, error = float(scale(y) - scale(x)), float(np.std(draws))
     p = student(middle / error, freedom) if error else float(middle == 0)
-    if not timed: return Apart(y / x if x else None, None, y - x, p)
+    if not timed:
+        return Apart(y / x if x else None, None, y - x, p)
     low, high = np.exp(middle + (np.quantile(draws, [0.025, 0.975]) - middle) * _wider(freedom))
     return Apart(y / x, (float(low), float(high)), y - x, p)
 
 # %% ../../nbs/analysis/core/stats.ipynb #e0cedd11
 def called(
     probabilities: Sequence[float],  # of differences like these by chance, one a part
-    share: float = 0.05,             # of comparisons in which chance may call any
+    share: float = 0.05,  # of comparisons in which chance may call any
 ) -> list[bool]:
     "Which of many differences are told apart, by Holm's rule."
     p = np.asarray(probabilities, float)
@@ -119,8 +130,11 @@ def called(
 # %% ../../nbs/analysis/core/stats.ipynb #d8e00d7f
 @lru_cache(maxsize=256)
 def _rank(n: int) -> int:
-    "How many of the smallest, and of the largest, of n samples lie outside a 95 % interval of the median."
-    from scipy.special import bdtr  # (the binomial distribution; scipy.stats takes seconds to import)
+    """How many of the smallest, and of the largest, of n samples lie outside a 95 % interval of the
+    median."""
+    from scipy.special import (
+        bdtr,
+    )  # (the binomial distribution; scipy.stats takes seconds to import)
 
     return int((bdtr(np.arange(n), n, 0.5) < 0.025).sum()) - 1
 
@@ -130,6 +144,7 @@ def order_interval(
 ) -> tuple[float, float] | None:  # in the samples' unit; None under six
     "A 95 % interval of the median by order statistics: it holds it at least that often."
     n = len(samples)
-    if n < 6: return None
+    if n < 6:
+        return None
     ordered, k = sorted(samples), max(0, _rank(n))
     return ordered[k], ordered[n - 1 - k]

@@ -21,7 +21,12 @@ _watching: list["Guard"] = []  # told before a storage changes
 
 
 def _holds_values(t: torch.Tensor) -> bool:
-    return t.layout is torch.strided and not t.is_meta and not isinstance(t, FakeTensor) and not is_lazy(t)
+    return (
+        t.layout is torch.strided
+        and not t.is_meta
+        and not isinstance(t, FakeTensor)
+        and not is_lazy(t)
+    )
 
 
 def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
@@ -40,11 +45,13 @@ def _watched(change: Callable) -> Callable:
         for guard in tuple(_watching):
             guard._changes(storage)
         return change(storage, *args, **kwargs)
+
     return changed
 
 
-_storages_watched = Patched(torch.UntypedStorage, resize_=_watched, copy_=_watched, fill_=_watched,
-                            __setitem__=_watched)
+_storages_watched = Patched(
+    torch.UntypedStorage, resize_=_watched, copy_=_watched, fill_=_watched, __setitem__=_watched
+)
 
 
 class Guard:
@@ -52,20 +59,26 @@ class Guard:
 
     def __init__(
         self,
-        tensors: Iterable[torch.Tensor],  # whose storages are guarded; those without values are passed over
+        tensors: Iterable[
+            torch.Tensor
+        ],  # whose storages are guarded; those without values are passed over
     ):
         storages = (t.untyped_storage() for t in tensors if _holds_values(t))
         self.storages = {s._cdata: s for s in storages}
         self.sizes = {key: s.nbytes() for key, s in self.storages.items()}  # B
         self.saved: dict[int, torch.UntypedStorage] = {}
-        self.parts: list[tuple[int, int, torch.Tensor]] = []  # storage, first byte, and the bytes from there
+        self.parts: list[
+            tuple[int, int, torch.Tensor]
+        ] = []  # storage, first byte, and the bytes from there
         self._lock = threading.Lock()
 
     def _changes(self, storage: torch.UntypedStorage) -> None:
         key = storage._cdata
         if key not in self.storages or key in self.saved:
             return
-        with self._lock:  # a copy that another thread makes now holds what this one is about to write
+        with (
+            self._lock
+        ):  # a copy that another thread makes now holds what this one is about to write
             if key not in self.saved:
                 self.saved[key] = self.storages[key].clone()
 
@@ -73,7 +86,8 @@ class Guard:
         self,
         t: torch.Tensor,  # about to be written to
     ) -> None:
-        "Save the storage of `t`, unless it is saved already or not guarded. Call this before a write."
+        """Save the storage of `t`, unless it is saved already or not guarded. Call this before a
+        write."""
         if _holds_values(t):
             self._changes(t.untyped_storage())
 
@@ -81,14 +95,17 @@ class Guard:
         self,
         tensors: Iterable[torch.Tensor] | None = None,  # None: everything that is guarded
     ) -> None:
-        "Save storages now, for writes that cannot be seen coming; of a slice of a larger one only its own bytes."
+        """Save storages now, for writes that cannot be seen coming; of a slice of a larger one only
+        its own bytes."""
         if tensors is None:
             for storage in self.storages.values():
                 self._changes(storage)
             return
         for t in filter(_holds_values, tensors):
             storage = t.untyped_storage()
-            begin, end = (0, storage.nbytes()) if t.is_nested else _extent(t)  # a nested tensor has no shape
+            begin, end = (
+                (0, storage.nbytes()) if t.is_nested else _extent(t)
+            )  # a nested tensor has no shape
             if 2 * (end - begin) >= storage.nbytes():
                 self._changes(storage)
             elif storage._cdata in self.storages:
@@ -122,11 +139,12 @@ class Guard:
                     storage.resize_(self.sizes[key])
             for key, content in self.saved.items():
                 storage = self.storages[key]
-                # Memory that did not change may be mapped read-only. Bytes, since NaN differs from itself.
+                # Memory that did not change may be mapped read-only. Bytes, since NaN differs from
+                # itself.
                 if content.nbytes() and not torch.equal(_bytes(storage), _bytes(content)):
                     storage.copy_(content)
             for key, begin, content in self.parts:
-                now = _bytes(self.storages[key])[begin:begin + content.numel()]
+                now = _bytes(self.storages[key])[begin : begin + content.numel()]
                 if not torch.equal(now, content):
                     now.copy_(content)
 
@@ -149,4 +167,5 @@ def rewinder(
             return
         guard.restore()
         versions = now
+
     return rewind

@@ -16,13 +16,17 @@ def tensors_in(
     x: object,  # a tensor, or tuples, lists, dicts and dataclasses of them, among other things
 ) -> Iterator[torch.Tensor]:
     "The tensors in nested containers, in order."
-    if isinstance(x, torch.Tensor): yield x
+    if isinstance(x, torch.Tensor):
+        yield x
     elif isinstance(x, (list, tuple)):
-        for y in x: yield from tensors_in(y)
+        for y in x:
+            yield from tensors_in(y)
     elif isinstance(x, Mapping):  # a subclass of dict may make something else of `values`
-        for y in dict.values(x) if isinstance(x, dict) else x.values(): yield from tensors_in(y)
+        for y in dict.values(x) if isinstance(x, dict) else x.values():
+            yield from tensors_in(y)
     elif is_dataclass(x) and not isinstance(x, type):
-        for f in fields(x): yield from tensors_in(getattr(x, f.name, None))
+        for f in fields(x):
+            yield from tensors_in(getattr(x, f.name, None))
 
 # %% ../../nbs/analysis/core/tensors.ipynb #dd087345
 def is_ragged(
@@ -42,29 +46,45 @@ def sequence_sizes(
 def packed_shape(
     t: torch.Tensor,  # any tensor
 ) -> tuple[int, ...]:
-    "The shape; of a nested tensor that of its sequences one after another, in one dimension if they differ in more."
-    if not t.is_nested: return tuple(t.shape)
-    if not is_ragged(t): return tuple(t._values.shape)
+    """The shape; of a nested tensor that of its sequences one after another, in one dimension if
+    they differ in more."""
+    if not t.is_nested:
+        return tuple(t.shape)
+    if not is_ragged(t):
+        return tuple(t._values.shape)
     sizes = sequence_sizes(t)
     rests = {size[1:] for size in sizes}
-    return (sum(size[0] for size in sizes), *rests.pop()) if len(rests) == 1 and () not in rests else (t.numel(),)
+    return (
+        (sum(size[0] for size in sizes), *rests.pop())
+        if len(rests) == 1 and () not in rests
+        else (t.numel(),)
+    )
 
 # %% ../../nbs/analysis/core/tensors.ipynb #995cc41f
 def _ragged_in(x: object) -> Iterator[torch.Tensor]:
     if isinstance(x, torch.Tensor):
-        if is_ragged(x): yield x
+        if is_ragged(x):
+            yield x
     elif isinstance(x, (list, tuple)):
-        for y in x: yield from _ragged_in(y)
+        for y in x:
+            yield from _ragged_in(y)
     elif isinstance(x, dict):
-        for y in x.values(): yield from _ragged_in(y)
+        for y in x.values():
+            yield from _ragged_in(y)
 
 
 def _sequence(x: object, i: int) -> object:
     "`x` with sequence `i` of every ragged tensor in it."
     if isinstance(x, torch.Tensor):
-        return torch.empty((1, *sequence_sizes(x)[i]), dtype=x.dtype, device="meta") if is_ragged(x) else x
-    if isinstance(x, (list, tuple)): return type(x)([_sequence(y, i) for y in x])
-    if isinstance(x, dict): return {key: _sequence(y, i) for key, y in x.items()}
+        return (
+            torch.empty((1, *sequence_sizes(x)[i]), dtype=x.dtype, device="meta")
+            if is_ragged(x)
+            else x
+        )
+    if isinstance(x, (list, tuple)):
+        return type(x)([_sequence(y, i) for y in x])
+    if isinstance(x, dict):
+        return {key: _sequence(y, i) for key, y in x.items()}
     return x
 
 
@@ -76,11 +96,14 @@ def has_ragged(
 
 
 def by_sequence(
-    args: tuple,   # an operator's positional arguments
+    args: tuple,  # an operator's positional arguments
     kwargs: dict,  # its keyword arguments
-    out: object,   # what it returned
+    out: object,  # what it returned
 ) -> Iterator[tuple[tuple, dict, object]]:  # the same, a sequence at a time
-    "The call, cut into one call for each sequence; raises `ValueError` if the tensors have different numbers of them."
+    """The call, cut into one call for each sequence; raises `ValueError` if the tensors have
+    different numbers of them."""
     counts = {len(sequence_sizes(t)) for t in _ragged_in((args, kwargs, out))}
-    if len(counts) != 1: raise ValueError(f"nested tensors of {sorted(counts)} sequences")
-    for i in range(counts.pop()): yield _sequence(args, i), _sequence(kwargs, i), _sequence(out, i)
+    if len(counts) != 1:
+        raise ValueError(f"nested tensors of {sorted(counts)} sequences")
+    for i in range(counts.pop()):
+        yield _sequence(args, i), _sequence(kwargs, i), _sequence(out, i)

@@ -12,21 +12,36 @@ from numbers import Integral
 from .errors import InputError, one_line
 
 # %% ../../nbs/analysis/core/units.ipynb #be0c52b5
-_PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""),
-             (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+_PREFIXES = (
+    (1e18, "E"),
+    (1e15, "P"),
+    (1e12, "T"),
+    (1e9, "G"),
+    (1e6, "M"),
+    (1e3, "k"),
+    (1, ""),
+    (1e-3, "m"),
+    (1e-6, "µ"),
+    (1e-9, "n"),
+)
 MISSING = "–"  # how a figure that is not known is printed: never as zero
 
 
 def si(
     value: float | None,  # the figure in the plain SI unit; None or NaN where it is not known
-    unit: str = "",       # "s", "B", "FLOP", "FLOP/s", "B/s", "FLOP/B"
-    digits: int = 3,      # significant digits
-) -> str:                 # such as "1.53 TFLOP/s"
+    unit: str = "",  # "s", "B", "FLOP", "FLOP/s", "B/s", "FLOP/B"
+    digits: int = 3,  # significant digits
+) -> str:  # such as "1.53 TFLOP/s"
     "`value` with an SI prefix, as in engineering notation."
-    if value is None or math.isnan(value): return MISSING
-    if math.isinf(value): return f"{'-' if value < 0 else ''}∞ {unit}".rstrip()
-    if value == 0: return f"0 {unit}".rstrip()
-    small = 1 if unit in ("B", "FLOP", "FLOP/B") else 0  # half a millibyte means nothing: such units stop at one
+    if value is None or math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return f"{'-' if value < 0 else ''}∞ {unit}".rstrip()
+    if value == 0:
+        return f"0 {unit}".rstrip()
+    small = (
+        1 if unit in ("B", "FLOP", "FLOP/B") else 0
+    )  # half a millibyte means nothing: such units stop at one
     # Rounding first, so that 999.9996 becomes "1 k", not "1000".
     rounded = float(f"{abs(value):.{digits}g}")
     least = (1, "") if small else _PREFIXES[-1]
@@ -34,21 +49,33 @@ def si(
     number = rounded / scale
     decimals = max(0, digits - 1 - math.floor(math.log10(number))) if number > 0 else 0
     text = f"{number:.{decimals}f}"
-    if "." in text: text = text.rstrip("0").rstrip(".")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
     return f"{'-' if value < 0 else ''}{text} {prefix}{unit}".rstrip()
 
 # %% ../../nbs/analysis/core/units.ipynb #8db0925b
 # mode -> the torch and numpy name of the format it reads
 FORMATS = {
-    "fp64": "float64", "fp32": "float32", "tf32": "float32", "medium": "float32", "fp16": "float16", "bf16": "bfloat16",
-    "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2", "int8": "int8",
+    "fp64": "float64",
+    "fp32": "float32",
+    "tf32": "float32",
+    "medium": "float32",
+    "fp16": "float16",
+    "bf16": "bfloat16",
+    "fp8_e4m3": "float8_e4m3fn",
+    "fp8_e5m2": "float8_e5m2",
+    "int8": "int8",
 }
-_MODES = {name: mode for mode, name in reversed(FORMATS.items())} | {"half": "fp16", "float": "fp32", "double": "fp64"}
+_MODES = {name: mode for mode, name in reversed(FORMATS.items())} | {
+    "half": "fp16",
+    "float": "fp32",
+    "double": "fp64",
+}
 
 
 def mode_name(
     dtype: object,  # a torch or numpy dtype, its name ("float32") or a mode ("fp32")
-) -> str:           # "fp32"; a format without a short name keeps its own, "int64"
+) -> str:  # "fp32"; a format without a short name keeps its own, "int64"
     "The short name of a number format, computed in that format itself."
     name = str(dtype).rpartition(".")[2]
     return name if name in FORMATS else _MODES.get(name, name)
@@ -63,18 +90,21 @@ def rate_unit(
 
 def computed_as(
     mode: str,  # compute mode of an operation, perhaps that of a complex format
-) -> str:       # "fp32" for complex64
+) -> str:  # "fp32" for complex64
     "The real mode that the parts of a complex number are computed in; any other mode is itself."
     return {"complex32": "fp16", "complex64": "fp32", "complex128": "fp64"}.get(mode, mode)
 
 
 def format_name(
     dtype: str,  # "fp32", "float32", "bf16", "half", …
-) -> str:        # "float32"
+) -> str:  # "float32"
     "The full name of a number format; raises `InputError` for anything else."
     mode = mode_name(dtype)
     if mode in ("tf32", "medium"):
-        raise InputError(f"{mode!r} is a way to multiply fp32, not a number format: use fp32 (and allow TF32 or not).")
+        raise InputError(
+            f"{mode!r} is a way to multiply fp32, not a number format: use fp32 (and allow TF32 or"
+            " not)."
+        )
     if mode not in FORMATS:
         formats = ", ".join(f for f in FORMATS if f not in ("tf32", "medium"))
         raise InputError(f"Unknown number format {dtype!r}: use one of {formats}.")
@@ -87,21 +117,27 @@ def _no_number(value: object) -> bool:
 
 
 def positive(
-    what: str,      # its name, for the error
+    what: str,  # its name, for the error
     value: object,  # what was given
 ) -> float:
     "The value as a float, if it is finite and above 0; raises `InputError` if not."
-    try: number = math.nan if _no_number(value) else float(value)  # (also numpy's, JAX's, a Timing)
-    except (TypeError, ValueError, OverflowError): number = math.nan
-    if math.isfinite(number) and number > 0: return number
+    try:
+        number = math.nan if _no_number(value) else float(value)  # (also numpy's, JAX's, a Timing)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if math.isfinite(number) and number > 0:
+        return number
     raise InputError(f"{what} must be a positive, finite number, not {one_line(repr(value), 60)}.")
 
 
 def whole(
-    what: str,       # its name, for the error
-    value: object,   # what was given
+    what: str,  # its name, for the error
+    value: object,  # what was given
     least: int = 1,  # the smallest that will do
 ) -> int:
     "The value, if it is a whole number; raises `InputError` if not."
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least: return int(value)
-    raise InputError(f"{what} must be a whole number from {least}, not {one_line(repr(value), 60)}.")
+    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least:
+        return int(value)
+    raise InputError(
+        f"{what} must be a whole number from {least}, not {one_line(repr(value), 60)}."
+    )

@@ -28,35 +28,41 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Source:
     "Where figures were read."
-    kind: str   # "vendor": its own page, in a stored copy; "secondary": somebody else's
+
+    kind: str  # "vendor": its own page, in a stored copy; "secondary": somebody else's
     title: str  # what it is
-    url: str    # its address
+    url: str  # its address
 
 
 @dataclass(frozen=True)
 class Figure:
     "One number and where it stands."
+
     value: float  # in the plain SI unit: B, B/s, W, s, Hz, bit, bit/s, or a count
-    source: str   # key of a `Source`
-    where: str    # table, row and column
+    source: str  # key of a `Source`
+    where: str  # table, row and column
 
 
 @dataclass(frozen=True)
 class Word:
     "One name and where it stands."
-    value: str   # such as "9.0"
+
+    value: str  # such as "9.0"
     source: str  # key of a `Source`
-    where: str   # table, row and column
+    where: str  # table, row and column
 
 # %% ../../nbs/analysis/machine/chips.ipynb #f47cab59
 def shown(
-    what: str,                   # as `Chip.figures` calls it
+    what: str,  # as `Chip.figures` calls it
     value: "float | str | None",  # in the plain SI unit; None where it is not known
-    unit: str,                   # "B", "FLOP/s", …; empty for counts
+    unit: str,  # "B", "FLOP/s", …; empty for counts
 ) -> str:
-    "A figure as people read it: caches in powers of two, counts and widths as they are, all else with SI prefixes."
-    if isinstance(value, str): return value
-    if value is not None and unit in ("", "bit"): return f"{value:,.0f} {unit}".rstrip()
+    """A figure as people read it: caches in powers of two, counts and widths as they are, all else
+    with SI prefixes."""
+    if isinstance(value, str):
+        return value
+    if value is not None and unit in ("", "bit"):
+        return f"{value:,.0f} {unit}".rstrip()
     if value is not None and what.endswith("cache"):
         return f"{value / 2**20:.4g} MiB" if value >= 2**20 else f"{value / 2**10:.4g} KiB"
     return si(value, unit, 4)
@@ -65,82 +71,118 @@ def shown(
 @dataclass(frozen=True)
 class Cache:
     "One level of cache, over the whole chip."
-    name: str                        # "L2", "Infinity Cache", …
-    bytes: Figure | None = None      # bytes that fit
+
+    name: str  # "L2", "Infinity Cache", …
+    bytes: Figure | None = None  # bytes that fit
     bandwidth: Figure | None = None  # bytes/s, hardly ever printed
 
 
 @dataclass(frozen=True)
 class Interconnect:
     "A way to other chips: all lines of one chip together."
-    name: str        # "NVLink 4", "ICI", "PCIe 5.0 x16", …
-    value: float     # bytes/s
+
+    name: str  # "NVLink 4", "ICI", "PCIe 5.0 x16", …
+    value: float  # bytes/s
     directions: str  # "each": in one direction; "both": the two added, as makers like to print it
-    source: str      # key of a `Source`
-    where: str       # table, row and column
+    source: str  # key of a `Source`
+    where: str  # table, row and column
 
 
 @dataclass(frozen=True)
 class Peak:
     "The printed peak of one compute mode on one unit."
-    mode: str                # one of `MODES`
-    unit: str                # "matrix": tensor cores, matrix cores, systolic arrays; "vector": all other arithmetic
-    value: float             # FLOP/s; OP/s for whole numbers
-    source: str              # key of a `Source`
-    where: str               # table, row and column
-    accumulator: str = ""    # format that products are summed in, where the source says it
-    sparse: bool = False     # True: with structured sparsity, which no dense question is answered with
+
+    mode: str  # one of `MODES`
+    unit: (
+        str  # "matrix": tensor cores, matrix cores, systolic arrays; "vector": all other arithmetic
+    )
+    value: float  # FLOP/s; OP/s for whole numbers
+    source: str  # key of a `Source`
+    where: str  # table, row and column
+    accumulator: str = ""  # format that products are summed in, where the source says it
+    sparse: bool = False  # True: with structured sparsity, which no dense question is answered with
 
 
-MODES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp6", "fp4", "int8", "int4")  # as sheets name them
-KINDS = ("gpu", "tpu", "accelerator", "soc", "cpu")  # of chips; "soc": GPU and CPU on one chip with one memory
+MODES = (
+    "fp64",
+    "fp32",
+    "tf32",
+    "bf16",
+    "fp16",
+    "fp8",
+    "fp6",
+    "fp4",
+    "int8",
+    "int4",
+)  # as sheets name them
+KINDS = (
+    "gpu",
+    "tpu",
+    "accelerator",
+    "soc",
+    "cpu",
+)  # of chips; "soc": GPU and CPU on one chip with one memory
 
 # %% ../../nbs/analysis/machine/chips.ipynb #a98c9891
 @dataclass(frozen=True, repr=False)
 class Chip:
     "What is printed about one product; a figure that was found nowhere is None."
-    name: str                             # "A100 SXM4 80GB"
-    vendor: str                           # "NVIDIA"
-    kind: str                             # one of `KINDS`
-    generation: str = ""                  # "Ampere"
-    memory: str = "memory"                # "HBM2e"
-    memory_bytes: Figure | None = None    # bytes that fit; a CPU's: of one socket, at the most
-    bandwidth: Figure | None = None       # bytes/s of that memory
-    tdp_w: Figure | None = None           # W
-    launch_s: Figure | None = None        # s, the least time of a kernel that does nothing
-    capability: Word | None = None        # compute capability: "9.0", "gfx942"
-    devices: Figure | None = None         # devices that a runtime shows for one chip; None: one
-    cores: Figure | None = None           # lanes that the fp32 vector peak counts; a CPU's cores
-    clock_hz: Figure | None = None        # Hz, the highest
-    base_hz: Figure | None = None         # Hz, that is guaranteed
-    bus_bits: Figure | None = None        # bits, of the memory's bus
-    pin_rate: Figure | None = None        # bit/s of each of its lines
-    caches: tuple[Cache, ...] = ()        # nearest first
+
+    name: str  # "A100 SXM4 80GB"
+    vendor: str  # "NVIDIA"
+    kind: str  # one of `KINDS`
+    generation: str = ""  # "Ampere"
+    memory: str = "memory"  # "HBM2e"
+    memory_bytes: Figure | None = None  # bytes that fit; a CPU's: of one socket, at the most
+    bandwidth: Figure | None = None  # bytes/s of that memory
+    tdp_w: Figure | None = None  # W
+    launch_s: Figure | None = None  # s, the least time of a kernel that does nothing
+    capability: Word | None = None  # compute capability: "9.0", "gfx942"
+    devices: Figure | None = None  # devices that a runtime shows for one chip; None: one
+    cores: Figure | None = None  # lanes that the fp32 vector peak counts; a CPU's cores
+    clock_hz: Figure | None = None  # Hz, the highest
+    base_hz: Figure | None = None  # Hz, that is guaranteed
+    bus_bits: Figure | None = None  # bits, of the memory's bus
+    pin_rate: Figure | None = None  # bit/s of each of its lines
+    caches: tuple[Cache, ...] = ()  # nearest first
     links: tuple[Interconnect, ...] = ()  # ways to other chips
-    peaks: tuple[Peak, ...] = ()          # by mode, unit, accumulator and sparsity
-    also: tuple[str, ...] = ()            # other names of the same product, such as that which the driver reports
-    shared: tuple[str, ...] = ()          # names that another product reports as well, of another size of memory
-    note: str = ""                        # where sources disagree, and what else a reader needs
-    unusual: tuple[str, ...] = ()         # rules of `plausible` that do not hold for it; the note says why
-    sources: dict[str, Source] = field(default_factory=dict, repr=False, compare=False)  # of its figures, by key
+    peaks: tuple[Peak, ...] = ()  # by mode, unit, accumulator and sparsity
+    also: tuple[
+        str, ...
+    ] = ()  # other names of the same product, such as that which the driver reports
+    shared: tuple[
+        str, ...
+    ] = ()  # names that another product reports as well, of another size of memory
+    note: str = ""  # where sources disagree, and what else a reader needs
+    unusual: tuple[str, ...] = ()  # rules of `plausible` that do not hold for it; the note says why
+    sources: dict[str, Source] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # of its figures, by key
 
     def peak(
         self,
-        mode: str,              # one of `MODES`
-        unit: str = "matrix",   # "matrix" or "vector"
-        sparse: bool = False,   # True: the figure for structured sparsity
-    ) -> Peak | None:           # None where none is printed
-        "The printed peak; where there are two, the one whose products are summed in fp32, as frameworks do."
+        mode: str,  # one of `MODES`
+        unit: str = "matrix",  # "matrix" or "vector"
+        sparse: bool = False,  # True: the figure for structured sparsity
+    ) -> Peak | None:  # None where none is printed
+        """The printed peak; where there are two, the one whose products are summed in fp32, as
+        frameworks do."""
         told = [p for p in self.peaks if (p.mode, p.unit, p.sparse) == (mode, unit, sparse)]
         return max(told, key=lambda p: (p.accumulator != "fp16", p.value), default=None)
 
     @property
     def main(self) -> Peak | None:
-        "What models run in: bf16 on the matrix unit, else fp16, tf32, fp32; else fp32 on the vector unit."
-        order = (*((mode, "matrix") for mode in ("bf16", "fp16", "tf32", "fp32")), ("fp32", "vector"),
-                 ("fp64", "vector"))
+        """What models run in: bf16 on the matrix unit, else fp16, tf32, fp32; else fp32 on the
+        vector unit."""
+        order = (
+            *((mode, "matrix") for mode in ("bf16", "fp16", "tf32", "fp32")),
+            ("fp32", "vector"),
+            ("fp64", "vector"),
+        )
         # A rate that only sums in fp16 is none that a framework's products reach.
-        return next((p for p in (self.peak(*x) for x in order) if p and p.accumulator != "fp16"), None)
+        return next(
+            (p for p in (self.peak(*x) for x in order) if p and p.accumulator != "fp16"), None
+        )
 
     @property
     def modes(self) -> list[str]:
@@ -160,63 +202,115 @@ class Chip:
         return asdict(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        "A row a figure: what, value, unit, source, place and address; unavailable where none was found."
+        """A row a figure: what, value, unit, source, place and address; unavailable where none was
+        found."""
         import pandas as pd
 
         def row(what, unit, f):
             s = self.sources[f.source] if f else None
             told = (s.kind, s.title, f.where, s.url) if s else ("unavailable", "", "", "")
-            return dict(zip(("figure", "value", "unit", "source", "title", "where", "url"),
-                            (what, f.value if f else None, unit, *told), strict=True))
+            return dict(
+                zip(
+                    ("figure", "value", "unit", "source", "title", "where", "url"),
+                    (what, f.value if f else None, unit, *told),
+                    strict=True,
+                )
+            )
+
         return pd.DataFrame([row(*x) for x in self.figures()])
 
     def _repr_html_(self) -> str:
         frame = self.to_frame().drop(columns="url")
         values = [None if x != x else x for x in frame["value"]]  # pandas makes NaN of None
-        frame["value"] = [shown(*x) for x in zip(frame["figure"], values, frame.pop("unit"), strict=True)]
+        frame["value"] = [
+            shown(*x) for x in zip(frame["figure"], values, frame.pop("unit"), strict=True)
+        ]
         return f"<p>{escape(repr(self))}</p>{frame.to_html(index=False)}"  # pandas escapes
 
     def __repr__(self) -> str:
-        main = f", {self.main.mode} {si(self.main.value, rate_unit(self.main.mode), 4)}" if self.main else ""
+        main = (
+            f", {self.main.mode} {si(self.main.value, rate_unit(self.main.mode), 4)}"
+            if self.main
+            else ""
+        )
         moved = f", {self.memory} {si(self.bandwidth.value, 'B/s', 4)}" if self.bandwidth else ""
-        return f"Chip({one_line(self.vendor, 40)} {one_line(self.name, 60)}{main}{moved}, datasheet)"
+        return (
+            f"Chip({one_line(self.vendor, 40)} {one_line(self.name, 60)}{main}{moved}, datasheet)"
+        )
 
     def figures(self) -> Iterator[tuple[str, str, "Figure | Word | Interconnect | Peak | None"]]:
-        "All that a sheet could say: what, its unit, and the figure; None where it was found nowhere."
+        """All that a sheet could say: what, its unit, and the figure; None where it was found
+        nowhere."""
         yield from (("memory", "B", self.memory_bytes), ("bandwidth", "B/s", self.bandwidth))
         for c in self.caches:
             yield f"{c.name} cache", "B", c.bytes
-            if c.bandwidth: yield f"{c.name} bandwidth", "B/s", c.bandwidth
-        if not self.caches: yield "cache", "B", None
+            if c.bandwidth:
+                yield f"{c.name} bandwidth", "B/s", c.bandwidth
+        if not self.caches:
+            yield "cache", "B", None
         for x in self.links or (None,):
-            yield f"{x.name}, {x.directions} way{'s' * (x.directions == 'both')}" if x else "interconnect", "B/s", x
-        yield from (("TDP", "W", self.tdp_w), ("kernel launch", "s", self.launch_s),
-                    ("capability", "", self.capability))
-        if self.devices: yield "devices shown", "", self.devices
-        yield from (("cores", "", self.cores), ("clock", "Hz", self.clock_hz), ("base clock", "Hz", self.base_hz))
-        yield from (("memory bus", "bit", self.bus_bits), ("data rate of a pin", "bit/s", self.pin_rate))
+            yield (
+                f"{x.name}, {x.directions} way{'s' * (x.directions == 'both')}"
+                if x
+                else "interconnect",
+                "B/s",
+                x,
+            )
+        yield from (
+            ("TDP", "W", self.tdp_w),
+            ("kernel launch", "s", self.launch_s),
+            ("capability", "", self.capability),
+        )
+        if self.devices:
+            yield "devices shown", "", self.devices
+        yield from (
+            ("cores", "", self.cores),
+            ("clock", "Hz", self.clock_hz),
+            ("base clock", "Hz", self.base_hz),
+        )
+        yield from (
+            ("memory bus", "bit", self.bus_bits),
+            ("data rate of a pin", "bit/s", self.pin_rate),
+        )
         for mode in MODES:
             unit = rate_unit(mode)
             for p in (p for p in self.peaks if p.mode == mode):
-                more = [f"accumulated in {p.accumulator}"] * bool(p.accumulator) + ["sparse"] * p.sparse
+                more = [f"accumulated in {p.accumulator}"] * bool(p.accumulator) + [
+                    "sparse"
+                ] * p.sparse
                 yield ", ".join([f"{mode} {p.unit}", *more]), unit, p
-            if mode not in self.modes: yield mode + ", dense" * any(p.mode == mode for p in self.peaks), unit, None
+            if mode not in self.modes:
+                yield mode + ", dense" * any(p.mode == mode for p in self.peaks), unit, None
 
 # %% ../../nbs/analysis/machine/chips.ipynb #9b78373d
-_BRANDS = {"nvidia", "tesla", "geforce", "amd", "instinct", "radeon", "intel", "google", "aws", "amazon", "apple", "r",
-           "tm", "cpu"}
+_BRANDS = {
+    "nvidia",
+    "tesla",
+    "geforce",
+    "amd",
+    "instinct",
+    "radeon",
+    "intel",
+    "google",
+    "aws",
+    "amazon",
+    "apple",
+    "r",
+    "tm",
+    "cpu",
+}
 
 
 def _words(
-    name: str,     # as anybody writes it
-) -> list[str]:    # ["a100", "sxm4", "80gb"]
+    name: str,  # as anybody writes it
+) -> list[str]:  # ["a100", "sxm4", "80gb"]
     "What a chip's name consists of, without case, punctuation and brand."
     return [w for w in re.findall(r"[a-z0-9+]+", name.lower()) if w not in _BRANDS]
 
 
 def _plain_name(
     name: str,  # as anybody writes it
-) -> str:       # "a100sxm480gb"
+) -> str:  # "a100sxm480gb"
     "The same in one."
     return "".join(_words(name))
 
@@ -224,57 +318,94 @@ def _plain_name(
 @dataclass(frozen=True)
 class ChipList:
     "All chips of one file, and the sources that their figures name."
+
     sources: dict[str, Source]
     chips: tuple[Chip, ...]
 
 
 def _check_chip(
-    c: Chip,                     # as read
+    c: Chip,  # as read
     sources: dict[str, Source],  # of its file
-    where: str,                  # the file, for the error
+    where: str,  # the file, for the error
 ) -> None:
     "Raises `RunFileError` naming the chip and what is wrong with it."
-    def refuse(what): raise RunFileError(f"{where}: {what}.")
+
+    def refuse(what):
+        raise RunFileError(f"{where}: {what}.")
+
     name, kinds = one_line(c.name), [(p.mode, p.unit, p.accumulator, p.sparse) for p in c.peaks]
-    if c.kind not in KINDS: refuse(f"{name} is of kind {', '.join(KINDS)}, not {one_line(repr(c.kind), 40)}")
-    bad = next((what for what, _, f in c.figures() if f and not (f.source in sources and f.where.strip())), None)
-    if bad: refuse(f"{bad} of {name} does not say where it was read: it needs a place, and a source that is listed")
-    bad = next((what for what, _, f in c.figures() if hasattr(f, "value") and not isinstance(f.value, str)
-                and not f.value > 0), None)
-    if bad: refuse(f"{bad} of {name} is not positive")
+    if c.kind not in KINDS:
+        refuse(f"{name} is of kind {', '.join(KINDS)}, not {one_line(repr(c.kind), 40)}")
+    bad = next(
+        (what for what, _, f in c.figures() if f and not (f.source in sources and f.where.strip())),
+        None,
+    )
+    if bad:
+        refuse(
+            f"{bad} of {name} does not say where it was read: it needs a place, and a source that"
+            " is listed"
+        )
+    bad = next(
+        (
+            what
+            for what, _, f in c.figures()
+            if hasattr(f, "value") and not isinstance(f.value, str) and not f.value > 0
+        ),
+        None,
+    )
+    if bad:
+        refuse(f"{bad} of {name} is not positive")
     if not all(p.mode in MODES and p.unit in ("matrix", "vector") for p in c.peaks):
         refuse(f"{name} has a peak of an unknown mode or unit")
-    if not all(p.accumulator in ("", *MODES, "int32") for p in c.peaks): refuse(f"{name} sums in an unknown format")
-    if len({*kinds}) < len(kinds): refuse(f"{name} has two peaks of one kind")
+    if not all(p.accumulator in ("", *MODES, "int32") for p in c.peaks):
+        refuse(f"{name} sums in an unknown format")
+    if len({*kinds}) < len(kinds):
+        refuse(f"{name} has two peaks of one kind")
     if not all(x.directions in ("each", "both") for x in c.links):
         refuse(f"a link of {name} is told in each direction or in both")
-    if not all(x.bytes or x.bandwidth for x in c.caches): refuse(f"a cache of {name} has no figure")
-    if c.devices and c.devices.value not in range(1, 65): refuse(f"{name} shows a whole number of devices")
-    if not (c.name.strip() and c.vendor.strip() and (not c.capability or c.capability.value.strip())):
+    if not all(x.bytes or x.bandwidth for x in c.caches):
+        refuse(f"a cache of {name} has no figure")
+    if c.devices and c.devices.value not in range(1, 65):
+        refuse(f"{name} shows a whole number of devices")
+    if not (
+        c.name.strip() and c.vendor.strip() and (not c.capability or c.capability.value.strip())
+    ):
         refuse(f"{name or 'a chip'} lacks a name, a vendor, or what its capability is")
-    if c.unusual and not c.note.strip(): refuse(f"{name} is unusual, but its note does not say why")
+    if c.unusual and not c.note.strip():
+        refuse(f"{name} is unusual, but its note does not say why")
 
 
 def check_sources(
     sources: dict[str, Source],  # of a file
-    where: str,                  # the file, for the error
+    where: str,  # the file, for the error
 ) -> None:
     "Raises `RunFileError` where one is not told by kind, title and address."
     for s in sources.values():
-        if s.kind not in ("vendor", "secondary") or not s.title or not re.match(r"https?://\S+$", s.url):
-            raise RunFileError(f"{where}: a source needs a kind (vendor or secondary), a title and an address.")
+        if (
+            s.kind not in ("vendor", "secondary")
+            or not s.title
+            or not re.match(r"https?://\S+$", s.url)
+        ):
+            raise RunFileError(
+                f"{where}: a source needs a kind (vendor or secondary), a title and an address."
+            )
 
 
 def read_chips(
     *paths: str | os.PathLike[str],  # files like those in `chipdata`
 ) -> tuple[Chip, ...]:
-    "The chips in these files; raises `RunFileError` where one is no such file, or a figure has no source."
+    """The chips in these files; raises `RunFileError` where one is no such file, or a figure has no
+    source."""
     found, taken = [], {}
     for path in paths:
         where = one_line(path)
         d = read_versioned(path, "fasterroof chips", 2, "a list of chips")
-        listed = from_plain(ChipList, {k: v for k, v in d.items() if k not in ("format", "version")}, where,
-                            strict=True)
+        listed = from_plain(
+            ChipList,
+            {k: v for k, v in d.items() if k not in ("format", "version")},
+            where,
+            strict=True,
+        )
         check_sources(listed.sources, where)
         for c in listed.chips:
             _check_chip(c, listed.sources, where)
@@ -304,12 +435,13 @@ def _named(known: Iterable[Chip]) -> dict[str, Chip]:
 
 
 def exactly(
-    name: str,                          # as a driver, a runtime or an operating system reports it
+    name: str,  # as a driver, a runtime or an operating system reports it
     memory_bytes: float | None = None,  # B of the device, where that is known
-) -> Chip | None:                       # None where no chip is called so
+) -> Chip | None:  # None where no chip is called so
     """The chip that is called so and not merely alike, but for case, punctuation and brand.
 
-    One whose memory is another is none, and a name that several products share holds only where the memory is known."""
+    One whose memory is another is none, and a name that several products share holds only where
+    the memory is known."""
     return _exactly(name, memory_bytes, known_chips())
 
 
@@ -317,10 +449,15 @@ def _exactly(name: str, memory_bytes: float | None, known: Iterable[Chip]) -> Ch
     def fits(c):
         parts = c.devices.value if c.devices else 1
         return 0.88 < memory_bytes * parts / c.memory_bytes.value < 1.12
+
     wanted = _plain_name(name)
     own = _named(known).get(wanted)
     if own is None:
-        told = [c for c in known if memory_bytes and c.memory_bytes and wanted in map(_plain_name, c.shared)]
+        told = [
+            c
+            for c in known
+            if memory_bytes and c.memory_bytes and wanted in map(_plain_name, c.shared)
+        ]
         return next(filter(fits, told), None)
     of_choice = own.kind in ("cpu", "soc")  # sold with memories of several sizes
     return own if of_choice or not (own.memory_bytes and memory_bytes) or fits(own) else None
@@ -335,18 +472,36 @@ def chip(
 
 def _find(name: object, known: Iterable[Chip]) -> Chip:
     "The one chip of that name."
-    if not isinstance(name, str): raise InputError(f"A chip is given by its name, not {one_line(repr(name), 60)}.")
+    if not isinstance(name, str):
+        raise InputError(f"A chip is given by its name, not {one_line(repr(name), 60)}.")
     wanted, shown, names = _plain_name(name), one_line(name, 60), _named(known)
-    if wanted in names: return names[wanted]
+    if wanted in names:
+        return names[wanted]
     words = set(_words(name))
-    fitting = {c.name: c for c in known if words and any(words <= set(_words(n)) for n in (c.name, *c.also))}
-    if not fitting and len(wanted) > 3: fitting = {c.name: c for n, c in names.items() if n.endswith(wanted)}
+    fitting = {
+        c.name: c
+        for c in known
+        if words and any(words <= set(_words(n)) for n in (c.name, *c.also))
+    }
+    if not fitting and len(wanted) > 3:
+        fitting = {c.name: c for n, c in names.items() if n.endswith(wanted)}
     sold = [c.name for c in known if wanted and wanted in map(_plain_name, c.shared)]
-    if len(fitting) == 1 and not sold: return next(iter(fitting.values()))
+    if len(fitting) == 1 and not sold:
+        return next(iter(fitting.values()))
     if several := sorted({*fitting, *sold}):
         more = f" and {len(several) - 8} more" * (len(several) > 8)
-        raise InputError(f"{shown!r} fits several products; say which, such as {', '.join(several[:8])}{more}.")
-    close = dict.fromkeys(names[n].name for n in difflib.get_close_matches(wanted, names, n=5, cutoff=0.5))
-    like = f"names like it are {', '.join(close)}" if close else "`fasterroof hardware --list` shows those that are"
-    raise InputError(f"No chip {shown!r} is known; {like}, and Roof(peak_flops=…, peak_bandwidth=…) takes figures of "
-                     "any other.")
+        raise InputError(
+            f"{shown!r} fits several products; say which, such as {', '.join(several[:8])}{more}."
+        )
+    close = dict.fromkeys(
+        names[n].name for n in difflib.get_close_matches(wanted, names, n=5, cutoff=0.5)
+    )
+    like = (
+        f"names like it are {', '.join(close)}"
+        if close
+        else "`fasterroof hardware --list` shows those that are"
+    )
+    raise InputError(
+        f"No chip {shown!r} is known; {like}, and Roof(peak_flops=…, peak_bandwidth=…) takes"
+        " figures of any other."
+    )

@@ -17,7 +17,9 @@ from .chips import Chip, Peak, chip, exactly
 from .roof import Ceiling, Level, Roof
 
 # %% ../../nbs/analysis/machine/datasheet.ipynb #d4854086
-_AS = {"fp8": ("fp8_e4m3", "fp8_e5m2")}  # what a sheet's mode is called in a roof; any other is itself
+_AS = {
+    "fp8": ("fp8_e4m3", "fp8_e5m2")
+}  # what a sheet's mode is called in a roof; any other is itself
 
 
 def roof_modes(
@@ -28,68 +30,103 @@ def roof_modes(
 
 
 def _printed(c: Chip, mode: str, unit: str | None = None) -> Peak | None:
-    "The dense peak of a roof's mode; None for the unit: of the matrix unit, else of the vector unit."
+    """The dense peak of a roof's mode; None for the unit: of the matrix unit, else of the vector
+    unit."""
     sheet = next((m for m, names in _AS.items() if mode in names), mode)
-    return next((p for u in ((unit,) if unit else ("matrix", "vector")) if (p := c.peak(sheet, u))), None)
+    return next(
+        (p for u in ((unit,) if unit else ("matrix", "vector")) if (p := c.peak(sheet, u))), None
+    )
 
 
 def _ceilings(c: Chip) -> Iterator[Ceiling]:
     for mode in c.modes:
         for p in filter(None, (c.peak(mode, unit) for unit in ("matrix", "vector"))):
-            for name in roof_modes(mode): yield Ceiling(name, p.value, c.cite(p), p.unit, p.accumulator)
+            for name in roof_modes(mode):
+                yield Ceiling(name, p.value, c.cite(p), p.unit, p.accumulator)
 
 
 def chip_roof(
-    name: str | Chip,         # such as "A100 SXM 80GB" or "NVIDIA A100-SXM4-80GB"; see `chip_names`
-    mode: str | None = None,  # compute mode that the flat top stands for; None: what models run in, bf16 or next to it
-) -> Roof:                    # its source is "datasheet"
+    name: str | Chip,  # such as "A100 SXM 80GB" or "NVIDIA A100-SXM4-80GB"; see `chip_names`
+    mode: (
+        str
+        # compute mode that the flat top stands for; None: what models run in, bf16 or next to it
+        | None
+    ) = None,
+) -> Roof:  # its source is "datasheet"
     """The roof that is printed of a chip.
 
-    Raises `InputError` where the name fits no chip or several, where the chip has no printed peak in that mode, or
+    Raises `InputError` where the name fits no chip or several, where the chip has no printed
+    peak in that mode, or
     where no source tells its bandwidth."""
     c = name if isinstance(name, Chip) else chip(name)
     main = c.main if mode is None else _printed(c, mode)
     if main is None:
         have = f"it has {', '.join(c.modes)}" if c.modes else "no source prints any"
-        raise InputError(f"No dense peak{f' in {one_line(mode, 40)}' if mode else ''} was found for {c.name}: {have}.")
-    if c.bandwidth is None: raise InputError(f"No source tells the memory bandwidth of {c.name}: it cannot be a roof.")
-    memory = "DRAM" if c.kind == "cpu" else re.match("[A-Za-z]*", c.memory)[0] or c.memory  # "HBM" of "HBM3e"
-    levels = [(x.name, x.bytes, x.bandwidth) for x in c.caches] + [(memory, c.memory_bytes, c.bandwidth)]
-    levels = tuple(Level(n, size.value, rate.value, c.cite(rate)) for n, size, rate in levels if size and rate)
+        raise InputError(
+            f"No dense peak{f' in {one_line(mode, 40)}' if mode else ''} was found for {c.name}:"
+            f" {have}."
+        )
+    if c.bandwidth is None:
+        raise InputError(f"No source tells the memory bandwidth of {c.name}: it cannot be a roof.")
+    memory = (
+        "DRAM" if c.kind == "cpu" else re.match("[A-Za-z]*", c.memory)[0] or c.memory
+    )  # "HBM" of "HBM3e"
+    levels = [(x.name, x.bytes, x.bandwidth) for x in c.caches] + [
+        (memory, c.memory_bytes, c.bandwidth)
+    ]
+    levels = tuple(
+        Level(n, size.value, rate.value, c.cite(rate)) for n, size, rate in levels if size and rate
+    )
     shown = mode if mode in roof_modes(main.mode) else roof_modes(main.mode)[0]
-    return Roof(main.value, c.bandwidth.value, f"{c.vendor} {c.name}", shown, tuple(_ceilings(c)), levels, memory,
-                launch_s=c.launch_s.value if c.launch_s else 0.0, source="datasheet")
+    return Roof(
+        main.value,
+        c.bandwidth.value,
+        f"{c.vendor} {c.name}",
+        shown,
+        tuple(_ceilings(c)),
+        levels,
+        memory,
+        launch_s=c.launch_s.value if c.launch_s else 0.0,
+        source="datasheet",
+    )
 
 # %% ../../nbs/analysis/machine/datasheet.ipynb #d79f0ce7
 def per_device(
-    c: Chip,                  # any
+    c: Chip,  # any
     mode: str | None = None,  # compute mode of the peak; None: what models run in
-) -> Iterator[tuple]:         # field of `HardwareSpecs`, its value, the figure, and what it is of
+) -> Iterator[tuple]:  # field of `HardwareSpecs`, its value, the figure, and what it is of
     "What is printed of one device; what is unavailable is left out."
     parts = int(c.devices.value) if c.devices else 1
     of = f"{f'1/{parts} of ' * (parts > 1)}datasheet of {c.vendor} {c.name}"
     peak = c.main if mode is None else _printed(c, mode)
-    for name, f, unit in (("memory_gb", c.memory_bytes, 1e9), ("peak_flops_per_second", peak, 1.0),
-                          ("memory_bandwidth_gb_per_second", c.bandwidth, 1e9)):
-        if f: yield name, f.value / unit / parts, f, of
-    if c.capability: yield "compute_capability", c.capability.value, c.capability, of
+    for name, f, unit in (
+        ("memory_gb", c.memory_bytes, 1e9),
+        ("peak_flops_per_second", peak, 1.0),
+        ("memory_bandwidth_gb_per_second", c.bandwidth, 1e9),
+    ):
+        if f:
+            yield name, f.value / unit / parts, f, of
+    if c.capability:
+        yield "compute_capability", c.capability.value, c.capability, of
 
 # %% ../../nbs/analysis/machine/datasheet.ipynb #ab91c57f
 @dataclass(frozen=True)
 class Share:
     "What was measured of one printed figure."
-    what: str         # "bf16 matrix", "HBM"
-    measured: float   # FLOP/s or B/s
-    printed: float    # in the same unit
-    unit: str         # "FLOP/s", "OP/s" or "B/s"
-    where: str        # where the printed figure was read
+
+    what: str  # "bf16 matrix", "HBM"
+    measured: float  # FLOP/s or B/s
+    printed: float  # in the same unit
+    unit: str  # "FLOP/s", "OP/s" or "B/s"
+    where: str  # where the printed figure was read
 
     @property
     def share(self) -> float:
         "Measured over printed."
         return self.measured / self.printed
 
-    def __str__(self): return f"{self.what} {100 * self.share:.0f} % of {si(self.printed, self.unit)}"
+    def __str__(self):
+        return f"{self.what} {100 * self.share:.0f} % of {si(self.printed, self.unit)}"
 
 
 def chip_of(
@@ -98,20 +135,45 @@ def chip_of(
     "The chip that peaks were measured on, by the exact name that they recorded."
     told = getattr(peaks, "conditions", None) or {}
     memory = peaks.main.capacity if told.get("gpu") else None
-    found = exactly(str(told.get("gpu") or told.get("cpu") or ""), memory if memory and math.isfinite(memory) else None)
-    if found and found.kind == "cpu" and not (found.cores and told.get("cores") == found.cores.value): return None
+    found = exactly(
+        str(told.get("gpu") or told.get("cpu") or ""),
+        memory if memory and math.isfinite(memory) else None,
+    )
+    if (
+        found
+        and found.kind == "cpu"
+        and not (found.cores and told.get("cores") == found.cores.value)
+    ):
+        return None
     return found
 
 
 def shares(
     peaks: Roof,  # measured
-    c: Chip,      # of the same device
+    c: Chip,  # of the same device
 ) -> list[Share]:
     "Every measured ceiling that has a printed one of the same mode and unit, and main memory."
     found, parts = [], c.devices.value if c.devices else 1  # (peaks are of one device)
     for x in peaks.ceilings:
         p = _printed(c, x.mode, "vector" if x.unit == "vector" else "matrix")
-        if p: found.append(Share(f"{x.mode} {x.unit}", x.flops_per_s, p.value / parts, rate_unit(x.mode), c.cite(p)))
+        if p:
+            found.append(
+                Share(
+                    f"{x.mode} {x.unit}",
+                    x.flops_per_s,
+                    p.value / parts,
+                    rate_unit(x.mode),
+                    c.cite(p),
+                )
+            )
     if c.bandwidth:
-        found.append(Share(peaks.memory, peaks.main.rate(), c.bandwidth.value / parts, "B/s", c.cite(c.bandwidth)))
+        found.append(
+            Share(
+                peaks.memory,
+                peaks.main.rate(),
+                c.bandwidth.value / parts,
+                "B/s",
+                c.cite(c.bandwidth),
+            )
+        )
     return found

@@ -20,25 +20,37 @@ from ..core.files import from_plain, read_versioned
 from ..core.units import si
 from .chips import Chip, Peak, Source, Word, check_sources, exactly
 from .datasheet import per_device
-from .host import caches, cores, cpu_name, cpu_quota, cpu_set, memory_limit, packages, read
+from fasterroof.machine.host import (
+    caches,
+    cores,
+    cpu_name,
+    cpu_quota,
+    cpu_set,
+    memory_limit,
+    packages,
+    read,
+)
 from .specs import FIGURES, HardwareSpecs, Processor
 
 # %% ../../nbs/analysis/machine/detect.ipynb #cd97f14e
 @dataclass(frozen=True)
 class Core:
     "What a core of one microarchitecture does in a cycle."
-    name: str                                 # "Zen 4"
-    vendor_id: str                            # as the processor reports it: "AuthenticAMD", "0x41"
-    flops_per_cycle: tuple[Peak, ...]         # `value` in FLOP for each cycle and core, a fused multiply-add being two
-    family: int | None = None                 # x86
+
+    name: str  # "Zen 4"
+    vendor_id: str  # as the processor reports it: "AuthenticAMD", "0x41"
+    flops_per_cycle: tuple[
+        Peak, ...
+    ]  # `value` in FLOP for each cycle and core, a fused multiply-add being two
+    family: int | None = None  # x86
     models: tuple[tuple[int, int], ...] = ()  # x86: from, to
-    parts: tuple[str, ...] = ()               # Arm: "0xd0c"
-    models_source: Word | None = None         # where these numbers stand
+    parts: tuple[str, ...] = ()  # Arm: "0xd0c"
+    models_source: Word | None = None  # where these numbers stand
     note: str = ""
 
     def rate(
         self,
-        mode: str,             # compute mode
+        mode: str,  # compute mode
         unit: str = "vector",  # "vector" or "matrix" (AMX)
     ) -> Peak | None:
         "FLOP for each cycle and core; None where none was found."
@@ -48,6 +60,7 @@ class Core:
 @dataclass(frozen=True)
 class CoreList:
     "All microarchitectures of a file, and the sources that their figures name."
+
     sources: dict[str, Source]
     cores: tuple[Core, ...]
 
@@ -55,18 +68,25 @@ class CoreList:
 def read_cores(
     path: str | os.PathLike,  # a file like `cores.json`
 ) -> CoreList:
-    "The microarchitectures in a file; raises `RunFileError` where it is no such file or a figure has no source."
+    """The microarchitectures in a file; raises `RunFileError` where it is no such file or a figure
+    has no source."""
     d, where = read_versioned(path, "fasterroof cores", 1, "a list of cores"), one_line(path)
-    known = from_plain(CoreList, {k: v for k, v in d.items() if k not in ("format", "version")}, where, strict=True)
+    known = from_plain(
+        CoreList, {k: v for k, v in d.items() if k not in ("format", "version")}, where, strict=True
+    )
     check_sources(known.sources, where)
     for c in known.cores:
         told = [*c.flops_per_cycle, *([c.models_source] if c.models_source else [])]
         if not all(f.source in known.sources and f.where.strip() for f in told):
-            raise RunFileError(f"{where}: a figure of {one_line(c.name)} does not say where it was read.")
+            raise RunFileError(
+                f"{where}: a figure of {one_line(c.name)} does not say where it was read."
+            )
         if not all(1 <= p.value <= 8192 for p in c.flops_per_cycle):
             raise RunFileError(f"{where}: {one_line(c.name)} does 1 to 8192 FLOP in a cycle.")
         if not (c.parts or (c.family is not None and c.models)):
-            raise RunFileError(f"{where}: {one_line(c.name)} is found by nothing; it needs parts or models.")
+            raise RunFileError(
+                f"{where}: {one_line(c.name)} is found by nothing; it needs parts or models."
+            )
     return known
 
 
@@ -77,95 +97,161 @@ def known_cores() -> CoreList:
 
 # %% ../../nbs/analysis/machine/detect.ipynb #8388e4d7
 _ISA = (  # what /proc/cpuinfo calls it, and what people do
-    ("avx2", "AVX2"), ("fma", "FMA"), ("avx512f", "AVX-512"), ("avx512_bf16", "AVX512_BF16"),
-    ("avx512_fp16", "AVX512_FP16"), ("avx512_vnni", "AVX512_VNNI"), ("amx_tile", "AMX"), ("amx_bf16", "AMX-BF16"),
-    ("amx_int8", "AMX-INT8"), ("amx_fp16", "AMX-FP16"), ("asimd", "NEON"), ("asimdhp", "FP16"), ("sve", "SVE"),
-    ("sve2", "SVE2"), ("bf16", "BF16"), ("i8mm", "I8MM"), ("sme", "SME"))
+    ("avx2", "AVX2"),
+    ("fma", "FMA"),
+    ("avx512f", "AVX-512"),
+    ("avx512_bf16", "AVX512_BF16"),
+    ("avx512_fp16", "AVX512_FP16"),
+    ("avx512_vnni", "AVX512_VNNI"),
+    ("amx_tile", "AMX"),
+    ("amx_bf16", "AMX-BF16"),
+    ("amx_int8", "AMX-INT8"),
+    ("amx_fp16", "AMX-FP16"),
+    ("asimd", "NEON"),
+    ("asimdhp", "FP16"),
+    ("sve", "SVE"),
+    ("sve2", "SVE2"),
+    ("bf16", "BF16"),
+    ("i8mm", "I8MM"),
+    ("sme", "SME"),
+)
 
 
 def processor(
-    root: str | Path = "/",            # where the file system begins
+    root: str | Path = "/",  # where the file system begins
     allowed: list[int] | None = None,  # CPUs that the process may use; None: as the system says
 ) -> Processor:
     "This process's processor, from /proc and /sys; elsewhere only its name."
     lines = (read(Path(root, "proc/cpuinfo")) or "").splitlines()
     told = [tuple(part.strip() for part in line.split(":", 1)) for line in lines if ":" in line]
-    def all_of(name): return list(dict.fromkeys(value for key, value in told if key == name))
-    def one_of(*names): return next((x[0] for name in names if (x := all_of(name))), "")
-    def number(name): return int(x) if (x := one_of(name)).isdecimal() else None
+
+    def all_of(name):
+        return list(dict.fromkeys(value for key, value in told if key == name))
+
+    def one_of(*names):
+        return next((x[0] for name in names if (x := all_of(name))), "")
+
+    def number(name):
+        return int(x) if (x := one_of(name)).isdecimal() else None
+
     flags, parts = {*one_of("flags", "Features").split()}, all_of("CPU part")
     cpus = cpu_set() if allowed is None else allowed
     clock, by = _clock(root, cpus, told)
     quota, own = cpu_quota(root), len(cores(cpus, root))
     return Processor(
-        cpu_name(root), one_of("vendor_id", "CPU implementer"), number("cpu family"), number("model"),
-        parts[0] if len(parts) == 1 else "", tuple(name for flag, name in _ISA if flag in flags), clock, by,
-        min(own, quota) if quota else own, len(cpus), packages(cpus, root),
-        len(parts) > 1 or Path(root, "sys/devices/cpu_atom").exists())  # (so Linux tells Intel's efficient cores)
+        cpu_name(root),
+        one_of("vendor_id", "CPU implementer"),
+        number("cpu family"),
+        number("model"),
+        parts[0] if len(parts) == 1 else "",
+        tuple(name for flag, name in _ISA if flag in flags),
+        clock,
+        by,
+        min(own, quota) if quota else own,
+        len(cpus),
+        packages(cpus, root),
+        len(parts) > 1 or Path(root, "sys/devices/cpu_atom").exists(),
+    )  # (so Linux tells Intel's efficient cores)
 
 
-def _clock(root: str | Path, cpus: list[int], told: list[tuple[str, str]]) -> tuple[float | None, str]:
+def _clock(
+    root: str | Path, cpus: list[int], told: list[tuple[str, str]]
+) -> tuple[float | None, str]:
     folder = Path(root, "sys/devices/system/cpu")
     files = [folder / f"cpu{cpu}/cpufreq/cpuinfo_max_freq" for cpu in cpus]
     highest = [int(text) * 1e3 for p in files if (text := read(p) or "").isdecimal() and int(text)]
-    if highest: return max(highest), "the highest, by cpufreq"
-    now = [float(value) * 1e6 for key, value in told if key == "cpu MHz" and re.fullmatch(r"\d+(\.\d+)?", value)]
+    if highest:
+        return max(highest), "the highest, by cpufreq"
+    now = [
+        float(value) * 1e6
+        for key, value in told
+        if key == "cpu MHz" and re.fullmatch(r"\d+(\.\d+)?", value)
+    ]
     return (max(now), "the present one, by /proc/cpuinfo") if now else (None, "")
 
 # %% ../../nbs/analysis/machine/detect.ipynb #517d3296
 def core_of(
-    p: Processor,     # as it describes itself
+    p: Processor,  # as it describes itself
     known: CoreList,  # where to look
-) -> Core | None:     # None where it is not in there
+) -> Core | None:  # None where it is not in there
     "The microarchitecture of a processor, by what it reports."
+
     def fits(c):
-        if c.vendor_id != p.vendor_id: return False
-        if c.parts: return p.part in c.parts
-        return c.family == p.family and p.model is not None and any(a <= p.model <= b for a, b in c.models)
+        if c.vendor_id != p.vendor_id:
+            return False
+        if c.parts:
+            return p.part in c.parts
+        return (
+            c.family == p.family
+            and p.model is not None
+            and any(a <= p.model <= b for a, b in c.models)
+        )
+
     return next((c for c in known.cores if fits(c)), None)
 
 
 def _needs(x: Peak) -> set[str]:
     "Instructions that an x86 core reaches a rate with."
-    if x.unit == "matrix": return {f"AMX-{x.mode.upper()}"}
-    # Two units of 256 bits do 2 × 2 × 256 bits' worth of elements in a cycle; what is more needs 512.
-    narrow = x.value <= 1024 / {"fp64": 64, "fp32": 32, "fp16": 16, "bf16": 16, "int8": 8}.get(x.mode, 32)
-    own = {"bf16": {"AVX512_BF16"}, "fp16": {"AVX512_FP16"}, "int8": {"AVX512_VNNI"}}.get(x.mode, set())
+    if x.unit == "matrix":
+        return {f"AMX-{x.mode.upper()}"}
+    # Two units of 256 bits do 2 × 2 × 256 bits' worth of elements in a cycle; what is more needs
+    # 512.
+    narrow = x.value <= 1024 / {"fp64": 64, "fp32": 32, "fp16": 16, "bf16": 16, "int8": 8}.get(
+        x.mode, 32
+    )
+    own = {"bf16": {"AVX512_BF16"}, "fp16": {"AVX512_FP16"}, "int8": {"AVX512_VNNI"}}.get(
+        x.mode, set()
+    )
     return own | ({"AVX2", "FMA"} if narrow and not own else {"AVX-512", "FMA"})
 
 
 @dataclass(frozen=True)
 class Theoretical:
     "A peak that was reckoned from what is known of a processor."
-    mode: str           # compute mode
-    unit: str           # "vector" or "matrix"
+
+    mode: str  # compute mode
+    unit: str  # "vector" or "matrix"
     flops_per_s: float  # FLOP/s; OP/s for whole numbers
-    why: str            # "2 cores × 2.6 GHz × 32 FLOP in a cycle (Zen 4)"
-    source: str         # where the last of these was read
+    why: str  # "2 cores × 2.6 GHz × 32 FLOP in a cycle (Zen 4)"
+    source: str  # where the last of these was read
 
 
 def theoretical_peaks(
-    p: Processor,                   # as it describes itself
+    p: Processor,  # as it describes itself
     known: CoreList | None = None,  # microarchitectures; None: those that come with fasterroof
-) -> tuple[Theoretical, ...]:       # the fp32 vector peak first; empty where clock or microarchitecture are not known
+) -> tuple[
+    Theoretical, ...
+]:  # the fp32 vector peak first; empty where clock or microarchitecture are not known
     "Cores × clock × FLOP in a cycle, of all modes that are known."
     known = known or known_cores()
     core = core_of(p, known)
-    if core is None or p.mixed or not p.clock_hz: return ()
+    if core is None or p.mixed or not p.clock_hz:
+        return ()
     found = []
     for x in core.flops_per_cycle:
-        if core.family is not None and not _needs(x) <= {*p.isa}: continue  # switched off here
+        if core.family is not None and not _needs(x) <= {*p.isa}:
+            continue  # switched off here
         s = known.sources[x.source]
-        why = (f"{p.cores_allowed:g} core{'s' * (p.cores_allowed != 1)} × {si(p.clock_hz, 'Hz')} × {x.value:g} in a "
-               f"cycle ({core.name})")
-        found.append(Theoretical(x.mode, x.unit, p.cores_allowed * p.clock_hz * x.value, why,
-                                 f"{x.value:g} in a cycle: {s.title}, {x.where} <{s.url}>"))
+        why = (
+            f"{p.cores_allowed:g} core{'s' * (p.cores_allowed != 1)} × {si(p.clock_hz, 'Hz')} ×"
+            f" {x.value:g} in a cycle ({core.name})"
+        )
+        found.append(
+            Theoretical(
+                x.mode,
+                x.unit,
+                p.cores_allowed * p.clock_hz * x.value,
+                why,
+                f"{x.value:g} in a cycle: {s.title}, {x.where} <{s.url}>",
+            )
+        )
     return tuple(sorted(found, key=lambda t: (t.mode, t.unit) != ("fp32", "vector")))
 
 # %% ../../nbs/analysis/machine/detect.ipynb #60bc4cd9
 @dataclass(frozen=True)
 class _Device:
     "What a runtime, a driver or the system tells."
+
     platform: str
     count: int
     name: str
@@ -183,62 +269,93 @@ class _Broken(str):
 
 def _one_name(names: Iterable[str], notes: list[str]) -> str:
     different = dict.fromkeys(map(str, names))
-    if len(different) == 1: return next(iter(different))
-    notes.append(f"The devices differ ({one_line(', '.join(different))}): no figure holds for each of them.")
+    if len(different) == 1:
+        return next(iter(different))
+    notes.append(
+        f"The devices differ ({one_line(', '.join(different))}): no figure holds for each of them."
+    )
     return ""
 
 # %% ../../nbs/analysis/machine/detect.ipynb #4f9639ca
 def _by_nvml(name: str) -> tuple[float | None, str | None]:
-    "Bytes of memory and compute capability of the devices of that name, where the driver knows them and they agree."
+    """Bytes of memory and compute capability of the devices of that name, where the driver knows
+    them and they agree."""
     try:
         import pynvml
 
         pynvml.nvmlInit()
-    except Exception: return None, None  # (not installed, or there is no driver)
+    except Exception:
+        return None, None  # (not installed, or there is no driver)
     try:
         found = set()
         for i in range(pynvml.nvmlDeviceGetCount()):
             device = pynvml.nvmlDeviceGetHandleByIndex(i)
             said = pynvml.nvmlDeviceGetName(device)
-            if (said.decode() if isinstance(said, bytes) else said) != name: continue
+            if (said.decode() if isinstance(said, bytes) else said) != name:
+                continue
             capability = ".".join(map(str, pynvml.nvmlDeviceGetCudaComputeCapability(device)))
             found.add((pynvml.nvmlDeviceGetMemoryInfo(device).total, capability))
         return found.pop() if len(found) == 1 else (None, None)
-    except pynvml.NVMLError: return None, None
-    finally: pynvml.nvmlShutdown()
+    except pynvml.NVMLError:
+        return None, None
+    finally:
+        pynvml.nvmlShutdown()
 
 # %% ../../nbs/analysis/machine/detect.ipynb #6dbd00bd
 def _by_jax() -> _Device | str:
     "What JAX tells, or why it does not."
-    if not find_spec("jax"): return "JAX is not installed"
+    if not find_spec("jax"):
+        return "JAX is not installed"
     try:
         import jax
 
         devices, everywhere = jax.local_devices(), jax.device_count()
-    except Exception as e: return _Broken(f"JAX has no devices ({type(e).__name__}: {one_line(e)})")  # (a driver's)
-    if not devices: return "JAX has no devices here"
+    except Exception as e:
+        return _Broken(f"JAX has no devices ({type(e).__name__}: {one_line(e)})")  # (a driver's)
+    if not devices:
+        return "JAX has no devices here"
     notes, first, told_by = [], devices[0], f"JAX {jax.__version__}"
-    platform = {"cuda": "gpu", "rocm": "gpu", "metal": "gpu"}.get(first.platform.lower(), first.platform.lower())
-    if platform == "cpu": return _by_system(told_by, len(devices))
-    name, capability = _one_name((d.device_kind for d in devices), notes), getattr(first, "compute_capability", None)
+    platform = {"cuda": "gpu", "rocm": "gpu", "metal": "gpu"}.get(
+        first.platform.lower(), first.platform.lower()
+    )
+    if platform == "cpu":
+        return _by_system(told_by, len(devices))
+    name, capability = (
+        _one_name((d.device_kind for d in devices), notes),
+        getattr(first, "compute_capability", None),
+    )
     memory, by_driver = _by_nvml(name) if platform == "gpu" else (None, None)
     told = (str(capability), told_by) if capability and name else (by_driver, "NVML")
-    if everywhere != len(devices): notes.append(f"JAX has {everywhere} devices in all its processes; these are here.")
-    return _Device(platform, len(devices), name, told_by, memory, "NVML" * bool(memory), *told, tuple(notes))
+    if everywhere != len(devices):
+        notes.append(f"JAX has {everywhere} devices in all its processes; these are here.")
+    return _Device(
+        platform, len(devices), name, told_by, memory, "NVML" * bool(memory), *told, tuple(notes)
+    )
 
 # %% ../../nbs/analysis/machine/detect.ipynb #397d52ef
 def _by_torch() -> _Device | str:
     "What torch tells, or why it does not."
-    if not find_spec("torch"): return "torch is not installed"
+    if not find_spec("torch"):
+        return "torch is not installed"
     try:
         import torch
 
-        kind = next((k for k in ("cuda", "xpu", "hpu") if hasattr(torch, k) and getattr(torch, k).is_available()), None)
+        kind = next(
+            (
+                k
+                for k in ("cuda", "xpu", "hpu")
+                if hasattr(torch, k) and getattr(torch, k).is_available()
+            ),
+            None,
+        )
         if kind is None and torch.backends.mps.is_available():
             shared = "The GPU shares the memory with the CPU."
-            return replace(_by_system(f"torch {torch.__version__}"), platform="gpu", notes=(shared,))
+            return replace(
+                _by_system(f"torch {torch.__version__}"), platform="gpu", notes=(shared,)
+            )
         return _torch_devices(torch, kind) if kind else "torch has no accelerator"
-    except Exception as e: return _Broken(f"torch has no devices ({type(e).__name__}: {one_line(e)})")
+    except Exception as e:
+        return _Broken(f"torch has no devices ({type(e).__name__}: {one_line(e)})")
 
 
 def _torch_devices(torch, kind: str) -> _Device:
@@ -249,11 +366,22 @@ def _torch_devices(torch, kind: str) -> _Device:
         return _Device("accelerator", count, name, told_by, notes=tuple(notes))
     props = [module.get_device_properties(i) for i in range(count)]
     name, first = _one_name((p.name for p in props), notes), props[0]
-    amd = getattr(torch.version, "hip", None) and getattr(first, "gcnArchName", "").partition(":")[0]
+    amd = (
+        getattr(torch.version, "hip", None) and getattr(first, "gcnArchName", "").partition(":")[0]
+    )
     capability = amd or (f"{first.major}.{first.minor}" if kind == "cuda" else None)
     memory = first.total_memory if len({p.total_memory for p in props}) == 1 else None
-    return _Device("gpu", count, name, told_by, memory, told_by * bool(memory), capability if name else None, told_by,
-                   tuple(notes))
+    return _Device(
+        "gpu",
+        count,
+        name,
+        told_by,
+        memory,
+        told_by * bool(memory),
+        capability if name else None,
+        told_by,
+        tuple(notes),
+    )
 
 # %% ../../nbs/analysis/machine/detect.ipynb #0c99622f
 def _by_system(told_by: str = "the system", count: int = 1) -> _Device:
@@ -267,8 +395,10 @@ def _from_sheet(d: _Device) -> Chip | None:
 
 
 def _printed(c: Chip) -> Iterator[tuple]:
-    "What a sheet tells of a device; of a processor its sockets' bandwidth, where the process has whole ones."
-    if c.kind != "cpu": yield from per_device(c)
+    """What a sheet tells of a device; of a processor its sockets' bandwidth, where the process has
+    whole ones."""
+    if c.kind != "cpu":
+        yield from per_device(c)
     p = processor()
     if c.kind == "cpu" and c.bandwidth and c.cores and p.cores_allowed >= p.sockets * c.cores.value:
         of = f"datasheet of {c.vendor} {c.name}, {p.sockets} socket{'s' * (p.sockets > 1)}"
@@ -280,7 +410,8 @@ def _estimates(d: _Device) -> tuple[dict, dict, dict]:
     c, found, why, cited = _from_sheet(d), {}, {}, {}
     for name, value, figure, of in _printed(c) if c else ():
         found[name], why[name], cited[name] = value, of, c.cite(figure)
-    if c and "peak_flops_per_second" in found: found["peak_mode"] = c.main.mode
+    if c and "peak_flops_per_second" in found:
+        found["peak_mode"] = c.main.mode
     if d.platform == "cpu" and (peaks := theoretical_peaks(processor())):
         name = "peak_flops_per_second"
         found[name], found["peak_mode"] = peaks[0].flops_per_s, peaks[0].mode
@@ -293,35 +424,53 @@ class HardwareDetector:
 
     def __init__(
         self,
-        framework: str | None = None,  # "jax", "torch" or "system"; None: the first of them that has devices
+        framework: (
+            str | None
+        ) = None,  # "jax", "torch" or "system"; None: the first of them that has devices
     ):
         if framework not in (None, "jax", "torch", "system"):
-            raise InputError(f"framework is 'jax', 'torch', 'system' or None, not {one_line(repr(framework), 60)}.")
+            raise InputError(
+                "framework is 'jax', 'torch', 'system' or None, not"
+                f" {one_line(repr(framework), 60)}."
+            )
         self.framework = framework
 
     def _device(self) -> _Device:
         asked = {"jax": _by_jax, "torch": _by_torch, "system": _by_system}
         if self.framework is None:
             told = {name: ask() for name, ask in asked.items() if name != "torch"}
-            if not isinstance(told["jax"], _Device) or told["jax"].platform == "cpu": told["torch"] = _by_torch()
+            if not isinstance(told["jax"], _Device) or told["jax"].platform == "cpu":
+                told["torch"] = _by_torch()
             return self._first(told)
         found = asked[self.framework]()
         if isinstance(found, str):
-            raise DeviceError(f"{found}: ask another framework, or None for the first that has devices.")
+            raise DeviceError(
+                f"{found}: ask another framework, or None for the first that has devices."
+            )
         return found
 
     @staticmethod
     def _first(told: dict) -> _Device:
         "JAX's device, else torch's, else the system's; what else was told is noted."
-        found = next(x for x in (told.get(name) for name in ("jax", "torch", "system")) if isinstance(x, _Device))
+        found = next(
+            x
+            for x in (told.get(name) for name in ("jax", "torch", "system"))
+            if isinstance(x, _Device)
+        )
         other, notes = told.get("torch"), list(found.notes)
         if isinstance(other, _Device) and other is not found:
             what = one_line(other.name, 60) or "devices that differ"
-            notes.append(f"torch has {other.count} × {what} that JAX does not: HardwareDetector('torch') tells of it.")
-        return replace(found, notes=(*notes, *(f"{why}." for why in told.values() if isinstance(why, _Broken))))
+            notes.append(
+                f"torch has {other.count} × {what} that JAX does not: HardwareDetector('torch')"
+                " tells of it."
+            )
+        return replace(
+            found, notes=(*notes, *(f"{why}." for why in told.values() if isinstance(why, _Broken)))
+        )
 
     def detect_hardware(self) -> HardwareSpecs:
-        "This machine, every figure with its source; raises `DeviceError` where the asked framework has no device."
+        """This machine, every figure with its source; raises `DeviceError` where the asked
+        framework has no device."""
         d = self._device()
         found, why, cited = _estimates(d)
         sources = {FIGURES[name]: "estimated" for name in found if name in FIGURES}
@@ -336,13 +485,31 @@ class HardwareDetector:
         c, own = _from_sheet(d), d.platform == "cpu"
         notes = [*d.notes, *([c.note] if c and c.note else [])]
         if not c and d.name:
-            notes.append(f"{one_line(d.name, 80)} is in no registry by that name: its datasheet's "
-                         "figures are unavailable; measure_peaks() finds what it reaches.")
+            notes.append(
+                f"{one_line(d.name, 80)} is in no registry by that name: its datasheet's "
+                "figures are unavailable; measure_peaks() finds what it reaches."
+            )
         cpu = processor() if own else None
-        if cpu and "peak_flops_per_second" in found and not cpu.clock_told_by.startswith("the highest"):
-            notes.append("The peak is reckoned with the clock that the system tells at present, which a hypervisor "
-                         "keeps at the nominal one: what measure_peaks() reaches may be more.")
+        if (
+            cpu
+            and "peak_flops_per_second" in found
+            and not cpu.clock_told_by.startswith("the highest")
+        ):
+            notes.append(
+                "The peak is reckoned with the clock that the system tells at present, which a"
+                " hypervisor keeps at the nominal one: what measure_peaks() reaches may be more."
+            )
         return HardwareSpecs(
-            d.platform, d.count, **found, **sources, name=d.name, framework=d.told_by, chip=c.name if c else "",
-            processor=cpu, caches=tuple(caches(cpu_set())) if own else (), why=why,
-            cited=cited, notes=tuple(notes))
+            d.platform,
+            d.count,
+            **found,
+            **sources,
+            name=d.name,
+            framework=d.told_by,
+            chip=c.name if c else "",
+            processor=cpu,
+            caches=tuple(caches(cpu_set())) if own else (),
+            why=why,
+            cited=cited,
+            notes=tuple(notes),
+        )

@@ -28,9 +28,10 @@ class DriftGuard:
 
     def __init__(
         self,
-        device: torch.device,          # one that is present
-        nbytes: int | None = None,     # working set of main memory, B; None: as much as measure_peaks chooses
-        roof: Roof | None = None,      # whose last cache is looked at as well; None: no cache
+        device: torch.device,  # one that is present
+        nbytes: int
+        | None = None,  # working set of main memory, B; None: as much as measure_peaks chooses
+        roof: Roof | None = None,  # whose last cache is looked at as well; None: no cache
     ):
         self.device = device
         self.cache = roof.caches[-1] if roof and roof.caches else None
@@ -40,12 +41,16 @@ class DriftGuard:
 
     def __enter__(self) -> "DriftGuard":
         if self.device.type == "cpu" and find_spec("llvmlite"):
-            try: self.probe = CPUProbe(self.stack.enter_context(Prober()), torch.get_num_threads())
-            except ProbeError: pass
-            if self.probe: self._ours(1e-3)  # takes the memory, compiles the kernels: looks are equally long
+            try:
+                self.probe = CPUProbe(self.stack.enter_context(Prober()), torch.get_num_threads())
+            except ProbeError:
+                pass
+            if self.probe:
+                self._ours(1e-3)  # takes the memory, compiles the kernels: looks are equally long
         return self
 
-    def __exit__(self, *exc) -> None: self.stack.close()
+    def __exit__(self, *exc) -> None:
+        self.stack.close()
 
     @property
     def used_s(self) -> float:  # s
@@ -60,13 +65,19 @@ class DriftGuard:
     def _ours(self, scale: float = 1.0) -> dict[str, float]:
         fma = next(arithmetic(self.probe.machine, "fp32"))
         moved = {k.mix: k for k in mixes(self.probe.machine, ("read", "update"))}
+
         def best(kernel, nbytes, seconds):
-            try: slices = self.probe.prober.run(kernel, self.probe.cpus, nbytes, scale * seconds)
-            except ProbeError: return 0.0
+            try:
+                slices = self.probe.prober.run(kernel, self.probe.cpus, nbytes, scale * seconds)
+            except ProbeError:
+                return 0.0
             return float(max(windows(slices.work, slices.stamps), default=0.0))
-        found = {"arithmetic": best(fma, 0, 0.03),
-                 f"updating {self.memory}": best(moved["update"], self.nbytes, 0.06),
-                 f"reading {self.memory}": best(moved["read"], self.nbytes, 0.05)}
+
+        found = {
+            "arithmetic": best(fma, 0, 0.03),
+            f"updating {self.memory}": best(moved["update"], self.nbytes, 0.06),
+            f"reading {self.memory}": best(moved["read"], self.nbytes, 0.05),
+        }
         # The peaks tried the same kernels over half of it.
         if self.cache:
             size = int(min(self.cache.capacity // 2, self.nbytes))  # a roof may claim any capacity
@@ -80,41 +91,62 @@ class DriftGuard:
             n = 1024 if self.device.type != "cuda" else 4096
             product = next(torch_kernels.compute_probes(self.device, "fp32", n))
             moved = {p.name: p for p in torch_kernels.memory_probes(self.device, self.nbytes)}
+
             def best(probe: torch_kernels.Probe, calls: int) -> float:
                 return max(torch_kernels.rates(probe, sync, 1, calls))
-            return {"arithmetic": best(product, 5), f"updating {self.memory}": best(moved["update mul_"], 3),
-                    f"reading {self.memory}": best(moved["read sum"], 3)}
+
+            return {
+                "arithmetic": best(product, 5),
+                f"updating {self.memory}": best(moved["update mul_"], 3),
+                f"reading {self.memory}": best(moved["read sum"], 3),
+            }
 
 # %% ../../nbs/analysis/machine/drift.ipynb #2765b1b4
 def _own(roof: Roof) -> dict[str, float]:
     "The roof's figures for what a look sees."
     mixes = {"updating": "update", "reading": "read"}
-    found = {f"{doing} {x.name}": m.bandwidth for x in roof.levels for m in x.mixes
-             for doing, mix in mixes.items() if m.name == mix}
-    known = next((c.flops_per_s for c in roof.ceilings if (c.mode, c.unit) == ("fp32", "matrix")), None)
+    found = {
+        f"{doing} {x.name}": m.bandwidth
+        for x in roof.levels
+        for m in x.mixes
+        for doing, mix in mixes.items()
+        if m.name == mix
+    }
+    known = next(
+        (c.flops_per_s for c in roof.ceilings if (c.mode, c.unit) == ("fp32", "matrix")), None
+    )
     return found | ({"arithmetic": known} if known else {})
 
 
 def elsewhere(
-    roof: Roof,   # as it was measured
-    look: dict,   # rates of a look
+    roof: Roof,  # as it was measured
+    look: dict,  # rates of a look
 ) -> list[str]:
     "A sentence where the machine is in another state than when its roof was measured."
-    said = roof_changes(_own(roof), look, 0.25)  # the roof is the best of many more samples than a look takes
-    return [f"The machine was in another state when the roof was measured: {', '.join(said)}."] if said else []
+    said = roof_changes(
+        _own(roof), look, 0.25
+    )  # the roof is the best of many more samples than a look takes
+    return (
+        [f"The machine was in another state when the roof was measured: {', '.join(said)}."]
+        if said
+        else []
+    )
 
 
 def _factor(own: dict, looks: tuple, which: tuple) -> float:
     "The most that a look saw over the roof's own figure."
-    return max((look[w] / own[w] for look in looks for w in which if w in look and w in own), default=1.0)
+    return max(
+        (look[w] / own[w] for look in looks for w in which if w in look and w in own), default=1.0
+    )
 
 
 def widened(
-    roof: Roof,    # whose intervals are to hold the session's best
+    roof: Roof,  # whose intervals are to hold the session's best
     *looks: dict,  # rates of looks
 ) -> Roof:
     "The roof, upper ends raised by as much as a look saw more than the roof's own figure."
     own = _own(roof)
+
     def factor(level):
         mine = (f"updating {level.name}", f"reading {level.name}")
         return _factor(own, looks, mine)
@@ -123,9 +155,12 @@ def widened(
         low, high = x.interval or (getattr(x, figure),) * 2
         return replace(x, interval=(low, max(by * getattr(x, figure), high)))
 
-    def whole(level, by): return replace(wider(level, by), mixes=tuple(wider(m, by) for m in level.mixes))
+    def whole(level, by):
+        return replace(wider(level, by), mixes=tuple(wider(m, by) for m in level.mixes))
 
-    levels = tuple(whole(level, by) if (by := factor(level)) > 1.0 else level for level in roof.levels)
+    levels = tuple(
+        whole(level, by) if (by := factor(level)) > 1.0 else level for level in roof.levels
+    )
     clock = _factor(own, looks, ("arithmetic",))  # a clock that rose lifts every ceiling
     ceilings = tuple(wider(c, clock, "flops_per_s") if clock > 1.0 else c for c in roof.ceilings)
     same = levels == roof.levels and ceilings == roof.ceilings

@@ -24,8 +24,10 @@ def read(
     path: Path,  # a file of the system's
 ) -> str | None:  # its text without blanks around it
     "A small file; None where it cannot be read."
-    try: return path.read_text().strip()
-    except (OSError, UnicodeDecodeError): return None
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _first_line(path: Path, starts: str = "") -> str | None:
@@ -37,29 +39,40 @@ def cpu_name(
 ) -> str:
     "The processor as it calls itself."
     line = _first_line(Path(root, "proc/cpuinfo"), "model name")
-    if line: return line.partition(":")[2].strip()
+    if line:
+        return line.partition(":")[2].strip()
     return _sysctl("machdep.cpu.brand_string") or platform.processor() or platform.machine()
 
 
 def _sysctl(name: str) -> str:
     "What macOS tells of itself; empty elsewhere."
-    if platform.system() != "Darwin": return ""
-    try: return subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, timeout=5).stdout.strip()
-    except (OSError, subprocess.SubprocessError): return ""
+    if platform.system() != "Darwin":
+        return ""
+    try:
+        return subprocess.run(
+            ["sysctl", "-n", name], capture_output=True, text=True, timeout=5
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
 
 
 def _groups(root: Path, controller: str) -> list[Path]:
-    "Folders of the control groups that this process is in, the innermost first; version 2 has one tree for all."
+    """Folders of the control groups that this process is in, the innermost first; version 2 has one
+    tree for all."""
     tree, inner = root / "sys/fs/cgroup", "/"
     # Version 1 mounts controllers alone or together: "cpu", "cpu,cpuacct".
-    mounted = [p for p in tree.glob(f"*{controller}*") if controller in p.name.split(",") and p.is_dir()]
+    mounted = [
+        p for p in tree.glob(f"*{controller}*") if controller in p.name.split(",") and p.is_dir()
+    ]
     v1 = bool(mounted)
     for line in (read(root / "proc/self/cgroup") or "").splitlines():
         _, names, path = line.split(":", 2)
-        if (controller in names.split(",")) if v1 else not names: inner = path
+        if (controller in names.split(",")) if v1 else not names:
+            inner = path
     tree = mounted[0] if v1 else tree
     inner = tree / inner.strip("/")
-    # Inside a container the path may be one of outside, which is not to be seen here: then its own root holds.
+    # Inside a container the path may be one of outside, which is not to be seen here: then its own
+    # root holds.
     return [p for p in (inner, *inner.parents) if p.is_relative_to(tree) and p.is_dir()]
 
 
@@ -70,8 +83,11 @@ def cpu_quota(
     allowed = []
     for group in _groups(Path(root), "cpu"):
         v2 = read(group / "cpu.max")
-        quota, period = v2.split() if v2 else (read(group / f"cpu.cfs_{x}_us") for x in ("quota", "period"))
-        if quota and period and quota not in ("max", "-1"): allowed.append(int(quota) / int(period))
+        quota, period = (
+            v2.split() if v2 else (read(group / f"cpu.cfs_{x}_us") for x in ("quota", "period"))
+        )
+        if quota and period and quota not in ("max", "-1"):
+            allowed.append(int(quota) / int(period))
     return min(allowed, default=None)
 
 
@@ -82,25 +98,33 @@ def cpus_allowed() -> int:
 
 def cpu_set() -> list[int]:
     "Numbers of the CPUs that this process may be scheduled on."
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+    return (
+        sorted(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else list(range(os.cpu_count() or 1))
+    )
 
 
 def throttled(
     root: str | Path = "/",  # where the file system begins
 ) -> tuple[float, int]:
-    "Seconds for which a quota has held this process's group up so far, and times that a core was too hot."
+    """Seconds for which a quota has held this process's group up so far, and times that a core was
+    too hot."""
     stat = next((s for g in _groups(Path(root), "cpu") if (s := read(g / "cpu.stat"))), "")
     counts = dict(line.split() for line in stat.splitlines() if len(line.split()) == 2)
     held = int(counts.get("throttled_usec", 0)) * 1e-6 + int(counts.get("throttled_time", 0)) * 1e-9
-    hot = Path(root, "sys/devices/system/cpu").glob("cpu[0-9]*/thermal_throttle/core_throttle_count")
+    hot = Path(root, "sys/devices/system/cpu").glob(
+        "cpu[0-9]*/thermal_throttle/core_throttle_count"
+    )
     return held, sum(int(read(p) or 0) for p in hot)
 
 # %% ../../nbs/analysis/machine/host.ipynb #69db8912
 def cores(
-    allowed: list[int],      # CPU numbers, as from `cpu_set`
+    allowed: list[int],  # CPU numbers, as from `cpu_set`
     root: str | Path = "/",  # where the file system begins
 ) -> list[list[int]]:
-    """The CPUs by core, the fastest cores first, those that are equal taken from each last cache and socket in turn.
+    """The CPUs by core, the fastest cores first, those that are equal taken from each last cache
+    and socket in turn.
 
     A core of its own for each CPU where the system does not tell."""
     folder = Path(root, "sys/devices/system/cpu")
@@ -108,24 +132,31 @@ def cores(
     for cpu in allowed:
         siblings = read(folder / f"cpu{cpu}/topology/thread_siblings_list") or str(cpu)
         found.setdefault(siblings, []).append(cpu)
+
     def speed(cpus):
-        told = [read(folder / f"cpu{cpus[0]}" / fact) for fact in ("cpu_capacity", "cpufreq/cpuinfo_max_freq")]
+        told = [
+            read(folder / f"cpu{cpus[0]}" / fact)
+            for fact in ("cpu_capacity", "cpufreq/cpuinfo_max_freq")
+        ]
         return tuple(int(x) if x and x.isdecimal() else 0 for x in told)
+
     def place(cpus):
         last = sorted((folder / f"cpu{cpus[0]}/cache").glob("index*"))
         shared = read(last[-1] / "shared_cpu_list") if last else None
         return read(folder / f"cpu{cpus[0]}/topology/physical_package_id"), shared
+
     seen: dict[tuple, int] = {}
     turns = []
     for cpus in found.values():
         seen[place(cpus)] = seen.get(place(cpus), -1) + 1
         turns.append((*(-x for x in speed(cpus)), seen[place(cpus)]))
-    # Spread, they have every socket's memory and every cache: so do a framework's threads, which nobody pins.
+    # Spread, they have every socket's memory and every cache: so do a framework's threads, which
+    # nobody pins.
     return [cpus for _, cpus in sorted(zip(turns, found.values(), strict=True), key=lambda x: x[0])]
 
 
 def packages(
-    cpus: list[int],         # CPU numbers
+    cpus: list[int],  # CPU numbers
     root: str | Path = "/",  # where the file system begins
 ) -> int:
     "Sockets that these CPUs are in; one where the system does not tell."
@@ -134,23 +165,32 @@ def packages(
 
 
 def placements(
-    threads: int,            # that the framework uses
-    allowed: list[int],      # CPU numbers, as from `cpu_set`
-    quota: float | None,     # CPUs, as from `cpu_quota`
+    threads: int,  # that the framework uses
+    allowed: list[int],  # CPU numbers, as from `cpu_set`
+    quota: float | None,  # CPUs, as from `cpu_quota`
     root: str | Path = "/",  # where the file system begins
 ) -> list[list[int]]:
-    "CPUs to run a thread each on: one per core, then every sibling of these cores too where they may run at once."
+    """CPUs to run a thread each on: one per core, then every sibling of these cores too where they
+    may run at once."""
     most = max(1, min(threads, len(allowed), math.ceil(quota) if quota else len(allowed)))
     grouped = cores(allowed, root)
-    spread = [cpu for turn in range(max(map(len, grouped))) for c in grouped if turn < len(c) for cpu in [c[turn]]]
+    spread = [
+        cpu
+        for turn in range(max(map(len, grouped)))
+        for c in grouped
+        if turn < len(c)
+        for cpu in [c[turn]]
+    ]
     one = [c[0] for c in grouped][:most]
-    siblings = [cpu for c in grouped[: len(one)] for cpu in c][: math.ceil(quota) if quota else None]
+    siblings = [cpu for c in grouped[: len(one)] for cpu in c][
+        : math.ceil(quota) if quota else None
+    ]
     tried = [one, spread[:most], siblings]
     return [t for i, t in enumerate(tried) if sorted(t) not in map(sorted, tried[:i])]
 
 # %% ../../nbs/analysis/machine/host.ipynb #777bea9c
 def caches(
-    cpus: list[int],         # CPUs in use: caches that none of them is at do not count
+    cpus: list[int],  # CPUs in use: caches that none of them is at do not count
     root: str | Path = "/",  # where the file system begins
 ) -> list[tuple[str, int]]:  # (name, bytes), smallest first
     "Data caches, summed over the CPUs in use; empty where the system does not tell."
@@ -159,8 +199,10 @@ def caches(
     for index in Path(root, "sys/devices/system/cpu").glob("cpu[0-9]*/cache/index*"):
         level, kind, size, shared = (read(index / fact) or "" for fact in facts)
         if kind and kind != "Instruction" and size.endswith("K"):
-            if _numbers(shared) & {*cpus}: found.setdefault(int(level), {})[shared] = int(size[:-1]) * 1024
-    if not found and platform.system() == "Darwin": return _mac_caches(len(cpus))
+            if _numbers(shared) & {*cpus}:
+                found.setdefault(int(level), {})[shared] = int(size[:-1]) * 1024
+    if not found and platform.system() == "Darwin":
+        return _mac_caches(len(cpus))
     return [(f"L{level}", sum(found[level].values())) for level in sorted(found)]
 
 
@@ -171,46 +213,64 @@ def _numbers(text: str) -> set[int]:
 
 
 def _mac_caches(cpus: int) -> list[tuple[str, int]]:
-    def ask(name): return int(text) if (text := _sysctl(f"hw.{name}")).isdecimal() else 0
-    sizes = [(level, ask(f"perflevel0.{name}") or ask(name))
-             for level, name in (("L1", "l1dcachesize"), ("L2", "l2cachesize"), ("L3", "l3cachesize"))]
+    def ask(name):
+        return int(text) if (text := _sysctl(f"hw.{name}")).isdecimal() else 0
+
+    sizes = [
+        (level, ask(f"perflevel0.{name}") or ask(name))
+        for level, name in (("L1", "l1dcachesize"), ("L2", "l2cachesize"), ("L3", "l3cachesize"))
+    ]
     # The first level is each core's own; the second is shared by a cluster.
     return [(level, size * cpus if level == "L1" else size) for level, size in sizes if size]
 
 
 def memory_total(
     root: str | Path = "/",  # where the file system begins
-) -> int | None:             # bytes; None where it is not known
+) -> int | None:  # bytes; None where it is not known
     "Memory that the system has."
     line = _first_line(Path(root, "proc/meminfo"), "MemTotal")
-    if line: return int(line.split()[1]) * 1024
-    try: return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError): return None
+    if line:
+        return int(line.split()[1]) * 1024
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def memory_limit(
     root: str | Path = "/",  # where the file system begins
-) -> int | None:             # bytes; None where it is not known
+) -> int | None:  # bytes; None where it is not known
     "Memory that this process may have: what the system has, or less within a container's limit."
     told = [memory_total(root)]
     for group in _groups(Path(root), "memory"):
-        told += [int(x) for name in ("memory.max", "memory.limit_in_bytes")
-                 if (x := read(group / name)) and x.isdecimal()]
+        told += [
+            int(x)
+            for name in ("memory.max", "memory.limit_in_bytes")
+            if (x := read(group / name)) and x.isdecimal()
+        ]
     return min((x for x in told if x), default=None)
 
 
 def free_memory(
     root: str | Path = "/",  # where the file system begins
-) -> int | None:             # bytes; None where it is not known
+) -> int | None:  # bytes; None where it is not known
     "Memory that can be taken without swapping, within a container's limit."
     line = _first_line(Path(root, "proc/meminfo"), "MemAvailable")
     left = [int(line.split()[1]) * 1024] if line else []
     for group in _groups(Path(root), "memory"):
-        for limit, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+        for limit, used in (
+            ("memory.max", "memory.current"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
             limit, used = read(group / limit), read(group / used)
-            if not (limit and used) or limit == "max": continue
+            if not (limit and used) or limit == "max":
+                continue
             # Files that were read count as used, but give way at once.
-            stat = dict(line.split() for line in (read(group / "memory.stat") or "").splitlines() if " " in line)
+            stat = dict(
+                line.split()
+                for line in (read(group / "memory.stat") or "").splitlines()
+                if " " in line
+            )
             kept = int(stat.get("inactive_file") or stat.get("total_inactive_file") or 0)
             left.append(max(0, int(limit) - int(used) + kept))
     return min(left, default=None)
@@ -221,7 +281,8 @@ class ForeignLoad:
 
     def __init__(
         self,
-        cpus: Iterable[int] | None = None,  # which, by number; None: those that this process may run on
+        cpus: Iterable[int]
+        | None = None,  # which, by number; None: those that this process may run on
     ):
         self.cpus = None if cpus is None else list(cpus)
         self.start = self._now()
@@ -231,9 +292,12 @@ class ForeignLoad:
         lines = (line.split() for line in (read(Path("/proc/stat")) or "").splitlines())
         ours = {f"cpu{n}" for n in self.cpus or cpu_set()}
         each = [[int(x) for x in cells[1:9]] for cells in lines if cells and cells[0] in ours]
-        if not each: return None
+        if not each:
+            return None
         ticks = os.sysconf("SC_CLK_TCK")  # a second
-        user, nice, system, idle, iowait, irq, softirq, steal = (sum(x) / ticks for x in zip(*each, strict=True))
+        user, nice, system, idle, iowait, irq, softirq, steal = (
+            sum(x) / ticks for x in zip(*each, strict=True)
+        )
         busy = user + nice + system + irq + softirq + steal
         own = os.times()
         return busy + idle + iowait, busy, own.user + own.system
@@ -244,7 +308,8 @@ class ForeignLoad:
     ) -> float | None:
         "0 to 1; None where the system does not tell, or for less than a twentieth of a second."
         now = self._now()
-        if now is None or self.start is None: return None
+        if now is None or self.start is None:
+            return None
         total, busy, own = (b - a for a, b in zip(self.start, now, strict=True))
         return max(0.0, busy - own - helpers_s) / total if total >= 0.05 else None
 
@@ -252,8 +317,10 @@ class ForeignLoad:
 def _version(package: str) -> str | None:
     from importlib.metadata import PackageNotFoundError, version
 
-    try: return version(package)
-    except PackageNotFoundError: return None
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def environment(
@@ -267,16 +334,26 @@ def environment(
     device = torch.device(device)
     record = {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(), "os": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "os": f"{platform.system()} {platform.machine()}",
         "versions": {name: _version(name) for name in ("fasterroof", "torch", "numpy")},
-        "cpu": {"name": cpu_name(), "cpus_allowed": cpus_allowed(), "cpu_quota": cpu_quota(),
-                "threads": torch.get_num_threads()},
+        "cpu": {
+            "name": cpu_name(),
+            "cpus_allowed": cpus_allowed(),
+            "cpu_quota": cpu_quota(),
+            "threads": torch.get_num_threads(),
+        },
         "device": str(device),
         "fp32": {kind: fp32_mode(device.type, kind) for kind in ("matmul", "convolution")},
         "cudnn_benchmark": torch.backends.cudnn.benchmark,
     }
     if device.type == "cuda":
         p = torch.cuda.get_device_properties(device)
-        record["gpu"] = {"name": p.name, "memory_bytes": p.total_memory, "capability": f"{p.major}.{p.minor}",
-                         "multiprocessors": p.multi_processor_count, "cuda": torch.version.cuda}
+        record["gpu"] = {
+            "name": p.name,
+            "memory_bytes": p.total_memory,
+            "capability": f"{p.major}.{p.minor}",
+            "multiprocessors": p.multi_processor_count,
+            "cuda": torch.version.cuda,
+        }
     return record

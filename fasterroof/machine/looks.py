@@ -17,17 +17,21 @@ def unit_of(
 
 
 def roof_changes(
-    before: dict,          # rates of a look
-    after: dict,           # of another
-    limit: float = 0.1,    # what counts as none
+    before: dict,  # rates of a look
+    after: dict,  # of another
+    limit: float = 0.1,  # what counts as none
 ) -> tuple[str, ...]:
-    "A sentence for each rate that changed by more than `limit`, either way; a cache's by two and a half times that."
+    """A sentence for each rate that changed by more than `limit`, either way; a cache's by two and
+    a half times that."""
     said = []
     for what in before.keys() & after.keys():
         a, b = before[what], after[what]
-        # The last cache is shared with whoever computes beside, on the same machine or, unseen, in another.
+        # The last cache is shared with whoever computes beside, on the same machine or, unseen, in
+        # another.
         steady = what == "arithmetic" or what.endswith(("DRAM", "HBM"))
         if max(a, b) > (1 + limit * (1 if steady else 2.5)) * min(a, b):
             unit = unit_of(what)
-            said.append(f"{what} went from {si(a, unit)} to {si(b, unit)} ({100 * (b / a - 1):+.0f} %)")
+            said.append(
+                f"{what} went from {si(a, unit)} to {si(b, unit)} ({100 * (b / a - 1):+.0f} %)"
+            )
     return tuple(sorted(said))

@@ -21,7 +21,15 @@ from ..core.console import progress
 from ..core.errors import DeviceError, InputError, RunFileError, one_line
 from ..core.files import from_plain, read_versioned, write_whole
 from ..core.settings import preserved, resolve_device, resolve_dtype
-from ..core.units import FORMATS, MISSING, computed_as, format_name, mode_name, rate_unit, si
+from fasterroof.core.units import (
+    FORMATS,
+    MISSING,
+    computed_as,
+    format_name,
+    mode_name,
+    rate_unit,
+    si,
+)
 from .host import cpu_set
 from .probes import torch_kernels
 from .probes.readings import Found, Reading, best_of, ceilings, level, ordered
@@ -38,12 +46,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Probed:
     "What one kernel reached."
-    name: str             # the kernel
-    what: str             # compute mode or memory level
-    rate: float           # its best, in FLOP/s or bytes/s
-    unit: str             # "FLOP/s", "OP/s" (whole numbers) or "B/s"
+
+    name: str  # the kernel
+    what: str  # compute mode or memory level
+    rate: float  # its best, in FLOP/s or bytes/s
+    unit: str  # "FLOP/s", "OP/s" (whole numbers) or "B/s"
     interval: Interval = None  # in the same unit
-    samples: int = 0      # how many it is the best of
+    samples: int = 0  # how many it is the best of
     sustained: float | None = None  # kept up for long, where that was looked at
 
 
@@ -53,8 +62,15 @@ def probed(
     "The best of a kernel's samples."
     best = best_of(reading.samples, reading.limit)
     unit = "B/s" if reading.unit == "memory" else rate_unit(reading.what)
-    return Probed(reading.name, reading.what, best.value, unit, (best.low, best.high), len(reading.samples),
-                  reading.sustained)
+    return Probed(
+        reading.name,
+        reading.what,
+        best.value,
+        unit,
+        (best.low, best.high),
+        len(reading.samples),
+        reading.sustained,
+    )
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #59e2ac76
 FORMAT, VERSION = "fasterroof.peaks", 1
@@ -73,25 +89,31 @@ def _binary(nbytes: float) -> str:
 def _device_of(c: "Chip") -> str:
     "What torch calls a device that is such a chip."
     own = {"Intel": "xpu", "Apple": "mps"}
-    if c.kind in ("gpu", "soc"): return own.get(c.vendor, "cuda")
+    if c.kind in ("gpu", "soc"):
+        return own.get(c.vendor, "cuda")
     return "cpu" if c.kind == "cpu" else "hpu" if c.name.startswith("Gaudi") else "xla"
 
 
 @dataclass(frozen=True)
 class HardwarePeaks(Roof):
-    "A measured roof: `peak_flops` in FLOP/s, `peak_bandwidth` in B/s, `ridge_point` in FLOP/B, and their conditions."
-    device: str = "cpu"                 # that was measured
+    """A measured roof: `peak_flops` in FLOP/s, `peak_bandwidth` in B/s, `ridge_point` in FLOP/B,
+    and their conditions."""
+
+    device: str = "cpu"  # that was measured
     dtype: torch.dtype = torch.float32  # format of the operands that `peak_flops` holds for
-    tf32_enabled: bool = False          # whether fp32 was multiplied as TF32
-    cudnn_benchmark: bool = False       # whether cuDNN tried its algorithms, and took the fastest
-    threads: int = 0                    # CPU threads that torch used; 0: not known
-    probed: tuple[Probed, ...] = ()     # every kernel that tried, and how far it got
-    notes: tuple[str, ...] = ()         # sentences that whoever reads the figures needs
-    conditions: dict[str, Any] = field(default_factory=dict)  # clocks, CPUs, foreign load, when, how long: plain values
+    tf32_enabled: bool = False  # whether fp32 was multiplied as TF32
+    cudnn_benchmark: bool = False  # whether cuDNN tried its algorithms, and took the fastest
+    threads: int = 0  # CPU threads that torch used; 0: not known
+    probed: tuple[Probed, ...] = ()  # every kernel that tried, and how far it got
+    notes: tuple[str, ...] = ()  # sentences that whoever reads the figures needs
+    conditions: dict[str, Any] = field(
+        default_factory=dict
+    )  # clocks, CPUs, foreign load, when, how long: plain values
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.mode is None: object.__setattr__(self, "mode", "tf32" if self.tf32_enabled else mode_name(self.dtype))
+        if self.mode is None:
+            object.__setattr__(self, "mode", "tf32" if self.tf32_enabled else mode_name(self.dtype))
 
     @property
     def modes(self) -> list[str]:
@@ -116,58 +138,108 @@ class HardwarePeaks(Roof):
     ) -> "HardwarePeaks":
         "Read peaks; raises `RunFileError` if the file holds none, or of a newer version."
         d = read_versioned(path, FORMAT, VERSION, "a file of saved peaks")
-        try: peaks = roof_from_dict(d)
+        try:
+            peaks = roof_from_dict(d)
         except RunFileError as e:
-            raise RunFileError(f"{one_line(path)} is not a file of saved peaks: {one_line(e)}") from None
-        if not isinstance(peaks, cls): raise RunFileError(f"{one_line(path)} holds a roof, but no measured peaks.")
+            raise RunFileError(
+                f"{one_line(path)} is not a file of saved peaks: {one_line(e)}"
+            ) from None
+        if not isinstance(peaks, cls):
+            raise RunFileError(f"{one_line(path)} holds a roof, but no measured peaks.")
         return peaks
 
     @classmethod
     def from_chip(
         cls,
-        name: "str | Chip",       # a chip of the registry, "H100 SXM", or one that `read_chips` read
-        mode: str | None = None,  # compute mode of `peak_flops`; None: what models run in, bf16 or next to it
+        name: "str | Chip",  # a chip of the registry, "H100 SXM", or one that `read_chips` read
+        mode: (
+            str | None
+        ) = None,  # compute mode of `peak_flops`; None: what models run in, bf16 or next to it
     ) -> "HardwarePeaks":
-        "What is printed of a chip, as peaks whose source is \"datasheet\"; raises `InputError` for what is unknown."
+        'What is printed of a chip, as peaks whose source is "datasheet"; raises `InputError` for what is unknown.'
         from fasterroof.machine.chips import chip
         from fasterroof.machine.datasheet import chip_roof
 
         c = chip(name) if isinstance(name, str) else name
         roof = chip_roof(c, mode)
         if roof.mode not in FORMATS:
-            raise InputError(f"Peaks are of torch's number formats, and {roof.mode} is none: chip_roof takes it.")
-        return cls(**{f.name: getattr(roof, f.name) for f in fields(Roof)}, device=_device_of(c),
-                   dtype=resolve_dtype(FORMATS[roof.mode]), tf32_enabled=roof.mode == "tf32",
-                   notes=tuple(filter(None, [c.note])))
+            raise InputError(
+                f"Peaks are of torch's number formats, and {roof.mode} is none: chip_roof takes it."
+            )
+        return cls(
+            **{f.name: getattr(roof, f.name) for f in fields(Roof)},
+            device=_device_of(c),
+            dtype=resolve_dtype(FORMATS[roof.mode]),
+            tf32_enabled=roof.mode == "tf32",
+            notes=tuple(filter(None, [c.note])),
+        )
 
     def rows(self) -> list[dict[str, Any]]:
-        "A row for each ceiling, mix and link: rate in FLOP/s or B/s, its interval, capacity in B, ridge in FLOP/B."
+        """A row for each ceiling, mix and link: rate in FLOP/s or B/s, its interval, capacity in B,
+        ridge in FLOP/B."""
         found = []
         for c in self.ceilings or (Ceiling(self.mode, self.peak_flops, unit="any"),):
-            found.append({"what": c.mode, "of": c.unit, "rate": c.flops_per_s, "unit": rate_unit(c.mode),
-                          "interval": c.interval, "ridge": c.flops_per_s / self.peak_bandwidth, "capacity": None,
-                          "by": c.by, "lower_bound": c.lower_bound, "sustained": c.sustained})
+            found.append(
+                {
+                    "what": c.mode,
+                    "of": c.unit,
+                    "rate": c.flops_per_s,
+                    "unit": rate_unit(c.mode),
+                    "interval": c.interval,
+                    "ridge": c.flops_per_s / self.peak_bandwidth,
+                    "capacity": None,
+                    "by": c.by,
+                    "lower_bound": c.lower_bound,
+                    "sustained": c.sustained,
+                }
+            )
         for x in (*self.caches, self.main):
             room = None if x.name == self.memory else x.capacity
-            # The one that is the level's figure first: zeros, where they have a short way, are not it.
+            # The one that is the level's figure first: zeros, where they have a short way, are not
+            # it.
             tried = sorted(x.mixes, key=lambda m: (m.bandwidth > x.bandwidth, -m.bandwidth))
             tried = tried or [Mix("best", x.bandwidth, 0.5, x.by, x.interval)]
             for m in tried:
-                found.append({"what": x.name, "of": m.name, "rate": m.bandwidth, "unit": "B/s", "interval": m.interval,
-                              "ridge": self.peak_flops / m.bandwidth, "capacity": room, "by": m.by,
-                              "lower_bound": x.lower_bound, "sustained": None})
+                found.append(
+                    {
+                        "what": x.name,
+                        "of": m.name,
+                        "rate": m.bandwidth,
+                        "unit": "B/s",
+                        "interval": m.interval,
+                        "ridge": self.peak_flops / m.bandwidth,
+                        "capacity": room,
+                        "by": m.by,
+                        "lower_bound": x.lower_bound,
+                        "sustained": None,
+                    }
+                )
         for x in self.links:
-            found.append({"what": x.name, "of": f"{x.group_size} ranks", "rate": x.bandwidth, "unit": "B/s",
-                          "interval": x.interval, "ridge": self.peak_flops / x.bandwidth, "capacity": None, "by": x.by,
-                          "lower_bound": x.lower_bound, "sustained": None})
+            found.append(
+                {
+                    "what": x.name,
+                    "of": f"{x.group_size} ranks",
+                    "rate": x.bandwidth,
+                    "unit": "B/s",
+                    "interval": x.interval,
+                    "ridge": self.peak_flops / x.bandwidth,
+                    "capacity": None,
+                    "by": x.by,
+                    "lower_bound": x.lower_bound,
+                    "sustained": None,
+                }
+            )
         return found
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a ceiling, mix and link, in SI units."
         import pandas as pd
 
-        rows = [{k: v for k, v in row.items() if k != "interval"}
-                | dict(zip(("low", "high"), row["interval"] or (None, None), strict=True)) for row in self.rows()]
+        rows = [
+            {k: v for k, v in row.items() if k != "interval"}
+            | dict(zip(("low", "high"), row["interval"] or (None, None), strict=True))
+            for row in self.rows()
+        ]
         number = ("rate", "low", "high", "ridge", "capacity", "sustained")
         return pd.DataFrame(rows).astype(dict.fromkeys(number, float))
 
@@ -175,8 +247,11 @@ class HardwarePeaks(Roof):
         "A row a kernel that tried: what, name, the best of its samples, its interval, in SI units."
         import pandas as pd
 
-        def row(p): return {k: v for k, v in asdict(p).items() if k != "interval"} | dict(
-            zip(("low", "high"), p.interval or (None, None), strict=True))
+        def row(p):
+            return {k: v for k, v in asdict(p).items() if k != "interval"} | dict(
+                zip(("low", "high"), p.interval or (None, None), strict=True)
+            )
+
         return pd.DataFrame(map(row, self.probed))
 
     def cells(
@@ -184,18 +259,35 @@ class HardwarePeaks(Roof):
         mixes: bool = True,  # False: only the best of each level
     ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
         "The rows as people read them."
-        headings, texts, seen = ["", "unit, mix", "ceiling", "interval", "FLOP/B", "capacity", "kernel"], [], set()
+        headings, texts, seen = (
+            ["", "unit, mix", "ceiling", "interval", "FLOP/B", "capacity", "kernel"],
+            [],
+            set(),
+        )
         levels = {x.name for x in (*self.caches, self.main)}
         for row in self.rows():
             first = row["what"] not in seen
             seen.add(row["what"])
-            if not mixes and row["what"] in levels and not first: continue  # the best comes first
+            if not mixes and row["what"] in levels and not first:
+                continue  # the best comes first
             between = _between(*row["interval"]) if row["interval"] else MISSING
             ridge = f"{row['ridge']:.3g}" if first or row["unit"] != "B/s" else ""
-            texts.append([row["what"], row["of"], ("≥ " if row["lower_bound"] else "") + si(row["rate"], row["unit"]),
-                          between, ridge, _binary(row["capacity"]) if row["capacity"] and first else "",
-                          (row["by"].removeprefix(row["of"]).strip() or row["by"])
-                          + (f", sustained {si(row['sustained'], row['unit'])}" if row["sustained"] else "")])
+            texts.append(
+                [
+                    row["what"],
+                    row["of"],
+                    ("≥ " if row["lower_bound"] else "") + si(row["rate"], row["unit"]),
+                    between,
+                    ridge,
+                    _binary(row["capacity"]) if row["capacity"] and first else "",
+                    (row["by"].removeprefix(row["of"]).strip() or row["by"])
+                    + (
+                        f", sustained {si(row['sustained'], row['unit'])}"
+                        if row["sustained"]
+                        else ""
+                    ),
+                ]
+            )
         return headings, texts
 
     def _repr_html_(self) -> str:
@@ -206,28 +298,39 @@ class HardwarePeaks(Roof):
             return pd.DataFrame(rows, columns=headings).to_html(index=False)  # pandas escapes
 
         notes = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in self.notes)
-        return (f"<p>{escape(repr(self))}</p>{notes}{table(False)}"
-                f"<details><summary>every mix of reading and writing</summary>{table(True)}</details>")
+        return (
+            f"<p>{escape(repr(self))}</p>{notes}{table(False)}"
+            f"<details><summary>every mix of reading and writing</summary>{table(True)}</details>"
+        )
 
     def __repr__(self) -> str:
         levels = "".join(f", {level.name} {si(level.bandwidth, 'B/s')}" for level in self.caches)
-        others = "".join(f", {mode} {si(self.ceiling(mode), rate_unit(mode))}" for mode in self.modes[1:])
-        levels += "".join(f", {x.name} {si(x.bandwidth, 'B/s')} among {x.group_size}" for x in self.links)
+        others = "".join(
+            f", {mode} {si(self.ceiling(mode), rate_unit(mode))}" for mode in self.modes[1:]
+        )
+        levels += "".join(
+            f", {x.name} {si(x.bandwidth, 'B/s')} among {x.group_size}" for x in self.links
+        )
         least = ", a lower bound" if self.lower_bound else ""
-        return (f"HardwarePeaks({self.device}, {self.mode}: {si(self.peak_flops, rate_unit(self.mode))}{others}, "
-                f"{self.memory} {si(self.peak_bandwidth, 'B/s')}{levels}, "
-                f"ridge {si(self.ridge_point, 'FLOP/B')}, {self.source}{least})")
+        return (
+            f"HardwarePeaks({self.device}, {self.mode}:"
+            f" {si(self.peak_flops, rate_unit(self.mode))}{others}, {self.memory}"
+            f" {si(self.peak_bandwidth, 'B/s')}{levels}, ridge {si(self.ridge_point, 'FLOP/B')},"
+            f" {self.source}{least})"
+        )
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #34bf56b4
 def roof_to_dict(
     roof: Roof,  # measured or given
-) -> dict[str, Any]:       # ready for JSON
+) -> dict[str, Any]:  # ready for JSON
     "Any roof as plain values."
     kind = "HardwarePeaks" if isinstance(roof, HardwarePeaks) else "Roof"
     derived = {"kind": kind, "ridge_point": roof.ridge_point, "lower_bound": roof.lower_bound}
-    if kind == "HardwarePeaks": derived = {"format": FORMAT, "version": VERSION} | derived
+    if kind == "HardwarePeaks":
+        derived = {"format": FORMAT, "version": VERSION} | derived
     fields = derived | asdict(roof)
-    if isinstance(roof, HardwarePeaks): fields["dtype"] = str(roof.dtype).rpartition(".")[2]
+    if isinstance(roof, HardwarePeaks):
+        fields["dtype"] = str(roof.dtype).rpartition(".")[2]
     return fields
 
 
@@ -235,15 +338,20 @@ def roof_from_dict(
     d: dict,  # from `roof_to_dict`, perhaps through JSON
 ) -> Roof:
     "The roof again; raises `RunFileError` where the data are not a roof."
-    if not isinstance(d, dict): raise RunFileError(f"A roof must be an object, not {type(d).__name__}.")
+    if not isinstance(d, dict):
+        raise RunFileError(f"A roof must be an object, not {type(d).__name__}.")
     cls = {"HardwarePeaks": HardwarePeaks, "Roof": Roof}.get(str(d.get("kind")))
     if cls is None:
-        raise RunFileError(f"A roof is of kind HardwarePeaks or Roof, not {one_line(repr(d.get('kind')), 60)}.")
+        raise RunFileError(
+            f"A roof is of kind HardwarePeaks or Roof, not {one_line(repr(d.get('kind')), 60)}."
+        )
     d = dict(d)
     try:
-        if "dtype" in d: d["dtype"] = resolve_dtype(format_name(d["dtype"]))
+        if "dtype" in d:
+            d["dtype"] = resolve_dtype(format_name(d["dtype"]))
         return from_plain(cls, d, "roof")
-    except InputError as e: raise RunFileError(f"This is not a roof: {one_line(e)}") from None
+    except InputError as e:
+        raise RunFileError(f"This is not a roof: {one_line(e)}") from None
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #451e6dbe
 def _merged(a: Sequence, b: Sequence, key, rate) -> Iterator[tuple]:
@@ -252,8 +360,16 @@ def _merged(a: Sequence, b: Sequence, key, rate) -> Iterator[tuple]:
         y = theirs.pop(key(x), x)
         best = y if getattr(y, rate) > getattr(x, rate) else x
         ends = [z.interval for z in (x, y) if z.interval]
-        yield replace(best, interval=(best.interval[0], max(e[1] for e in ends)) if best.interval else None), x, y
-    for y in theirs.values(): yield y, y, y
+        yield (
+            replace(
+                best,
+                interval=(best.interval[0], max(e[1] for e in ends)) if best.interval else None,
+            ),
+            x,
+            y,
+        )
+    for y in theirs.values():
+        yield y, y, y
 
 
 def better(
@@ -261,45 +377,83 @@ def better(
     b: HardwarePeaks,  # another of the same device, format and modes
 ) -> HardwarePeaks:
     "Of two probes of one machine, the higher of each ceiling and the lower cost of a launch."
-    ceilings = tuple(c for c, *_ in _merged(a.ceilings, b.ceilings, lambda c: (c.mode, c.unit), "flops_per_s"))
+    ceilings = tuple(
+        c for c, *_ in _merged(a.ceilings, b.ceilings, lambda c: (c.mode, c.unit), "flops_per_s")
+    )
     levels = tuple(
-        replace(level, capacity=max(x.capacity, y.capacity),
-                mixes=tuple(m for m, *_ in _merged(x.mixes, y.mixes, lambda m: m.name, "bandwidth")))
-        for level, x, y in _merged(a.levels, b.levels, lambda level: level.name, "bandwidth"))
+        replace(
+            level,
+            capacity=max(x.capacity, y.capacity),
+            mixes=tuple(m for m, *_ in _merged(x.mixes, y.mixes, lambda m: m.name, "bandwidth")),
+        )
+        for level, x, y in _merged(a.levels, b.levels, lambda level: level.name, "bandwidth")
+    )
     levels = tuple(sorted(levels, key=lambda x: (x.name == a.memory, x.capacity)))
-    links = tuple(replace(link, latency_s=min(x.latency_s, y.latency_s))
-                  for link, x, y in _merged(a.links, b.links, lambda x: (x.name, x.group_size), "bandwidth"))
+    links = tuple(
+        replace(link, latency_s=min(x.latency_s, y.latency_s))
+        for link, x, y in _merged(a.links, b.links, lambda x: (x.name, x.group_size), "bandwidth")
+    )
     return replace(
-        a, peak_flops=max(a.peak_flops, b.peak_flops), peak_bandwidth=max(a.peak_bandwidth, b.peak_bandwidth),
-        ceilings=ceilings, levels=ordered(levels), links=links, launch_s=min(a.launch_s, b.launch_s),
-        probed=(*a.probed, *b.probed), notes=tuple(dict.fromkeys((*a.notes, *b.notes))))
+        a,
+        peak_flops=max(a.peak_flops, b.peak_flops),
+        peak_bandwidth=max(a.peak_bandwidth, b.peak_bandwidth),
+        ceilings=ceilings,
+        levels=ordered(levels),
+        links=links,
+        launch_s=min(a.launch_s, b.launch_s),
+        probed=(*a.probed, *b.probed),
+        notes=tuple(dict.fromkeys((*a.notes, *b.notes))),
+    )
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #7a467500
 def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> HardwarePeaks:
     "The roof that was found, with the first mode's ceiling for its peak."
     arithmetic = ceilings(found.readings, found.unproven)
     place = {mode: i for i, mode in enumerate(modes)}
-    arithmetic = sorted((c for c in arithmetic if c.mode in place), key=lambda c: (place[c.mode], c.unit))
-    moved = {name: [r for r in found.readings if r.unit == "memory" and r.what == name] for name, _ in found.levels}
+    arithmetic = sorted(
+        (c for c in arithmetic if c.mode in place), key=lambda c: (place[c.mode], c.unit)
+    )
+    moved = {
+        name: [r for r in found.readings if r.unit == "memory" and r.what == name]
+        for name, _ in found.levels
+    }
     levels = ordered([level(name, size, moved[name]) for name, size in found.levels if moved[name]])
     if not levels or levels[-1].name != found.levels[-1][0]:
-        left_out = "; ".join(f"{what}: {why}" for what, why in found.conditions.get("left_out", {}).items())
-        raise DeviceError(f"The bandwidth of {device}'s main memory could not be measured ({one_line(left_out)}): "
-                          "bandwidth_mb sets how much of it is gone over.")
+        left_out = "; ".join(
+            f"{what}: {why}" for what, why in found.conditions.get("left_out", {}).items()
+        )
+        raise DeviceError(
+            f"The bandwidth of {device}'s main memory could not be measured ({one_line(left_out)}):"
+            " bandwidth_mb sets how much of it is gone over."
+        )
     if found.bursts:
         arithmetic = [replace(c, lower_bound=True) for c in arithmetic]
         levels = tuple(replace(x, lower_bound=True) for x in levels)
-    # What contractions of the first mode run on; of whole numbers that nothing contracts, what adds them.
+    # What contractions of the first mode run on; of whole numbers that nothing contracts, what adds
+    # them.
     lead = [c for c in arithmetic if c.mode == modes[0]]
     lead = [c for c in lead if c.unit == "matrix"] or lead
     main, fp32 = levels[-1], modes[0] in ("tf32", "medium")
     return HardwarePeaks(
-        max(c.flops_per_s for c in lead), main.bandwidth, name=f"{device}, measured", mode=modes[0],
-        ceilings=tuple(arithmetic), levels=levels, memory=main.name, launch_s=found.launch_s, source="measured",
-        device=str(device), dtype=torch.float32 if fp32 else resolve_dtype(FORMATS.get(modes[0], modes[0])),
-        tf32_enabled=modes[0] == "tf32", cudnn_benchmark=torch.backends.cudnn.benchmark,
-        threads=torch.get_num_threads(), probed=tuple(map(probed, found.readings)), notes=tuple(found.notes),
-        conditions={"time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")} | found.conditions)
+        max(c.flops_per_s for c in lead),
+        main.bandwidth,
+        name=f"{device}, measured",
+        mode=modes[0],
+        ceilings=tuple(arithmetic),
+        levels=levels,
+        memory=main.name,
+        launch_s=found.launch_s,
+        source="measured",
+        device=str(device),
+        dtype=torch.float32 if fp32 else resolve_dtype(FORMATS.get(modes[0], modes[0])),
+        tf32_enabled=modes[0] == "tf32",
+        cudnn_benchmark=torch.backends.cudnn.benchmark,
+        threads=torch.get_num_threads(),
+        probed=tuple(map(probed, found.readings)),
+        notes=tuple(found.notes),
+        conditions={"time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")}
+        | found.conditions,
+    )
 
 
 KNOWN = (*FORMATS, "int16", "int32", "int64", "uint8", "bool")  # compute modes
@@ -317,100 +471,181 @@ def keep_better(
 ) -> None:
     "Replace peaks that this process knows."
     for key, kept in _CACHE.items():
-        if kept is old: _CACHE[key] = new
+        if kept is old:
+            _CACHE[key] = new
 
 
 def _asked_modes(modes, dtype, allow_tf32: bool, device: torch.device) -> tuple[str, ...]:
     if modes is None:
-        wanted = mode_name(resolve_dtype(format_name(mode_name(dtype))))  # "tf32" is no format: that is allow_tf32
-        tf32 = (allow_tf32 and wanted == "fp32" and device.type == "cuda"
-                and torch.cuda.get_device_capability(device) >= (8, 0))
+        wanted = mode_name(
+            resolve_dtype(format_name(mode_name(dtype)))
+        )  # "tf32" is no format: that is allow_tf32
+        tf32 = (
+            allow_tf32
+            and wanted == "fp32"
+            and device.type == "cuda"
+            and torch.cuda.get_device_capability(device) >= (8, 0)
+        )
         return ("tf32" if tf32 else wanted,)
     modes = [modes] if isinstance(modes, str) else list(modes)
     names = [m if m in FORMATS else {"fp8": "fp8_e4m3"}.get(m, mode_name(m)) for m in modes]
     bad = next((m for m, n in zip(modes, names, strict=True) if n not in KNOWN), None)
     if bad is not None or not names:
-        raise InputError(f"{one_line(repr(bad))} is no compute mode: use {', '.join(KNOWN)}." if names
-                         else "Name at least one compute mode.")
+        raise InputError(
+            f"{one_line(repr(bad))} is no compute mode: use {', '.join(KNOWN)}."
+            if names
+            else "Name at least one compute mode."
+        )
     return tuple(dict.fromkeys(names))
 
 
 def measure_peaks(
-    device: str | torch.device | None = None,   # None: the best device present
+    device: str | torch.device | None = None,  # None: the best device present
     *,
-    modes: Sequence[str] | None = None,         # compute modes, the most important first; None: that of `dtype`
-    dtype: torch.dtype | str = torch.float32,   # format of the operands
-    matmul_size: int | None = None,             # rows of torch's square matrices; None: as many as take milliseconds
-    bandwidth_mb: float | None = None,          # MB of main memory gone over; None: four times the last cache or more
-    warmup: int = 5,                            # calls of each of torch's kernels that are not timed
-    steps: int | None = None,                   # samples of each kernel (a millisecond, or a call); None: chosen
-    allow_tf32: bool = False,                   # True: multiply fp32 as TF32 where the device has it
-    cache: bool = True,                         # False: measure even if these peaks are known, and do not keep them
+    modes: (
+        Sequence[str] | None
+    ) = None,  # compute modes, the most important first; None: that of `dtype`
+    dtype: torch.dtype | str = torch.float32,  # format of the operands
+    matmul_size: (
+        int | None
+    ) = None,  # rows of torch's square matrices; None: as many as take milliseconds
+    bandwidth_mb: (
+        float | None
+    ) = None,  # MB of main memory gone over; None: four times the last cache or more
+    warmup: int = 5,  # calls of each of torch's kernels that are not timed
+    steps: int | None = None,  # samples of each kernel (a millisecond, or a call); None: chosen
+    allow_tf32: bool = False,  # True: multiply fp32 as TF32 where the device has it
+    cache: bool = True,  # False: measure even if these peaks are known, and do not keep them
 ) -> HardwarePeaks:
-    """The roof of a device, found by kernels that try to reach it: two to five seconds for one mode on two cores.
+    """The roof of a device, found by kernels that try to reach it: two to five seconds for one mode
+    on two cores.
 
-    Modes are fp64, fp32, tf32, medium (fp32 by way of bf16), bf16, fp16, fp8_e4m3, fp8_e5m2, int8 and whole numbers.
-    Raises `DeviceError` for a device that is absent or does not have a mode, `InputError` for sizes that do not fit."""
-    return _measured(device, modes, dtype, matmul_size, bandwidth_mb, warmup, steps, allow_tf32, cache, strict=True)
+    Modes are fp64, fp32, tf32, medium (fp32 by way of bf16), bf16, fp16, fp8_e4m3, fp8_e5m2,
+    int8 and whole numbers.
+    Raises `DeviceError` for a device that is absent or does not have a mode, `InputError` for
+    sizes that do not fit."""
+    return _measured(
+        device,
+        modes,
+        dtype,
+        matmul_size,
+        bandwidth_mb,
+        warmup,
+        steps,
+        allow_tf32,
+        cache,
+        strict=True,
+    )
 
 
 def peaks_for(
-    modes: Sequence[str],          # compute modes that a program uses, the most important first
-    device: torch.device | str,    # one that is present
-    cache: bool = True,            # False: measure even if these peaks are known, and do not keep them
+    modes: Sequence[str],  # compute modes that a program uses, the most important first
+    device: torch.device | str,  # one that is present
+    cache: bool = True,  # False: measure even if these peaks are known, and do not keep them
 ) -> HardwarePeaks:
-    "The roof over a program: modes that the device has no ceiling for are left out and said, not refused."
+    """The roof over a program: modes that the device has no ceiling for are left out and said, not
+    refused."""
     known = [m for m in map(computed_as, modes) if m in KNOWN] or ["fp32"]
     return _measured(device, known, torch.float32, None, None, 5, None, False, cache, strict=False)
 
 
 def _measured(
-    device, modes, dtype, matmul_size, bandwidth_mb, warmup, steps, allow_tf32, cache, strict,
+    device,
+    modes,
+    dtype,
+    matmul_size,
+    bandwidth_mb,
+    warmup,
+    steps,
+    allow_tf32,
+    cache,
+    strict,
 ) -> HardwarePeaks:
     device = resolve_device(device)
     if modes is not None and (allow_tf32 or mode_name(dtype) != "fp32"):
-        raise InputError("Give modes, or dtype and allow_tf32, not both: modes=['tf32'] says the same.")
+        raise InputError(
+            "Give modes, or dtype and allow_tf32, not both: modes=['tf32'] says the same."
+        )
     modes = _asked_modes(modes, dtype, allow_tf32, device)
-    for name, value, least in (("warmup", warmup, 0), ("steps", steps, 1), ("matmul_size", matmul_size, 1)):
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+    for name, value, least in (
+        ("warmup", warmup, 0),
+        ("steps", steps, 1),
+        ("matmul_size", matmul_size, 1),
+    ):
+        if value is not None and (
+            not isinstance(value, int) or isinstance(value, bool) or value < least
+        ):
             raise InputError(f"{name} must be a whole number from {least}, not {value!r}.")
-    switches = (torch.backends.cudnn.benchmark, torch.backends.cudnn.enabled, torch.backends.mkldnn.enabled,
-                torch.are_deterministic_algorithms_enabled())
-    key = (device, modes, matmul_size, bandwidth_mb, warmup, steps, strict, torch.get_num_threads(),
-           tuple(cpu_set()), switches)
-    if cache and key in _CACHE: return _CACHE[key]
+    switches = (
+        torch.backends.cudnn.benchmark,
+        torch.backends.cudnn.enabled,
+        torch.backends.mkldnn.enabled,
+        torch.are_deterministic_algorithms_enabled(),
+    )
+    key = (
+        device,
+        modes,
+        matmul_size,
+        bandwidth_mb,
+        warmup,
+        steps,
+        strict,
+        torch.get_num_threads(),
+        tuple(cpu_set()),
+        switches,
+    )
+    if cache and key in _CACHE:
+        return _CACHE[key]
     nbytes = torch_kernels.memory_size(device, bandwidth_mb)
     if matmul_size is not None:
         need, free = 3 * 8 * matmul_size**2, torch_kernels.memory_free(device)
         if free is not None and need > free:
-            raise InputError(f"matmul_size={matmul_size} does not fit: three matrices take up to {si(need, 'B')}, "
-                             f"{si(free, 'B')} of memory are free on {device}.")
+            raise InputError(
+                f"matmul_size={matmul_size} does not fit: three matrices take up to"
+                f" {si(need, 'B')}, {si(free, 'B')} of memory are free on {device}."
+            )
     if strict and device.type != "cuda":
         for mode, why in refused(device, modes).items():
             have = ", ".join(modes_known(device))
-            raise DeviceError(f"{device} has no {mode} here ({why}){'; it has ' * bool(have)}{have}.")
+            raise DeviceError(
+                f"{device} has no {mode} here ({why}){'; it has ' * bool(have)}{have}."
+            )
     with preserved(), no_gc(), progress("Peaks") as tell:
         torch.set_grad_enabled(False)
         found = survey_device(device, modes, matmul_size, nbytes, warmup, steps, tell)
     for mode, why in found.missing.items():
         have = dict.fromkeys([*found.have, *(r.what for r in found.readings if r.unit != "memory")])
-        said = f"{device} has no {mode} here ({why}); it has {', '.join(have) or 'no other that was tried'}"
-        if strict or len(found.missing) == len(modes): raise DeviceError(f"{said}.")
+        said = (
+            f"{device} has no {mode} here ({why}); it has"
+            f" {', '.join(have) or 'no other that was tried'}"
+        )
+        if strict or len(found.missing) == len(modes):
+            raise DeviceError(f"{said}.")
         found.notes.append(f"{said}: what is computed in it has no ceiling.")
     peaks = _assemble(found, device, [m for m in modes if m not in found.missing])
-    if cache: _CACHE[key] = peaks
+    if cache:
+        _CACHE[key] = peaks
     return peaks
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #28fccb57
 def check_peaks(
-    peaks: object,         # what was given for a roof
+    peaks: object,  # what was given for a roof
     device: torch.device | None,  # where the program runs; None: not known yet
 ) -> None:
     "Raise `InputError` for what is no roof, or one of another kind of device."
-    if peaks is None: return
+    if peaks is None:
+        return
     if not isinstance(peaks, Roof):
-        raise InputError("peaks must be a Roof, such as measure_peaks() gives or HardwarePeaks.load(path) reads, "
-                         f"not {type(peaks).__name__}.")
-    if device and isinstance(peaks, HardwarePeaks) and torch.device(peaks.device).type != device.type:
-        raise InputError(f"These peaks are of {peaks.device}, the model runs on {device}; "
-                         "pass peaks of that device, or a plain Roof.")
+        raise InputError(
+            "peaks must be a Roof, such as measure_peaks() gives or HardwarePeaks.load(path)"
+            f" reads, not {type(peaks).__name__}."
+        )
+    if (
+        device
+        and isinstance(peaks, HardwarePeaks)
+        and torch.device(peaks.device).type != device.type
+    ):
+        raise InputError(
+            f"These peaks are of {peaks.device}, the model runs on {device}; "
+            "pass peaks of that device, or a plain Roof."
+        )

@@ -20,43 +20,49 @@ Interval = tuple[float, float] | None
 @dataclass(frozen=True)
 class Ceiling:
     "The highest rate of arithmetic in one compute mode."
-    mode: str           # "fp32", "tf32", "bf16", …
+
+    mode: str  # "fp32", "tf32", "bf16", …
     flops_per_s: float  # FLOP/s
-    by: str = ""        # what reached it, such as "FMA 512-bit × 24"
-    unit: str = "any"   # "matrix": for contractions; "vector": for other arithmetic; "any": not told apart
-    accumulator: str = ""          # format that products are summed in, where known
-    interval: Interval = None      # FLOP/s, from the least to the most that the ceiling may be
-    lower_bound: bool = False      # reached, but not known to be the most
+    by: str = ""  # what reached it, such as "FMA 512-bit × 24"
+    unit: str = (
+        "any"  # "matrix": for contractions; "vector": for other arithmetic; "any": not told apart
+    )
+    accumulator: str = ""  # format that products are summed in, where known
+    interval: Interval = None  # FLOP/s, from the least to the most that the ceiling may be
+    lower_bound: bool = False  # reached, but not known to be the most
     sustained: float | None = None  # FLOP/s kept up for long, where that was looked at
 
 # %% ../../nbs/analysis/machine/roof.ipynb #dc0ef2c1
 @dataclass(frozen=True)
 class Mix:
     "What one mix of reading and writing reached in a level of memory."
-    name: str                  # "read", "copy", "update", …
-    bandwidth: float           # bytes/s, reads and writes both counted
-    reads: float               # share of the bytes that is read, 0 to 1
-    by: str = ""               # what reached it
+
+    name: str  # "read", "copy", "update", …
+    bandwidth: float  # bytes/s, reads and writes both counted
+    reads: float  # share of the bytes that is read, 0 to 1
+    by: str = ""  # what reached it
     interval: Interval = None  # bytes/s
 
 
 @dataclass(frozen=True)
 class Level:
     "One level of memory."
-    name: str                   # "L2", "L3", …
-    capacity: float             # bytes that fit
-    bandwidth: float            # bytes/s of the best mix that moves data, reads and writes both counted
-    by: str = ""                # what reached it, such as "update 512-bit"
+
+    name: str  # "L2", "L3", …
+    capacity: float  # bytes that fit
+    bandwidth: float  # bytes/s of the best mix that moves data, reads and writes both counted
+    by: str = ""  # what reached it, such as "update 512-bit"
     mixes: tuple[Mix, ...] = ()  # all that were tried
-    interval: Interval = None   # bytes/s
-    lower_bound: bool = False   # reached, but not known to be the most
+    interval: Interval = None  # bytes/s
+    lower_bound: bool = False  # reached, but not known to be the most
 
     def rate(
         self,
         direction: str = "both",  # "read", "write" or "both"
-    ) -> float:                   # bytes/s
+    ) -> float:  # bytes/s
         "The fastest that bytes can go in one direction; `bandwidth` where no mix tells."
-        if direction == "both": return max([self.bandwidth, *(m.bandwidth for m in self.mixes)])
+        if direction == "both":
+            return max([self.bandwidth, *(m.bandwidth for m in self.mixes)])
         share = {m: m.reads if direction == "read" else 1 - m.reads for m in self.mixes}
         return max((m.bandwidth * s for m, s in share.items() if s > 0), default=self.bandwidth)
 
@@ -64,11 +70,15 @@ class Level:
 @dataclass(frozen=True)
 class Floor:
     "The least time that some work can take under a roof, and why."
-    compute_s: float   # s, arithmetic alone; NaN where the roof has no ceiling for the mode
-    memory_s: float    # s, traffic alone, the working set as near as it fits
-    level: str         # the outermost memory level that the working set reaches, or the link, where that takes longer
+
+    compute_s: float  # s, arithmetic alone; NaN where the roof has no ceiling for the mode
+    memory_s: float  # s, traffic alone, the working set as near as it fits
+    # the outermost memory level that the working set reaches, or the link, where that takes longer
+    level: str
     cold_memory_s: float = 0.0  # s, traffic alone, all of it from main memory
-    lower_bound: bool = False   # judged by a ceiling that is only a lower bound: the work may take less
+    lower_bound: bool = (
+        False  # judged by a ceiling that is only a lower bound: the work may take less
+    )
 
     @property
     def time_s(self) -> float:  # s
@@ -84,64 +94,100 @@ class Floor:
 @dataclass(frozen=True)
 class Link:
     "The way between the ranks of a group."
-    name: str                  # "NVLink", "nccl all_reduce", …
-    bandwidth: float           # bytes/s of each rank over the wire: bus bandwidth
-    group_size: int            # ranks among which it holds
-    latency_s: float = 0.0     # s, the least time of a collective that moves next to nothing
-    by: str = ""               # what reached it, such as "all_reduce 64 MiB"
+
+    name: str  # "NVLink", "nccl all_reduce", …
+    bandwidth: float  # bytes/s of each rank over the wire: bus bandwidth
+    group_size: int  # ranks among which it holds
+    latency_s: float = 0.0  # s, the least time of a collective that moves next to nothing
+    by: str = ""  # what reached it, such as "all_reduce 64 MiB"
     interval: Interval = None  # bytes/s
     lower_bound: bool = False  # reached, but not known to be the most
 
     def time(
         self,
-        nbytes: float,   # B that a rank moves over the wire
+        nbytes: float,  # B that a rank moves over the wire
         times: int = 1,  # transfers that they are moved in
-    ) -> float:          # s
+    ) -> float:  # s
         "The least time of these transfers, one after another."
         return self.latency_s * times + nbytes / self.bandwidth
 
 # %% ../../nbs/analysis/machine/roof.ipynb #855df0ff
 @dataclass(frozen=True)
 class Roof:
-    "Ceilings of a machine: arithmetic by compute mode, bandwidth by memory level, the cost of a launch."
-    peak_flops: float                   # FLOP/s
-    peak_bandwidth: float               # bytes/s, main memory
-    name: str = "roof"                  # shown in plots and tables
-    mode: str | None = None             # compute mode that `peak_flops` holds for; None: for every mode
+    """Ceilings of a machine: arithmetic by compute mode, bandwidth by memory level, the cost of a
+    launch."""
+
+    peak_flops: float  # FLOP/s
+    peak_bandwidth: float  # bytes/s, main memory
+    name: str = "roof"  # shown in plots and tables
+    mode: str | None = None  # compute mode that `peak_flops` holds for; None: for every mode
     ceilings: tuple[Ceiling, ...] = ()  # more about modes and kinds of arithmetic
-    levels: tuple[Level, ...] = ()      # caches, smallest first; main memory is what remains, or the last of them
-    memory: str = "DRAM"                # name of main memory: "DRAM", "HBM"
-    launch_s: float = 0.0               # s, the least time of an operation that has nothing to do
-    source: str = "given"               # where the figures come from: "measured", "given", a datasheet
-    links: tuple[Link, ...] = ()        # ways between ranks
+    levels: tuple[
+        Level, ...
+    ] = ()  # caches, smallest first; main memory is what remains, or the last of them
+    memory: str = "DRAM"  # name of main memory: "DRAM", "HBM"
+    launch_s: float = 0.0  # s, the least time of an operation that has nothing to do
+    source: str = "given"  # where the figures come from: "measured", "given", a datasheet
+    links: tuple[Link, ...] = ()  # ways between ranks
 
     def __post_init__(self) -> None:
         rates = [("peak_flops", self.peak_flops), ("peak_bandwidth", self.peak_bandwidth)]
         rates += [(f"ceiling {c.mode}", c.flops_per_s) for c in self.ceilings]
         for level in self.levels:
-            rates += [(f"{level.name} bandwidth", level.bandwidth), (f"{level.name} capacity", level.capacity)]
+            rates += [
+                (f"{level.name} bandwidth", level.bandwidth),
+                (f"{level.name} capacity", level.capacity),
+            ]
             rates += [(f"{level.name} {m.name}", m.bandwidth) for m in level.mixes]
         rates += [(f"link {x.name} bandwidth", x.bandwidth) for x in self.links]
-        rates += [("interval", x) for c in (*self.ceilings, *self.levels, *self.links) for x in c.interval or ()]
+        rates += [
+            ("interval", x)
+            for c in (*self.ceilings, *self.levels, *self.links)
+            for x in c.interval or ()
+        ]
         figures = [(c.interval, c.flops_per_s, c.mode) for c in self.ceilings]
-        figures += [(x.interval, x.bandwidth, x.name) for level in self.levels for x in (level, *level.mixes)]
+        figures += [
+            (x.interval, x.bandwidth, x.name)
+            for level in self.levels
+            for x in (level, *level.mixes)
+        ]
         figures += [(x.interval, x.bandwidth, x.name) for x in self.links]
         for what, rate in rates:
             if not (isinstance(rate, Real) and math.isfinite(rate) and rate > 0):
-                raise InputError(f"{what} must be a positive, finite number in SI units, not {rate!r}.")
-        outside = next((what for ends, value, what in figures if ends and not ends[0] <= value <= ends[1]), None)
+                raise InputError(
+                    f"{what} must be a positive, finite number in SI units, not {rate!r}."
+                )
+        outside = next(
+            (what for ends, value, what in figures if ends and not ends[0] <= value <= ends[1]),
+            None,
+        )
         bad = next((m for level in self.levels for m in level.mixes if not 0 <= m.reads <= 1), None)
-        if bad: raise InputError(f"A mix reads a share from 0 to 1 of its bytes, not {bad.reads!r}.")
-        if not math.isfinite(self.ridge_point): raise InputError("peak_flops over peak_bandwidth must be finite.")
-        if outside is not None: raise InputError(f"The figure of {outside} must lie within its own interval.")
-        for what, rate in rates[:2]: object.__setattr__(self, what, float(rate))  # numpy's numbers are none of JSON's
-        for what, s in [("launch_s", self.launch_s), *((f"latency_s of {x.name}", x.latency_s) for x in self.links)]:
+        if bad:
+            raise InputError(f"A mix reads a share from 0 to 1 of its bytes, not {bad.reads!r}.")
+        if not math.isfinite(self.ridge_point):
+            raise InputError("peak_flops over peak_bandwidth must be finite.")
+        if outside is not None:
+            raise InputError(f"The figure of {outside} must lie within its own interval.")
+        for what, rate in rates[:2]:
+            object.__setattr__(self, what, float(rate))  # numpy's numbers are none of JSON's
+        for what, s in [
+            ("launch_s", self.launch_s),
+            *((f"latency_s of {x.name}", x.latency_s) for x in self.links),
+        ]:
             if not (isinstance(s, Real) and math.isfinite(s) and s >= 0):
                 raise InputError(f"{what} must be zero or more seconds, not {s!r}.")
-        bad = next((x for x in self.links if not isinstance(x.group_size, int) or x.group_size < 2), None)
-        if bad: raise InputError(f"A link joins two ranks or more: group_size of {bad.name} is {bad.group_size!r}.")
-        bad = next((c.unit for c in self.ceilings if c.unit not in ("matrix", "vector", "any")), None)
-        if bad is not None: raise InputError(f"A ceiling's unit is matrix, vector or any, not {bad!r}.")
+        bad = next(
+            (x for x in self.links if not isinstance(x.group_size, int) or x.group_size < 2), None
+        )
+        if bad:
+            raise InputError(
+                f"A link joins two ranks or more: group_size of {bad.name} is {bad.group_size!r}."
+            )
+        bad = next(
+            (c.unit for c in self.ceilings if c.unit not in ("matrix", "vector", "any")), None
+        )
+        if bad is not None:
+            raise InputError(f"A ceiling's unit is matrix, vector or any, not {bad!r}.")
 
     @property
     def ridge_point(self) -> float:  # FLOP/byte
@@ -166,9 +212,10 @@ class Roof:
 
     def find(
         self,
-        mode: str | None,      # compute mode; None: that of `peak_flops`
-        unit: str = "matrix",  # "matrix": what contractions run on; "vector": what everything else does
-    ) -> Ceiling | None:       # None where it is not known
+        mode: str | None,  # compute mode; None: that of `peak_flops`
+        # "matrix": what contractions run on; "vector": what everything else does
+        unit: str = "matrix",
+    ) -> Ceiling | None:  # None where it is not known
         "The highest ceiling of that kind; of the other kind, where only that is known."
         mode = self.mode if mode is None else computed_as(mode)
         told = [c for c in self.ceilings if c.mode == mode]
@@ -180,122 +227,168 @@ class Roof:
 
     def ceiling(
         self,
-        mode: str | None,      # compute mode; None: that of `peak_flops`
+        mode: str | None,  # compute mode; None: that of `peak_flops`
         unit: str = "matrix",  # "matrix" or "vector"
-    ) -> float:                # FLOP/s, NaN where it is not known
+    ) -> float:  # FLOP/s, NaN where it is not known
         "The arithmetic ceiling of one mode."
         found = self.find(mode, unit)
         return found.flops_per_s if found else math.nan
 
     def attainable(
         self,
-        intensity: float,         # FLOP/byte
+        intensity: float,  # FLOP/byte
         mode: str | None = None,  # compute mode; None: that of `peak_flops`
-    ) -> float:                   # FLOP/s
+    ) -> float:  # FLOP/s
         "The rate that contractions of this intensity can reach when they stream from main memory."
         return min(self.ceiling(mode), intensity * self.peak_bandwidth)
 
     def memory_time(
         self,
-        read: float,       # bytes read
-        written: float,    # bytes written
+        read: float,  # bytes read
+        written: float,  # bytes written
         footprint: float,  # distinct bytes touched: the working set
     ) -> tuple[float, str]:  # s, and the outermost level reached
-        "The time that the traffic takes when the working set fills the levels in turn, the nearest first."
-        if not footprint: return 0.0, ""
+        """The time that the traffic takes when the working set fills the levels in turn, the
+        nearest first."""
+        if not footprint:
+            return 0.0, ""
         shares, left = [], footprint
         for level in self.caches:
             part = min(left, level.capacity)
             shares.append((part / footprint, level))
             left -= part
-            if not left: break
-        if left: shares.append((left / footprint, self.main))
+            if not left:
+                break
+        if left:
+            shares.append((left / footprint, self.main))
         directions = (("both", read + written), ("read", read), ("write", written))
-        times = [amount * sum(share / level.rate(way) for share, level in shares) for way, amount in directions]
+        times = [
+            amount * sum(share / level.rate(way) for share, level in shares)
+            for way, amount in directions
+        ]
         return max(times), shares[-1][1].name
 
     def floor(
         self,
-        flops: float,                    # FLOP that are executed
-        read: float,                     # bytes read
-        written: float = 0.0,            # bytes written
+        flops: float,  # FLOP that are executed
+        read: float,  # bytes read
+        written: float = 0.0,  # bytes written
         *,
-        mode: str | None = None,         # compute mode; None: that of `peak_flops`
-        footprint: float | None = None,  # distinct bytes touched; None: as many as are read and written
-        contraction: float | None = None,  # FLOP that a matrix unit can do, among `flops`; None: all
+        mode: str | None = None,  # compute mode; None: that of `peak_flops`
+        footprint: float
+        | None = None,  # distinct bytes touched; None: as many as are read and written
+        contraction: float
+        | None = None,  # FLOP that a matrix unit can do, among `flops`; None: all
     ) -> Floor:
         """The least time that this work can take, and why.
 
-        Contractions are judged by the highest ceiling of their mode, other arithmetic by that of vectors."""
+        Contractions are judged by the highest ceiling of their mode, other arithmetic by
+        that of vectors."""
         traffic = read + written
-        memory_s, level = self.memory_time(read, written, traffic if footprint is None else footprint)
+        memory_s, level = self.memory_time(
+            read, written, traffic if footprint is None else footprint
+        )
         rates = [self.main.rate(way) for way in ("both", "read", "write")]
         cold = [amount / rate for amount, rate in zip((traffic, read, written), rates, strict=True)]
         contraction = flops if contraction is None else contraction
-        parts = ((contraction, self.find(mode, "matrix")), (flops - contraction, self.find(mode, "vector")))
+        parts = (
+            (contraction, self.find(mode, "matrix")),
+            (flops - contraction, self.find(mode, "vector")),
+        )
         times = [(work / c.flops_per_s if c else math.nan, c) for work, c in parts if work > 0]
         unknown = any(math.isnan(t) for t, _ in times)
         compute_s, by = max(times, key=lambda x: x[0], default=(0.0, None))
-        if unknown: compute_s = math.nan
+        if unknown:
+            compute_s = math.nan
         reached = next((x for x in self.levels if x.name == level), None)
         judge = by if compute_s >= memory_s else reached
         return Floor(compute_s, memory_s, level, max(cold), bool(judge and judge.lower_bound))
 
     def over_link(
         self,
-        floor: Floor,     # of the work of a collective, from `floor`
-        nbytes: float,    # B that a rank moves over the wire
+        floor: Floor,  # of the work of a collective, from `floor`
+        nbytes: float,  # B that a rank moves over the wire
         group_size: int,  # ranks that take part
-        times: int = 1,   # how often it is run
+        times: int = 1,  # how often it is run
     ) -> Floor:
-        """The same with its transfer: by the quickest link among as many ranks, else by the slowest of all.
+        """The same with its transfer: by the quickest link among as many ranks, else by the slowest
+        of all.
 
-        A link among another number of ranks proves nothing: the floor is then only a lower bound's."""
-        if not self.links: return floor
+        A link among another number of ranks proves nothing: the floor is then only a lower bound's.
+        """
+        if not self.links:
+            return floor
         own = [x for x in self.links if x.group_size == group_size]
-        link = min(own, key=lambda x: x.time(nbytes, times)) if own else min(self.links, key=lambda x: x.bandwidth)
+        link = (
+            min(own, key=lambda x: x.time(nbytes, times))
+            if own
+            else min(self.links, key=lambda x: x.bandwidth)
+        )
         transfer_s = link.time(nbytes, times)
         cold_s = max(floor.cold_memory_s, transfer_s)
-        if not transfer_s > floor.memory_s: return replace(floor, cold_memory_s=cold_s)
+        if not transfer_s > floor.memory_s:
+            return replace(floor, cold_memory_s=cold_s)
         judged = floor.lower_bound if floor.compute_s >= transfer_s else link.lower_bound or not own
-        return replace(floor, memory_s=transfer_s, level=link.name, cold_memory_s=cold_s, lower_bound=judged)
+        return replace(
+            floor, memory_s=transfer_s, level=link.name, cold_memory_s=cold_s, lower_bound=judged
+        )
 
     def floor_time(
         self,
-        flops: float,                    # FLOP that are executed
-        read: float,                     # bytes read
-        written: float = 0.0,            # bytes written
-        **how: object,                   # `mode`, `footprint`, `contraction`, as of `floor`
-    ) -> float:                          # s; NaN where the roof has no ceiling for the mode
+        flops: float,  # FLOP that are executed
+        read: float,  # bytes read
+        written: float = 0.0,  # bytes written
+        **how: object,  # `mode`, `footprint`, `contraction`, as of `floor`
+    ) -> float:  # s; NaN where the roof has no ceiling for the mode
         "The least time that this work can take."
         floor = self.floor(flops, read, written, **how)
         return math.nan if math.isnan(floor.compute_s) else floor.time_s
 
     @property
     def upper(self) -> "Roof":
-        "The same roof, every figure at the upper end of its interval: nothing that was counted right runs above it."
-        def top(interval, value): return max(interval[1], value) if interval else value
-        ceilings = tuple(replace(c, flops_per_s=top(c.interval, c.flops_per_s)) for c in self.ceilings)
-        levels = tuple(replace(
-            x, bandwidth=top(x.interval, x.bandwidth),
-            mixes=tuple(replace(m, bandwidth=top(m.interval, m.bandwidth)) for m in x.mixes)) for x in self.levels)
-        links = tuple(replace(x, bandwidth=top(x.interval, x.bandwidth), latency_s=0.0) for x in self.links)
+        """The same roof, every figure at the upper end of its interval: nothing that was counted
+        right runs above it."""
+
+        def top(interval, value):
+            return max(interval[1], value) if interval else value
+
+        ceilings = tuple(
+            replace(c, flops_per_s=top(c.interval, c.flops_per_s)) for c in self.ceilings
+        )
+        levels = tuple(
+            replace(
+                x,
+                bandwidth=top(x.interval, x.bandwidth),
+                mixes=tuple(replace(m, bandwidth=top(m.interval, m.bandwidth)) for m in x.mixes),
+            )
+            for x in self.levels
+        )
+        links = tuple(
+            replace(x, bandwidth=top(x.interval, x.bandwidth), latency_s=0.0) for x in self.links
+        )
         higher = replace(self, ceilings=ceilings, levels=levels, links=links)
         peak = max(higher.ceiling(None), self.peak_flops) if self.mode else self.peak_flops
-        return replace(higher, peak_flops=peak, peak_bandwidth=max(higher.main.bandwidth, self.peak_bandwidth))
+        return replace(
+            higher, peak_flops=peak, peak_bandwidth=max(higher.main.bandwidth, self.peak_bandwidth)
+        )
 
     def bound(
         self,
-        floor: Floor,                 # from `floor`
-        launches: int = 1,            # operations launched to do the work
+        floor: Floor,  # from `floor`
+        launches: int = 1,  # operations launched to do the work
         time_s: float | None = None,  # s that it took; None: not measured
-        idle_s: float = 0.0,          # s for which the device waited for it
-    ) -> str:                         # "compute", "memory", "overhead" or "undefined"
-        """What keeps the work from being faster: the largest of arithmetic (also at a tie), traffic and launching.
+        idle_s: float = 0.0,  # s for which the device waited for it
+    ) -> str:  # "compute", "memory", "overhead" or "undefined"
+        """What keeps the work from being faster: the largest of arithmetic (also at a tie), traffic
+        and launching.
 
-        Launching and waiting are it, too, where they explain more than half of the time that was measured."""
-        if math.isnan(floor.time_s) or math.isnan(floor.compute_s): return "undefined"
+        Launching and waiting are it, too, where they explain more than half of the time
+        that was measured."""
+        if math.isnan(floor.time_s) or math.isnan(floor.compute_s):
+            return "undefined"
         overhead = self.launch_s * launches
-        if floor.time_s < overhead or floor.time_s == 0: return "overhead"
-        if time_s is not None and overhead + idle_s > time_s / 2: return "overhead"
+        if floor.time_s < overhead or floor.time_s == 0:
+            return "overhead"
+        if time_s is not None and overhead + idle_s > time_s / 2:
+            return "overhead"
         return "compute" if floor.compute_s >= floor.memory_s else "memory"

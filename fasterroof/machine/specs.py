@@ -25,71 +25,98 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Processor:
     "What the operating system tells of the processor, and of how much of it this process may use."
-    name: str                         # as it calls itself
-    vendor_id: str = ""               # "GenuineIntel", "AuthenticAMD"; Arm's implementer: "0x41"
-    family: int | None = None         # x86
-    model: int | None = None          # x86
-    part: str = ""                    # Arm: "0xd0c"; empty where cores differ
-    isa: tuple[str, ...] = ()         # what matters here: "AVX2", "AVX-512", "AMX-BF16", "SVE"
-    clock_hz: float | None = None     # Hz
-    clock_told_by: str = ""           # whether that is the highest, or the present one
-    cores_allowed: float = 1          # cores that this process may use, a container's quota among them
-    cpus_allowed: int = 1             # hardware threads of them
-    sockets: int = 1                  # that these cores are in
-    mixed: bool = False               # whether there are cores of several kinds
+
+    name: str  # as it calls itself
+    vendor_id: str = ""  # "GenuineIntel", "AuthenticAMD"; Arm's implementer: "0x41"
+    family: int | None = None  # x86
+    model: int | None = None  # x86
+    part: str = ""  # Arm: "0xd0c"; empty where cores differ
+    isa: tuple[str, ...] = ()  # what matters here: "AVX2", "AVX-512", "AMX-BF16", "SVE"
+    clock_hz: float | None = None  # Hz
+    clock_told_by: str = ""  # whether that is the highest, or the present one
+    cores_allowed: float = 1  # cores that this process may use, a container's quota among them
+    cpus_allowed: int = 1  # hardware threads of them
+    sockets: int = 1  # that these cores are in
+    mixed: bool = False  # whether there are cores of several kinds
 
 # %% ../../nbs/analysis/machine/specs.ipynb #d60549b2
 SOURCES = ("detected", "estimated", "measured", "unavailable")
 FIGURES = {  # field -> the field of its source
-    "memory_gb": "memory_source", "compute_capability": "compute_capability_source",
-    "peak_flops_per_second": "peak_flops_source", "memory_bandwidth_gb_per_second": "memory_bandwidth_source",
+    "memory_gb": "memory_source",
+    "compute_capability": "compute_capability_source",
+    "peak_flops_per_second": "peak_flops_source",
+    "memory_bandwidth_gb_per_second": "memory_bandwidth_source",
 }
 
 
 @dataclass(frozen=True, repr=False)
 class HardwareSpecs:
-    "What is known of a machine's devices, and how; a record made by hand says that its sources are unavailable."
-    platform: str                                        # "cpu", "gpu", "tpu", or what else the runtime calls it
-    device_count: int = 1                                # devices of this platform
-    memory_gb: float | None = None                       # GB of one device; of a CPU: that this process may have
-    compute_capability: str | None = None                # "9.0", "gfx942"
-    peak_flops_per_second: float | None = None           # FLOP/s of one device, in `peak_mode`
+    """What is known of a machine's devices, and how; a record made by hand says that its sources
+    are unavailable."""
+
+    platform: str  # "cpu", "gpu", "tpu", or what else the runtime calls it
+    device_count: int = 1  # devices of this platform
+    memory_gb: float | None = None  # GB of one device; of a CPU: that this process may have
+    compute_capability: str | None = None  # "9.0", "gfx942"
+    peak_flops_per_second: float | None = None  # FLOP/s of one device, in `peak_mode`
     memory_bandwidth_gb_per_second: float | None = None  # GB/s of one device
-    memory_source: str = "unavailable"                   # one of `SOURCES`, as the three that follow
-    compute_capability_source: str = "unavailable"       # what told of `compute_capability`
-    peak_flops_source: str = "unavailable"               # what told of `peak_flops_per_second`
-    memory_bandwidth_source: str = "unavailable"         # what told of the bandwidth
-    name: str = ""                                       # the device, as it calls itself
-    peak_mode: str = ""                                  # compute mode that the peak holds for: "bf16", "fp32"
-    framework: str = ""                                  # what told of the platform: "JAX 0.10.2", "the system"
-    chip: str = ""                                       # its name in the registry
-    processor: Processor | None = None                   # of a CPU
-    caches: tuple[tuple[str, int], ...] = ()             # of a CPU: name and bytes, over the cores in use
-    why: dict[str, str] = field(default_factory=dict, hash=False)  # figure -> what told it, in a few words
-    cited: dict[str, str] = field(default_factory=dict, hash=False)  # figure -> where an estimated one was read
-    notes: tuple[str, ...] = ()                          # what a reader needs to know
+    memory_source: str = "unavailable"  # one of `SOURCES`, as the three that follow
+    compute_capability_source: str = "unavailable"  # what told of `compute_capability`
+    peak_flops_source: str = "unavailable"  # what told of `peak_flops_per_second`
+    memory_bandwidth_source: str = "unavailable"  # what told of the bandwidth
+    name: str = ""  # the device, as it calls itself
+    peak_mode: str = ""  # compute mode that the peak holds for: "bf16", "fp32"
+    framework: str = ""  # what told of the platform: "JAX 0.10.2", "the system"
+    chip: str = ""  # its name in the registry
+    processor: Processor | None = None  # of a CPU
+    caches: tuple[tuple[str, int], ...] = ()  # of a CPU: name and bytes, over the cores in use
+    why: dict[str, str] = field(
+        default_factory=dict, hash=False
+    )  # figure -> what told it, in a few words
+    cited: dict[str, str] = field(
+        default_factory=dict, hash=False
+    )  # figure -> where an estimated one was read
+    notes: tuple[str, ...] = ()  # what a reader needs to know
 
     def __post_init__(self) -> None:
         count = self.device_count
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise InputError(f"device_count must be a whole number from 1, not {one_line(repr(count), 60)}.")
+            raise InputError(
+                f"device_count must be a whole number from 1, not {one_line(repr(count), 60)}."
+            )
         object.__setattr__(self, "device_count", int(count))  # numpy's numbers are none of JSON's
         if not isinstance(self.compute_capability, (str, type(None))):
-            raise InputError("compute_capability is a text, such as '9.0', not "
-                             f"{one_line(repr(self.compute_capability), 60)}.")
+            raise InputError(
+                "compute_capability is a text, such as '9.0', not "
+                f"{one_line(repr(self.compute_capability), 60)}."
+            )
         for name, source in FIGURES.items():
             value, said = getattr(self, name), getattr(self, source)
             if said not in SOURCES:
-                raise InputError(f"{source} is one of {', '.join(SOURCES)}, not {one_line(repr(said), 60)}.")
-            if value is None and said != "unavailable": raise InputError(f"{name} is {said}, but it is None.")
-            if name == "compute_capability" or value is None: continue
-            if not (isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and value > 0):
-                raise InputError(f"{name} must be a positive, finite number or None, not {one_line(repr(value), 60)}.")
+                raise InputError(
+                    f"{source} is one of {', '.join(SOURCES)}, not {one_line(repr(said), 60)}."
+                )
+            if value is None and said != "unavailable":
+                raise InputError(f"{name} is {said}, but it is None.")
+            if name == "compute_capability" or value is None:
+                continue
+            if not (
+                isinstance(value, Real)
+                and not isinstance(value, bool)
+                and math.isfinite(value)
+                and value > 0
+            ):
+                raise InputError(
+                    f"{name} must be a positive, finite number or None, not"
+                    f" {one_line(repr(value), 60)}."
+                )
             object.__setattr__(self, name, float(value))
 
     def _total(self, value: float | None) -> float | None:
         # Devices that a runtime makes of one CPU share its cores and its memory.
-        return None if value is None else value * (1 if self.platform == "cpu" else self.device_count)
+        return (
+            None if value is None else value * (1 if self.platform == "cpu" else self.device_count)
+        )
 
     @property
     def total_memory_gb(self) -> float | None:  # GB
@@ -111,79 +138,147 @@ class HardwareSpecs:
         need = ("peak_flops_per_second", "memory_bandwidth_gb_per_second")
         missing = [name for name in need if getattr(self, name) is None]
         if missing:
-            raise InputError(f"These specs have no {' and no '.join(missing)}: give "
-                             f"{'it' if len(missing) == 1 else 'them'} from a source that you trust, or measure: "
-                             "HardwareSpecs.from_peaks(measure_peaks()).")
+            raise InputError(
+                f"These specs have no {' and no '.join(missing)}: give"
+                f" {'it' if len(missing) == 1 else 'them'} from a source that you trust, or"
+                " measure: HardwareSpecs.from_peaks(measure_peaks())."
+            )
         sources = dict.fromkeys((self.peak_flops_source, self.memory_bandwidth_source))
-        return Roof(self.peak_flops_per_second, self.memory_bandwidth_gb_per_second * 1e9, self.name or self.platform,
-                    self.peak_mode or None, source=" and ".join("given" if s == "unavailable" else s for s in sources))
+        return Roof(
+            self.peak_flops_per_second,
+            self.memory_bandwidth_gb_per_second * 1e9,
+            self.name or self.platform,
+            self.peak_mode or None,
+            source=" and ".join("given" if s == "unavailable" else s for s in sources),
+        )
 
     @classmethod
     def from_chip(
         cls,
-        name: "str | Chip",       # a chip of the registry, "H100 SXM", or one that `read_chips` read
-        mode: str | None = None,  # compute mode of the peak; None: what models run in, bf16 or next to it
+        name: "str | Chip",  # a chip of the registry, "H100 SXM", or one that `read_chips` read
+        mode: (
+            str | None
+        ) = None,  # compute mode of the peak; None: what models run in, bf16 or next to it
     ) -> "HardwareSpecs":
         """What is printed of a chip, all of it estimated; raises `InputError` for what is unknown.
 
-        One that a runtime shows as several devices is several devices here, too, each with its share."""
+        One that a runtime shows as several devices is several devices here, too, each with
+        its share."""
         from fasterroof.machine.chips import chip
         from fasterroof.machine.datasheet import chip_roof, per_device
 
         c = chip(name) if isinstance(name, str) else name
         roof, parts = chip_roof(c, mode), int(c.devices.value) if c.devices else 1
-        told = {name: (value, of, c.cite(figure)) for name, value, figure, of in per_device(c, mode)}
+        told = {
+            name: (value, of, c.cite(figure)) for name, value, figure, of in per_device(c, mode)
+        }
         sources = {FIGURES[name]: "estimated" for name in told}
-        return cls({"soc": "gpu"}.get(c.kind, c.kind), parts, **{k: v for k, (v, *_) in told.items()}, **sources,
-                   name=f"{c.vendor} {c.name}", peak_mode=roof.mode or "", chip=c.name,
-                   why={k: of for k, (_, of, _) in told.items()}, cited={k: by for k, (*_, by) in told.items()},
-                   notes=(c.note,) if c.note else ())
+        return cls(
+            {"soc": "gpu"}.get(c.kind, c.kind),
+            parts,
+            **{k: v for k, (v, *_) in told.items()},
+            **sources,
+            name=f"{c.vendor} {c.name}",
+            peak_mode=roof.mode or "",
+            chip=c.name,
+            why={k: of for k, (_, of, _) in told.items()},
+            cited={k: by for k, (*_, by) in told.items()},
+            notes=(c.note,) if c.note else (),
+        )
 
     @classmethod
     def from_peaks(
         cls,
         peaks: Roof,  # from `measure_peaks`, `HardwarePeaks.load` or `HardwarePeaks.from_chip`
     ) -> "HardwareSpecs":
-        "A device's measured peak and bandwidth; a datasheet's are estimated, and of any other roof unavailable."
-        if not isinstance(peaks, Roof): raise InputError(f"from_peaks takes a Roof, not {type(peaks).__name__}.")
+        """A device's measured peak and bandwidth; a datasheet's are estimated, and of any other
+        roof unavailable."""
+        if not isinstance(peaks, Roof):
+            raise InputError(f"from_peaks takes a Roof, not {type(peaks).__name__}.")
         said = {"measured": "measured", "datasheet": "estimated"}.get(peaks.source, "unavailable")
         kind = getattr(peaks, "device", "").partition(":")[0]
         conditions = getattr(peaks, "conditions", {})
-        found = next((c for c in peaks.ceilings if (c.mode, c.flops_per_s) == (peaks.mode, peaks.peak_flops)), None)
-        by = {"peak_flops_per_second": found.by if found else "", "memory_bandwidth_gb_per_second": peaks.main.by}
+        found = next(
+            (
+                c
+                for c in peaks.ceilings
+                if (c.mode, c.flops_per_s) == (peaks.mode, peaks.peak_flops)
+            ),
+            None,
+        )
+        by = {
+            "peak_flops_per_second": found.by if found else "",
+            "memory_bandwidth_gb_per_second": peaks.main.by,
+        }
         return cls(
-            {"": "unknown", "cuda": "gpu", "xpu": "gpu", "mps": "gpu"}.get(kind, kind), 1,
+            {"": "unknown", "cuda": "gpu", "xpu": "gpu", "mps": "gpu"}.get(kind, kind),
+            1,
             peak_flops_per_second=peaks.peak_flops,
-            memory_bandwidth_gb_per_second=peaks.peak_bandwidth / 1e9, peak_flops_source=said,
-            memory_bandwidth_source=said, peak_mode=peaks.mode or "",
+            memory_bandwidth_gb_per_second=peaks.peak_bandwidth / 1e9,
+            peak_flops_source=said,
+            memory_bandwidth_source=said,
+            peak_mode=peaks.mode or "",
             name=str(conditions.get("gpu") or conditions.get("cpu") or peaks.name),
             why={k: v if said == "measured" else peaks.name for k, v in by.items() if v},
-            cited={k: v for k, v in by.items() if v and said != "measured"}, notes=getattr(peaks, "notes", ()))
+            cited={k: v for k, v in by.items() if v and said != "measured"},
+            notes=getattr(peaks, "notes", ()),
+        )
 
     def rows(self) -> list[tuple[str, str, str, str]]:  # what, value, source, why
         "The figures as people read them."
         peak = f"peak, {self.peak_mode}" if self.peak_mode else "peak"
-        def giga(value, unit): return si(value and value * 1e9, unit, 4)
-        cells = {"memory_gb": ("memory", giga(self.memory_gb, "B")),
-                 "compute_capability": ("compute capability", self.compute_capability or MISSING),
-                 "peak_flops_per_second": (peak, si(self.peak_flops_per_second, rate_unit(self.peak_mode), 4)),
-                 "memory_bandwidth_gb_per_second": ("bandwidth", giga(self.memory_bandwidth_gb_per_second, "B/s"))}
-        def source(name): return said if (said := getattr(self, FIGURES[name])) != "unavailable" or (
-            getattr(self, name) is None) else "given"
+
+        def giga(value, unit):
+            return si(value and value * 1e9, unit, 4)
+
+        cells = {
+            "memory_gb": ("memory", giga(self.memory_gb, "B")),
+            "compute_capability": ("compute capability", self.compute_capability or MISSING),
+            "peak_flops_per_second": (
+                peak,
+                si(self.peak_flops_per_second, rate_unit(self.peak_mode), 4),
+            ),
+            "memory_bandwidth_gb_per_second": (
+                "bandwidth",
+                giga(self.memory_bandwidth_gb_per_second, "B/s"),
+            ),
+        }
+
+        def source(name):
+            return (
+                said
+                if (said := getattr(self, FIGURES[name])) != "unavailable"
+                or (getattr(self, name) is None)
+                else "given"
+            )
+
         return [(*cells[name], source(name), self.why.get(name, "")) for name in FIGURES]
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON, with the totals."
-        totals = ("total_memory_gb", "total_peak_flops_per_second", "total_memory_bandwidth_gb_per_second")
+        totals = (
+            "total_memory_gb",
+            "total_peak_flops_per_second",
+            "total_memory_bandwidth_gb_per_second",
+        )
         return asdict(self) | {name: getattr(self, name) for name in totals}
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a figure: what, its value in the unit of its name, source, why, where it was read."
         import pandas as pd
 
-        return pd.DataFrame([{"figure": name, "value": getattr(self, name), "source": getattr(self, source),
-                              "why": self.why.get(name, ""), "read in": self.cited.get(name, "")}
-                             for name, source in FIGURES.items()])
+        return pd.DataFrame(
+            [
+                {
+                    "figure": name,
+                    "value": getattr(self, name),
+                    "source": getattr(self, source),
+                    "why": self.why.get(name, ""),
+                    "read in": self.cited.get(name, ""),
+                }
+                for name, source in FIGURES.items()
+            ]
+        )
 
     def _repr_html_(self) -> str:
         import pandas as pd
@@ -191,10 +286,16 @@ class HardwareSpecs:
         frame = pd.DataFrame(self.rows(), columns=["of one device", "", "source", "why"])
         said = (*dict.fromkeys(self.cited.values()), *self.notes)
         notes = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in said)
-        return f"<p>{escape(self.sentence)}</p>{frame.to_html(index=False)}{notes}"  # pandas escapes
+        return (  # pandas escapes
+            f"<p>{escape(self.sentence)}</p>{frame.to_html(index=False)}{notes}"
+        )
 
     def __repr__(self) -> str:
-        told = (f"{what} {value} {source}" for what, value, source, _ in self.rows() if source != "unavailable")
+        told = (
+            f"{what} {value} {source}"
+            for what, value, source, _ in self.rows()
+            if source != "unavailable"
+        )
         return f"HardwareSpecs({'; '.join((self.sentence, *told))})"
 
     @property

@@ -22,24 +22,25 @@ from .system import SystemArchetype
 @dataclass(frozen=True)
 class PassFormats:
     "Bytes of one number."
-    weight: float      # B of a stored weight
-    cache: float       # B in the cache of keys and values
+
+    weight: float  # B of a stored weight
+    cache: float  # B in the cache of keys and values
     activation: float  # B of what passes between operations
 
 
 def experts_touched(
     experts: int,  # in a layer
-    active: int,   # that each token is sent to
-    tokens: int,   # that are run at once
-) -> float:        # of one layer, as an average
+    active: int,  # that each token is sent to
+    tokens: int,  # that are run at once
+) -> float:  # of one layer, as an average
     "How many experts have work, if each token is sent to any of them alike."
     return experts * (1 - (1 - active / experts) ** tokens)
 
 
 def cache_per_token(
     model: ModelSpec,  # a decoder
-    element: float,    # B of a number in the cache
-) -> float:            # B
+    element: float,  # B of a number in the cache
+) -> float:  # B
     "What one token of one sequence leaves in the cache: a key and a value of each head and layer."
     return 2 * model.layers * model.kv_heads * model.head_dim * element
 
@@ -47,10 +48,12 @@ def cache_per_token(
 @dataclass(frozen=True)
 class Pass:
     "One pass through a decoder."
+
     model: ModelSpec
-    batch: int              # sequences
-    queries: int            # tokens of each that are run
-    keys: float             # tokens of each that are seen, those that are run included; of several steps their mean
+    batch: int  # sequences
+    queries: int  # tokens of each that are run
+    # tokens of each that are seen, those that are run included; of several steps their mean
+    keys: float
     formats: PassFormats
 
     def work(self) -> list[tuple]:
@@ -62,99 +65,180 @@ class Pass:
         used = read = m.feedforward_weights
         if m.experts:
             used -= (m.experts - m.active_experts) * m.expert_weights
-            read -= (m.experts - experts_touched(m.experts, m.active_experts, tokens)) * m.expert_weights
+            read -= (
+                m.experts - experts_touched(m.experts, m.active_experts, tokens)
+            ) * m.expert_weights
         cache = cache_per_token(m, f.cache) * self.batch * self.keys
         return [
             ("embedding", 0.0, tokens * h * f.weight, 0.0, tokens * h * f.activation),
-            ("projections", 2.0 * tokens * m.attention_weights, m.attention_weights * f.weight, 0.0,
-             layers * tokens * (2 * h + 2 * q + 2 * kv) * f.activation),
-            ("attention", 4.0 * layers * self.batch * q * pairs, 0.0, cache, layers * tokens * 2 * q * f.activation),
-            ("feed-forward", 2.0 * tokens * used, read * f.weight, 0.0,
-             (layers * 2 * h + used / h) * tokens * f.activation),
-            ("output head", 2.0 * self.batch * h * m.vocabulary, h * m.vocabulary * f.weight, 0.0,
-             self.batch * (h + m.vocabulary) * f.activation)]
+            (
+                "projections",
+                2.0 * tokens * m.attention_weights,
+                m.attention_weights * f.weight,
+                0.0,
+                layers * tokens * (2 * h + 2 * q + 2 * kv) * f.activation,
+            ),
+            (
+                "attention",
+                4.0 * layers * self.batch * q * pairs,
+                0.0,
+                cache,
+                layers * tokens * 2 * q * f.activation,
+            ),
+            (
+                "feed-forward",
+                2.0 * tokens * used,
+                read * f.weight,
+                0.0,
+                (layers * 2 * h + used / h) * tokens * f.activation,
+            ),
+            (
+                "output head",
+                2.0 * self.batch * h * m.vocabulary,
+                h * m.vocabulary * f.weight,
+                0.0,
+                self.batch * (h + m.vocabulary) * f.activation,
+            ),
+        ]
 
     def parts(
         self,
-        rate: float,       # FLOP/s that arithmetic reaches
+        rate: float,  # FLOP/s that arithmetic reaches
         bandwidth: float,  # B/s
     ) -> list[Part]:
         "Each with its times."
-        return [Part(name, flops, sum(moved), flops / rate, sum(moved) / bandwidth)
-                for name, flops, *moved in self.work()]
+        return [
+            Part(name, flops, sum(moved), flops / rate, sum(moved) / bandwidth)
+            for name, flops, *moved in self.work()
+        ]
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #a94d2175
 _GENERATION = {  # field -> unit that it is told in
-    "time_to_first_token": "s", "time_per_output_token": "s", "tokens_per_second": "1/s",
-    "decode_tokens_per_second": "1/s", "latency": "s", "energy": "J",
-    "kv_cache_bytes": "byte", "kv_bytes_per_token": "byte", "memory_footprint": "byte", "bytes_missing": "byte",
+    "time_to_first_token": "s",
+    "time_per_output_token": "s",
+    "tokens_per_second": "1/s",
+    "decode_tokens_per_second": "1/s",
+    "latency": "s",
+    "energy": "J",
+    "kv_cache_bytes": "byte",
+    "kv_bytes_per_token": "byte",
+    "memory_footprint": "byte",
+    "bytes_missing": "byte",
 }
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Generation(Predicted):
     "What the engine predicts of a decoder that writes text; every quantity is one of pint's."
+
     UNITS: ClassVar[dict[str, str]] = _GENERATION
     NESTED: ClassVar[tuple[str, ...]] = ("prefill", "decode")
-    time_to_first_token: "Quantity"         # s of the prefill
-    time_per_output_token: "Quantity"       # s, the mean of the steps after it; NaN where there is none
-    tokens_per_second: "Quantity"           # 1/s, of all sequences: batch × new tokens / latency
-    decode_tokens_per_second: "Quantity"       # 1/s, of all sequences, while they are decoded; NaN without a step
-    latency: "Quantity"                     # s until the last token
-    energy: "Quantity"                      # J: TDP × latency, NaN where the TDP is not known
-    kv_cache_bytes: "Quantity"              # byte of keys and values, room for all tokens of all sequences
-    kv_bytes_per_token: "Quantity"          # byte of one token
-    memory_footprint: "Quantity"            # byte of weights and cache
-    bytes_missing: "Quantity"               # byte that do not fit; 0 where all do, NaN where that is not known
-    feasible: bool | None                   # whether they fit; None where the system's memory is not known
-    compute_bound_batch: int | None         # sequences from which a step is bound by compute; None: at none
-    weights_compute_bound_batch: int | None  # sequences from which its products with weights are; None: at none
-    longest_context: int | None             # tokens of a sequence that fit at this batch; None: memory not known
-    largest_batch: int | None               # sequences that fit at this context; None: memory not known
-    prefill: PerformanceProfile             # the pass over the prompts
-    decode: PerformanceProfile | None       # the mean step; None where no token follows the first
-    model: str                              # what it is a prediction of
-    system: str                             # and where
-    prompt: int                             # tokens of each sequence
-    new_tokens: int                         # tokens that each gets, the first included
-    batch_size: int                         # sequences
-    precision: str                          # that is computed in
-    weight_precision: str                   # that weights are stored in
-    kv_precision: str                       # that the cache is stored in
-    efficiency: float                       # share of the peak that arithmetic reaches
-    notes: tuple[str, ...] = ()             # what was assumed, and what is not known
-    cited: Mapping[str, str] = field(default_factory=dict)  # figure that went into it -> where it was read
+    time_to_first_token: "Quantity"  # s of the prefill
+    time_per_output_token: "Quantity"  # s, the mean of the steps after it; NaN where there is none
+    tokens_per_second: "Quantity"  # 1/s, of all sequences: batch × new tokens / latency
+    decode_tokens_per_second: (
+        "Quantity"  # 1/s, of all sequences, while they are decoded; NaN without a step
+    )
+    latency: "Quantity"  # s until the last token
+    energy: "Quantity"  # J: TDP × latency, NaN where the TDP is not known
+    kv_cache_bytes: "Quantity"  # byte of keys and values, room for all tokens of all sequences
+    kv_bytes_per_token: "Quantity"  # byte of one token
+    memory_footprint: "Quantity"  # byte of weights and cache
+    bytes_missing: "Quantity"  # byte that do not fit; 0 where all do, NaN where that is not known
+    feasible: bool | None  # whether they fit; None where the system's memory is not known
+    compute_bound_batch: (
+        int | None
+    )  # sequences from which a step is bound by compute; None: at none
+    weights_compute_bound_batch: (
+        int | None
+    )  # sequences from which its products with weights are; None: at none
+    longest_context: (
+        int | None
+    )  # tokens of a sequence that fit at this batch; None: memory not known
+    largest_batch: int | None  # sequences that fit at this context; None: memory not known
+    prefill: PerformanceProfile  # the pass over the prompts
+    decode: PerformanceProfile | None  # the mean step; None where no token follows the first
+    model: str  # what it is a prediction of
+    system: str  # and where
+    prompt: int  # tokens of each sequence
+    new_tokens: int  # tokens that each gets, the first included
+    batch_size: int  # sequences
+    precision: str  # that is computed in
+    weight_precision: str  # that weights are stored in
+    kv_precision: str  # that the cache is stored in
+    efficiency: float  # share of the peak that arithmetic reaches
+    notes: tuple[str, ...] = ()  # what was assumed, and what is not known
+    cited: Mapping[str, str] = field(
+        default_factory=dict
+    )  # figure that went into it -> where it was read
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON; None where a figure is not known."
-        phases = {k: p and p.as_dict() for k, p in (("prefill", self.prefill), ("decode", self.decode))}
-        return self.plain() | phases | {f"{k}_bottleneck": p and p["bottleneck"] for k, p in phases.items()}
+        phases = {
+            k: p and p.as_dict() for k, p in (("prefill", self.prefill), ("decode", self.decode))
+        }
+        return (
+            self.plain()
+            | phases
+            | {f"{k}_bottleneck": p and p["bottleneck"] for k, p in phases.items()}
+        )
 
     def figures(self) -> dict[str, str]:
         "What is predicted, as people read it."
         told = self.shown
-        def phase(p): return f"{p.bottleneck}-bound, {p.shown('arithmetic_intensity')}"
-        def turns(batch): return "at no batch" if batch is None else f"from batch {batch:,}"
-        room = ("not known" if self.longest_context is None else
-                f"{self.longest_context:,} tokens at batch {self.batch_size}, or batch {self.largest_batch:,} at "
-                f"{self.prompt + self.new_tokens:,} tokens")
-        each = f"{told('time_per_output_token')} ({phase(self.decode)})" if self.decode else "none follows the first"
-        return {"time to first token": f"{told('time_to_first_token')} ({phase(self.prefill)})",
+
+        def phase(p):
+            return f"{p.bottleneck}-bound, {p.shown('arithmetic_intensity')}"
+
+        def turns(batch):
+            return "at no batch" if batch is None else f"from batch {batch:,}"
+
+        room = (
+            "not known"
+            if self.longest_context is None
+            else (
+                f"{self.longest_context:,} tokens at batch {self.batch_size}, or batch"
+                f" {self.largest_batch:,} at {self.prompt + self.new_tokens:,} tokens"
+            )
+        )
+        each = (
+            f"{told('time_per_output_token')} ({phase(self.decode)})"
+            if self.decode
+            else "none follows the first"
+        )
+        return {
+            "time to first token": f"{told('time_to_first_token')} ({phase(self.prefill)})",
             "time per output token": each,
-            "tokens per second": f"{self.tokens_per_second.m_as('1/s'):,.4g} of all sequences, prefill included"
-            + f"; {self.decode_tokens_per_second.m_as('1/s'):,.4g} in decode" * bool(self.decode),
-            "in all": f"{told('latency')}, {told('energy')}" if self.energy == self.energy else told("latency"),
-            "memory": f"{told('memory_footprint')}, of it cache {told('kv_cache_bytes')}: {self.fits}",
-            "fit at most": room, "decode compute-bound": f"{turns(self.compute_bound_batch)} (products with weights "
-            f"{turns(self.weights_compute_bound_batch)})"}
+            "tokens per second": (
+                f"{self.tokens_per_second.m_as('1/s'):,.4g} of all sequences, prefill included"
+                + f"; {self.decode_tokens_per_second.m_as('1/s'):,.4g} in decode"
+                * bool(self.decode)
+            ),
+            "in all": (
+                f"{told('latency')}, {told('energy')}"
+                if self.energy == self.energy
+                else told("latency")
+            ),
+            "memory": (
+                f"{told('memory_footprint')}, of it cache {told('kv_cache_bytes')}: {self.fits}"
+            ),
+            "fit at most": room,
+            "decode compute-bound": (
+                f"{turns(self.compute_bound_batch)} (products with weights "
+                f"{turns(self.weights_compute_bound_batch)})"
+            ),
+        }
 
     @property
     def sentence(self) -> str:
         "What is predicted of what."
         stored = f", weights {self.weight_precision}" * (self.weight_precision != self.precision)
         stored += f", cache {self.kv_precision}" * (self.kv_precision != self.precision)
-        return (f"{one_line(self.model, 60)} on {one_line(self.system, 60)}: {self.prompt:,} + {self.new_tokens:,} "
-                f"tokens, batch {self.batch_size}, {self.precision}{stored}, efficiency {self.efficiency:g}")
+        return (
+            f"{one_line(self.model, 60)} on {one_line(self.system, 60)}: {self.prompt:,} +"
+            f" {self.new_tokens:,} tokens, batch {self.batch_size}, {self.precision}{stored},"
+            f" efficiency {self.efficiency:g}"
+        )
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #0beabc65
 _MOST = 2**24  # sequences; whoever has more has several machines
@@ -164,7 +248,8 @@ def _turning_batch(excess: Callable[[int], float]) -> int | None:
     "The smallest batch at which arithmetic outweighs traffic; None up to 16 million."
     high = 1
     while excess(high) < 0:
-        if high >= _MOST: return None
+        if high >= _MOST:
+            return None
         high *= 2
     low = high // 2
     while high - low > 1:
@@ -175,29 +260,39 @@ def _turning_batch(excess: Callable[[int], float]) -> int | None:
 
 def _turning(model, keys, formats, rate, bandwidth) -> tuple[int | None, int]:
     "The batches from which a step, and its products with weights, are bound by compute."
+
     def excess(batch):
         parts = Pass(model, batch, 1, keys, formats).parts(rate, bandwidth)
         return math.fsum(p.time_s if p.bound == "compute" else -p.time_s for p in parts)
+
     def of_weights(batch):
         work = Pass(model, batch, 1, keys, formats).work()
-        return math.fsum(flops / rate - weights / bandwidth for name, flops, weights, *_ in work if name != "attention")
+        return math.fsum(
+            flops / rate - weights / bandwidth
+            for name, flops, weights, *_ in work
+            if name != "attention"
+        )
+
     return _turning_batch(excess), _turning_batch(of_weights)
 
 
 def generation(
-    model: ModelSpec,         # a decoder
+    model: ModelSpec,  # a decoder
     system: SystemArchetype,  # that it is to run on
-    prompt: int,              # tokens of each sequence
-    new_tokens: int,          # that each is to get
-    batch_size: int,          # sequences
+    prompt: int,  # tokens of each sequence
+    new_tokens: int,  # that each is to get
+    batch_size: int,  # sequences
     modes: tuple[str, str, str],  # precision of arithmetic, of stored weights, of the cache
-    efficiency: float,        # share of the peak that arithmetic reaches
+    efficiency: float,  # share of the peak that arithmetic reaches
     of_bandwidth: float = 1.0,  # share of the bandwidth that traffic reaches
 ) -> Generation:
-    "Prefill and decode; raises `InputError` where the model is no decoder, or the system lacks the precision's peak."
+    """Prefill and decode; raises `InputError` where the model is no decoder, or the system lacks
+    the precision's peak."""
     if not model.is_decoder:
-        raise InputError(f"{one_line(model.name, 60)} is not known as a decoder: its ModelSpec needs layers, hidden, "
-                         "heads and vocabulary.")
+        raise InputError(
+            f"{one_line(model.name, 60)} is not known as a decoder: its ModelSpec needs layers,"
+            " hidden, heads and vocabulary."
+        )
     precision, stored, cached = modes
     size = {m: BYTES_PER_PRECISION[m].m_as("byte") for m in modes}
     formats = PassFormats(size[stored], size[cached], size[precision])
@@ -207,16 +302,32 @@ def generation(
     weights, per_token = model.count * formats.weight, cache_per_token(model, formats.cache)
     tokens = prompt + new_tokens
     footprint = weights + per_token * batch_size * tokens
-    notes = ["a pass is launched at once; norms, rotations and residuals are fused, activations take no memory"]
-    if model.experts: notes.append("tokens are sent to any expert alike")
+    notes = [
+        "a pass is launched at once; norms, rotations and residuals are fused, activations take no"
+        " memory"
+    ]
+    if model.experts:
+        notes.append("tokens are sent to any expert alike")
     if model.context and tokens > model.context:
         notes.append(f"{tokens:,} tokens are more than the {model.context:,} that it was made for")
+
     def profile(name, queries, keys):
         parts = Pass(model, batch_size, queries, keys, formats).parts(rate, bandwidth)
         parts = [replace(p, overhead_s=tax) if i == 0 else p for i, p in enumerate(parts)]
-        return profile_of(parts, system, footprint, model=f"{model.name}, {name}", batch_size=batch_size,
-                          precision=precision, efficiency=efficiency, peak=rate, bandwidth=bandwidth, notes=notes,
-                          cited=model.cited)
+        return profile_of(
+            parts,
+            system,
+            footprint,
+            model=f"{model.name}, {name}",
+            batch_size=batch_size,
+            precision=precision,
+            efficiency=efficiency,
+            peak=rate,
+            bandwidth=bandwidth,
+            notes=notes,
+            cited=model.cited,
+        )
+
     prefill = profile("prefill", prompt, prompt)
     middle = prompt + new_tokens / 2  # tokens that the steps see on average, each its own included
     decode = profile("decode", 1, middle) if new_tokens > 1 else None
@@ -226,10 +337,32 @@ def generation(
     room = None if system.ram is None else max(0.0, system.ram.m_as("byte") - weights)
     watts = math.nan if system.tdp is None else system.tdp.m_as("W")
     return Generation(
-        Q_(first, "s"), Q_(each, "s"), Q_(batch_size * new_tokens / latency, "1/s"),
-        Q_(batch_size / each, "1/s"), Q_(latency, "s"),
-        Q_(watts * latency, "J"), Q_(per_token * batch_size * tokens, "byte"), Q_(per_token, "byte"),
-        Q_(footprint, "byte"), prefill.bytes_missing, prefill.feasible, turns, of_weights,
+        Q_(first, "s"),
+        Q_(each, "s"),
+        Q_(batch_size * new_tokens / latency, "1/s"),
+        Q_(batch_size / each, "1/s"),
+        Q_(latency, "s"),
+        Q_(watts * latency, "J"),
+        Q_(per_token * batch_size * tokens, "byte"),
+        Q_(per_token, "byte"),
+        Q_(footprint, "byte"),
+        prefill.bytes_missing,
+        prefill.feasible,
+        turns,
+        of_weights,
         None if room is None else int(room // (per_token * batch_size)),
-        None if room is None else int(room // (per_token * tokens)), prefill, decode, model.name, system.name, prompt,
-        new_tokens, batch_size, precision, stored, cached, efficiency, prefill.notes, prefill.cited)
+        None if room is None else int(room // (per_token * tokens)),
+        prefill,
+        decode,
+        model.name,
+        system.name,
+        prompt,
+        new_tokens,
+        batch_size,
+        precision,
+        stored,
+        cached,
+        efficiency,
+        prefill.notes,
+        prefill.cited,
+    )

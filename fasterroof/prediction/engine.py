@@ -28,81 +28,151 @@ def checked_efficiency(
 ) -> float:
     "The share as a float; raises `InputError` outside (0, 1]."
     number = isinstance(efficiency, Real) and not isinstance(efficiency, bool)
-    if number and 0 < efficiency <= 1: return float(efficiency)
-    raise InputError(f"{what} is a share of what is printed, above 0 and up to 1, not "
-                     f"{one_line(repr(efficiency), 40)}.")
+    if number and 0 < efficiency <= 1:
+        return float(efficiency)
+    raise InputError(
+        f"{what} is a share of what is printed, above 0 and up to 1, not "
+        f"{one_line(repr(efficiency), 40)}."
+    )
 
 
 def _few(what: str, value: object) -> int:
-    if whole(what, value) <= 10**12: return int(value)
-    raise InputError(f"{what} must be a whole number up to 10**12, not one of {len(str(value)[:400])} digits or more.")
+    if whole(what, value) <= 10**12:
+        return int(value)
+    raise InputError(
+        f"{what} must be a whole number up to 10**12, not one of {len(str(value)[:400])} digits or"
+        " more."
+    )
 
 
 def as_model(
     model: object,  # a `ModelSpec`, or a name of the registry
 ) -> ModelSpec:
     "The model by its sizes; raises `InputError` for anything else."
-    if isinstance(model, ModelSpec): return model
-    if isinstance(model, str): return ModelSpec.from_name(model)
-    raise InputError(f"A model is a ModelSpec, a registry name such as \"Llama-3.1-8B\" or a Trace, not "
-                     f"{type(model).__name__}: ModelSpec.from_module(module, sample) makes one.")
+    if isinstance(model, ModelSpec):
+        return model
+    if isinstance(model, str):
+        return ModelSpec.from_name(model)
+    raise InputError(
+        'A model is a ModelSpec, a registry name such as "Llama-3.1-8B" or a Trace, not '
+        f"{type(model).__name__}: ModelSpec.from_module(module, sample) makes one."
+    )
 
 
 def _tax(system: SystemArchetype) -> float:
     return 0.0 if system.dispatch_tax is None else system.dispatch_tax.m_as("s")
 
 
-def _solve_spec(model, system, batch: int, precision: str, efficiency: float, bandwidth: float) -> PerformanceProfile:
+def _solve_spec(
+    model, system, batch: int, precision: str, efficiency: float, bandwidth: float
+) -> PerformanceProfile:
     peak = system.peak(precision).m_as("FLOP/s")
     flops = model.operations.m_as("FLOP") * batch
     nbytes = model.size_in_bytes(BYTES_PER_PRECISION[precision]).m_as("byte")
     tax = _tax(system)
-    part = Part("inference", flops, nbytes, flops / (peak * efficiency), nbytes / bandwidth, tax, mode=precision)
-    notes = ["solved by its sizes, at once; memory holds and moves the weights alone: no activations, no cache of keys "
-             "and values"]
-    if model.experts: notes.append("every expert's weights are read")
-    return profile_of([part], system, nbytes, model=model.name, batch_size=batch, precision=precision,
-                      efficiency=efficiency, peak=peak * efficiency, bandwidth=bandwidth,
-                      notes=[*notes, *filter(None, [model.note])],
-                      cited={k: v for k, v in model.cited.items() if k in ("parameters", "inference_flops")})
+    part = Part(
+        "inference",
+        flops,
+        nbytes,
+        flops / (peak * efficiency),
+        nbytes / bandwidth,
+        tax,
+        mode=precision,
+    )
+    notes = [
+        "solved by its sizes, at once; memory holds and moves the weights alone: no activations, no"
+        " cache of keys and values"
+    ]
+    if model.experts:
+        notes.append("every expert's weights are read")
+    return profile_of(
+        [part],
+        system,
+        nbytes,
+        model=model.name,
+        batch_size=batch,
+        precision=precision,
+        efficiency=efficiency,
+        peak=peak * efficiency,
+        bandwidth=bandwidth,
+        notes=[*notes, *filter(None, [model.note])],
+        cited={k: v for k, v in model.cited.items() if k in ("parameters", "inference_flops")},
+    )
 
 # %% ../../nbs/analysis/prediction/engine.ipynb #24e418ab
 def _uncovered(trace: Trace, roof: Roof, system: SystemArchetype) -> list[str]:
-    "What has no ceiling and can be judged by its bytes; raises `InputError` where floating-point work has none."
-    parts = [x for op in trace.ops for x in (op.fused or (op,))]
+    """What has no ceiling and can be judged by its bytes; raises `InputError` where floating-point
+    work has none."""
+    parts = [x for op in trace.ops for x in op.fused or (op,)]
     bare = [x for x in parts if x.executed_flops and math.isnan(roof.ceiling(x.mode))]
     lacking = sorted({computed_as(x.mode) for x in bare if rate_unit(x.mode) == "FLOP/s"})
     if lacking:
-        raise InputError(f"{one_line(trace.name, 60)} computes in {', '.join(lacking)}, and "
-                         f"{one_line(system.name, 60)} has no figure for it; it has {', '.join(system.modes)}.")
+        raise InputError(
+            f"{one_line(trace.name, 60)} computes in {', '.join(lacking)}, and "
+            f"{one_line(system.name, 60)} has no figure for it; it has {', '.join(system.modes)}."
+        )
     said = [f"uncounted, judged by bytes alone: {k} ({n}×)" for k, n in trace.uncounted.items()]
     whole_numbers = sorted({x.mode for x in bare})
-    return said + [f"arithmetic in {', '.join(whole_numbers)} is judged by bytes alone"] * bool(whole_numbers)
+    return said + [f"arithmetic in {', '.join(whole_numbers)} is judged by bytes alone"] * bool(
+        whole_numbers
+    )
 
 
-def _solve_trace(trace: Trace, system: SystemArchetype, efficiency: float, bandwidth: float) -> PerformanceProfile:
+def _solve_trace(
+    trace: Trace, system: SystemArchetype, efficiency: float, bandwidth: float
+) -> PerformanceProfile:
     work = [op for op in trace.ops if op.kind not in FREE and (op.bytes or op.executed_flops)]
-    if not work: raise InputError(f"The trace of {one_line(trace.name, 60)} holds no work.")
+    if not work:
+        raise InputError(f"The trace of {one_line(trace.name, 60)} holds no work.")
     roof, count = system.hardware.roof(efficiency), system.count
     notes = [*_uncovered(trace, roof, system), *trace.caveats]
     tax, parts = _tax(system), []
     for op in work:
         floor = op_floor(roof, op)
         compute = 0.0 if math.isnan(floor.compute_s) else floor.compute_s
-        parts.append(Part(op.name, op.executed_flops or 0, op.bytes, compute / count, op.bytes / bandwidth,
-                          tax * op.times, op.module, op.mode))
+        parts.append(
+            Part(
+                op.name,
+                op.executed_flops or 0,
+                op.bytes,
+                compute / count,
+                op.bytes / bandwidth,
+                tax * op.times,
+                op.module,
+                op.mode,
+            )
+        )
     held = max(trace.held_bytes or 0, trace.external_bytes or 0, max(op.footprint for op in work))
     made = sum(op.bytes_written for op in work)  # (as if nothing were ever given back)
-    notes.append("memory: at least what the call holds (parameters, buffers, arguments) or its widest operation "
-                 "touches, at most all that is held and made")
-    if any(op.payload for op in work): notes.append("what ranks send each other is left out")
+    notes.append(
+        "memory: at least what the call holds (parameters, buffers, arguments) or its widest"
+        " operation touches, at most all that is held and made"
+    )
+    if any(op.payload for op in work):
+        notes.append("what ranks send each other is left out")
     trains = any(op.phase != "forward" for op in work)
-    if trains: notes.append("gradients, the optimizer's state and what the backward needs take memory that is not told")
+    if trains:
+        notes.append(
+            "gradients, the optimizer's state and what the backward needs take memory that is not"
+            " told"
+        )
     modes = modes_of(work)
-    mode = next((m for m in modes if not math.isnan(roof.ceiling(m))), modes[0] if modes else "none")
-    return profile_of(parts, system, held, model=trace.name, batch_size=None, precision=mode, efficiency=efficiency,
-                      peak=roof.ceiling(mode) * count, bandwidth=bandwidth,
-                      most=math.inf if trains else held + made, notes=notes)
+    mode = next(
+        (m for m in modes if not math.isnan(roof.ceiling(m))), modes[0] if modes else "none"
+    )
+    return profile_of(
+        parts,
+        system,
+        held,
+        model=trace.name,
+        batch_size=None,
+        precision=mode,
+        efficiency=efficiency,
+        peak=roof.ceiling(mode) * count,
+        bandwidth=bandwidth,
+        most=math.inf if trains else held + made,
+        notes=notes,
+    )
 
 # %% ../../nbs/analysis/prediction/engine.ipynb #cfac31fc
 class Engine:
@@ -110,22 +180,33 @@ class Engine:
 
     @staticmethod
     def solve(
-        model: ModelSpec | Trace | str,  # sizes, a registry name, or a traced call: that goes operation by operation
-        system: object,                  # a `SystemArchetype`, a chip's name, measured peaks or `HardwareSpecs`
-        batch_size: int | None = None,   # inferences at once; None: 1. A trace has its own
-        precision: str | None = None,    # of weights and arithmetic; None: "fp16". A trace has its own
-        efficiency: float = 0.5,         # share of the peak that arithmetic reaches, above 0 and up to 1
+        model: (
+            ModelSpec | Trace | str
+        ),  # sizes, a registry name, or a traced call: that goes operation by operation
+        system: object,  # a `SystemArchetype`, a chip's name, measured peaks or `HardwareSpecs`
+        batch_size: int | None = None,  # inferences at once; None: 1. A trace has its own
+        precision: (
+            str | None
+        ) = None,  # of weights and arithmetic; None: "fp16". A trace has its own
+        efficiency: float = 0.5,  # share of the peak that arithmetic reaches, above 0 and up to 1
         *,
-        bandwidth_efficiency: float = 1.0,  # share of the bandwidth that traffic reaches, above 0 and up to 1
+        # share of the bandwidth that traffic reaches, above 0 and up to 1
+        bandwidth_efficiency: float = 1.0,
     ) -> PerformanceProfile:
         """Latency, throughput, bound, energy and memory of one batch of inferences.
 
-        Raises `InputError` for figures that make no sense, and for a precision that the system has no figure for."""
+        Raises `InputError` for figures that make no sense, and for a precision that the
+        system has no figure for."""
         system, efficiency = SystemArchetype.of(system), checked_efficiency(efficiency)
-        bandwidth = system.memory_bw.m_as("byte/s") * checked_efficiency(bandwidth_efficiency, "bandwidth_efficiency")
+        bandwidth = system.memory_bw.m_as("byte/s") * checked_efficiency(
+            bandwidth_efficiency, "bandwidth_efficiency"
+        )
         if isinstance(model, Trace):
             if batch_size is not None or precision is not None:
-                raise InputError("A trace has its own batch and precision: trace the model with those that you mean.")
+                raise InputError(
+                    "A trace has its own batch and precision: trace the model with those that you"
+                    " mean."
+                )
             return _solve_trace(model, system, efficiency, bandwidth)
         batch = 1 if batch_size is None else _few("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
@@ -133,38 +214,54 @@ class Engine:
 
     @staticmethod
     def generate(
-        model: ModelSpec | str,               # a decoder, or its registry name: "Llama-3.1-8B"
-        system: object,                       # as of `solve`
-        prompt: int,                          # tokens of each sequence
-        new_tokens: int,                      # tokens that each is to get
-        batch_size: int = 1,                  # sequences
-        precision: str = "fp16",              # of arithmetic, and of weights and cache unless those are given
-        kv_precision: str | None = None,      # the cache of keys and values is stored in; None: `precision`
-        efficiency: float = 0.5,              # share of the peak that arithmetic reaches
+        model: ModelSpec | str,  # a decoder, or its registry name: "Llama-3.1-8B"
+        system: object,  # as of `solve`
+        prompt: int,  # tokens of each sequence
+        new_tokens: int,  # tokens that each is to get
+        batch_size: int = 1,  # sequences
+        precision: str = "fp16",  # of arithmetic, and of weights and cache unless those are given
+        kv_precision: (
+            str | None
+        ) = None,  # the cache of keys and values is stored in; None: `precision`
+        efficiency: float = 0.5,  # share of the peak that arithmetic reaches
         *,
-        weight_precision: str | None = None,  # weights are stored in, whatever is computed in; None: `precision`
-        bandwidth_efficiency: float = 1.0,    # share of the bandwidth that traffic reaches
+        weight_precision: (
+            str | None
+        ) = None,  # weights are stored in, whatever is computed in; None: `precision`
+        bandwidth_efficiency: float = 1.0,  # share of the bandwidth that traffic reaches
     ) -> Generation:
         """Prefill and decode of a language model, apart.
 
-        Raises `InputError` for figures that make no sense, for a model that is no decoder, and for a precision that
+        Raises `InputError` for figures that make no sense, for a model that is no decoder,
+        and for a precision that
         the system has no figure for."""
         system, efficiency = SystemArchetype.of(system), checked_efficiency(efficiency)
         mode = precision_name(precision)
-        stored = tuple(mode if p is None else precision_name(p) for p in (weight_precision, kv_precision))
-        return generation(as_model(model), system, _few("prompt", prompt), _few("new_tokens", new_tokens),
-                          _few("batch_size", batch_size), (mode, *stored), efficiency,
-                          checked_efficiency(bandwidth_efficiency, "bandwidth_efficiency"))
+        stored = tuple(
+            mode if p is None else precision_name(p) for p in (weight_precision, kv_precision)
+        )
+        return generation(
+            as_model(model),
+            system,
+            _few("prompt", prompt),
+            _few("new_tokens", new_tokens),
+            _few("batch_size", batch_size),
+            (mode, *stored),
+            efficiency,
+            checked_efficiency(bandwidth_efficiency, "bandwidth_efficiency"),
+        )
 
     @staticmethod
     def sweep(
-        model: object,     # as of `solve` and `generate`; a list of them is gone through, as of all that follows
-        system: object,    # as of `solve`, or a list of them
+        # as of `solve` and `generate`; a list of them is gone through, as of all that follows
+        model: object,
+        system: object,  # as of `solve`, or a list of them
         **arguments: object,  # of `solve`; with `prompt` and `new_tokens` of `generate`
     ) -> Sweep:
         """Every combination of the arguments that are lists, as a frame and a figure.
 
-        A combination that has no answer keeps its row, with the reason. Raises `InputError` where nothing is a list,
+        A combination that has no answer keeps its row, with the reason. Raises `InputError`
+        where nothing is a list,
         or for an argument that is none."""
         ask = Engine.generate if {"prompt", "new_tokens"} & {*arguments} else Engine.solve
         return sweep(ask, {"model": model, "system": system} | arguments)

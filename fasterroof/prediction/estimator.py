@@ -37,32 +37,43 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class RooflineMetrics:
     "Where one operation stands under the roof of one device."
-    arithmetic_intensity: float              # FLOP/B
-    achieved_flops_per_second: float         # FLOP/s
+
+    arithmetic_intensity: float  # FLOP/B
+    achieved_flops_per_second: float  # FLOP/s
     achieved_bandwidth_gb_per_second: float  # GB/s, of 1e9 bytes
-    efficiency_ratio: float                  # share: achieved over attainable rate; above 1 where a figure is wrong
-    bottleneck: str                          # "compute" or "memory"
-    attainable_flops_per_second: float       # FLOP/s that this intensity can reach: the smaller of peak and slope
-    exceeds_roof: bool                       # whether the operation is faster than the specs allow
-    hardware_specs: HardwareSpecs            # the device, each figure with its source
+    efficiency_ratio: float  # share: achieved over attainable rate; above 1 where a figure is wrong
+    bottleneck: str  # "compute" or "memory"
+    attainable_flops_per_second: (
+        float  # FLOP/s that this intensity can reach: the smaller of peak and slope
+    )
+    exceeds_roof: bool  # whether the operation is faster than the specs allow
+    hardware_specs: HardwareSpecs  # the device, each figure with its source
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return {f.name: getattr(self, f.name) for f in fields(RooflineMetrics)} | {
-            "hardware_specs": self.hardware_specs.as_dict()}
+            "hardware_specs": self.hardware_specs.as_dict()
+        }
 
     def rows(self) -> list[tuple[str, str]]:
         "Its figures as people read them."
         told = {what: source for what, _, source, _ in self.hardware_specs.rows()}
         sources = f"{', '.join(f'{k} {v}' for k, v in told.items() if k.startswith(('peak', 'bandwidth')))}"
-        over = ": above the roof, so the peak, the bandwidth, the count or the time is wrong" * self.exceeds_roof
-        return [("intensity", si(self.arithmetic_intensity, "FLOP/B")),
-                ("achieved", si(self.achieved_flops_per_second, "FLOP/s")),
-                ("bandwidth", si(self.achieved_bandwidth_gb_per_second * 1e9, "B/s")),
-                ("attainable", f"{si(self.attainable_flops_per_second, 'FLOP/s')} ({sources})"),
-                ("efficiency", f"{100 * self.efficiency_ratio:.3g} %{over}"), ("bottleneck", self.bottleneck)]
+        over = (
+            ": above the roof, so the peak, the bandwidth, the count or the time is wrong"
+            * self.exceeds_roof
+        )
+        return [
+            ("intensity", si(self.arithmetic_intensity, "FLOP/B")),
+            ("achieved", si(self.achieved_flops_per_second, "FLOP/s")),
+            ("bandwidth", si(self.achieved_bandwidth_gb_per_second * 1e9, "B/s")),
+            ("attainable", f"{si(self.attainable_flops_per_second, 'FLOP/s')} ({sources})"),
+            ("efficiency", f"{100 * self.efficiency_ratio:.3g} %{over}"),
+            ("bottleneck", self.bottleneck),
+        ]
 
-    def __repr__(self) -> str: return f"{type(self).__name__}({'; '.join(' '.join(row) for row in self.rows())})"
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'; '.join(' '.join(row) for row in self.rows())})"
 
     def to_frame(self) -> "pd.DataFrame":
         "One row, in the units of its names."
@@ -78,47 +89,68 @@ class RooflineMetrics:
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #a32b4ae2
 def analyze(
-    flops: float,          # FLOP, by convention
-    nbytes: float,         # B moved
+    flops: float,  # FLOP, by convention
+    nbytes: float,  # B moved
     specs: HardwareSpecs,  # with a peak and a bandwidth, of one device
-    time_s: float,         # s that it took
+    time_s: float,  # s that it took
     executed: float | None = None,  # FLOP without what a kernel provably skips; None: all of them
 ) -> RooflineMetrics:
-    """Where an operation stands: attainable = min(peak, intensity × bandwidth), efficiency = floor ÷ time
+    """Where an operation stands: attainable = min(peak, intensity × bandwidth), efficiency = floor
+    ÷ time
     (Williams, Waterman, Patterson 2009).
 
-    Raises `InputError`, a ValueError, for figures that are not positive and naming those that the specs lack."""
+    Raises `InputError`, a ValueError, for figures that are not positive and naming those that
+    the specs lack."""
     flops, nbytes = positive("operation_flops", flops), positive("memory_bytes", nbytes)
     time_s = positive("execution_time_seconds", time_s)
     if not isinstance(specs, HardwareSpecs):
-        raise InputError(f"hardware_specs must be HardwareSpecs, not {type(specs).__name__}: make them by "
-                         "HardwareSpecs.from_chip(name) or HardwareSpecs.from_peaks(measure_peaks()).")
+        raise InputError(
+            f"hardware_specs must be HardwareSpecs, not {type(specs).__name__}: make them by "
+            "HardwareSpecs.from_chip(name) or HardwareSpecs.from_peaks(measure_peaks())."
+        )
     roof, intensity = replace(specs.roof(), mode=None), flops / nbytes
     rates = (intensity, flops / time_s, nbytes / time_s)
     if not all(math.isfinite(x) and x > 0 for x in rates):
-        raise InputError(f"{flops:g} FLOP, {nbytes:g} B and {time_s:g} s are too far apart to divide.")
+        raise InputError(
+            f"{flops:g} FLOP, {nbytes:g} B and {time_s:g} s are too far apart to divide."
+        )
     floor = roof.floor(executed or flops, nbytes)
-    return RooflineMetrics(intensity, rates[1], rates[2] / 1e9, floor.time_s / time_s, roof.bound(floor),
-                           roof.attainable(intensity), floor.time_s > time_s, specs)
+    return RooflineMetrics(
+        intensity,
+        rates[1],
+        rates[2] / 1e9,
+        floor.time_s / time_s,
+        roof.bound(floor),
+        roof.attainable(intensity),
+        floor.time_s > time_s,
+        specs,
+    )
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #6e46b6da
 def benchmark(
-    operation: Callable[[], object],  # takes nothing; arrays of JAX that it captures are handed to the program
-    num_iterations: int = 10,         # runs that are timed
-    warmup_iterations: int = 3,       # runs before
-    compiled: bool = True,            # True: compiled once by XLA; False: called as it is, JAX or not
-) -> Timing:                          # usable as a float: its median, in s
+    operation: Callable[
+        [], object
+    ],  # takes nothing; arrays of JAX that it captures are handed to the program
+    num_iterations: int = 10,  # runs that are timed
+    warmup_iterations: int = 3,  # runs before
+    compiled: bool = True,  # True: compiled once by XLA; False: called as it is, JAX or not
+) -> Timing:  # usable as a float: its median, in s
     """Time a function, every leaf of its output awaited; compiling is in none of the runs.
 
-    Raises `InputError` for other counts and for a function that does nothing which JAX would run, `ModelError` if the
+    Raises `InputError` for other counts and for a function that does nothing which JAX would
+    run, `ModelError` if the
     function raises."""
     num_iterations = whole("num_iterations", num_iterations)
     warmup_iterations = whole("warmup_iterations", warmup_iterations, 0)
     if not callable(operation):
-        raise InputError(f"operation must be a function of no arguments, not {type(operation).__name__}.")
+        raise InputError(
+            f"operation must be a function of no arguments, not {type(operation).__name__}."
+        )
     run, device = (_compiled(operation), "cpu") if compiled else (_plain(operation), None)
-    try: return time_call(run, device=device, warmup=warmup_iterations, samples=num_iterations)
-    except FasterroofError: raise
+    try:
+        return time_call(run, device=device, warmup=warmup_iterations, samples=num_iterations)
+    except FasterroofError:
+        raise
     except Exception as e:  # (whatever the function raises)
         said = one_line(str(e).strip().partition("\n")[0]).rstrip(".")
         raise ModelError(f"The operation raised {type(e).__name__}: {said}.") from e
@@ -136,44 +168,63 @@ def _plain(operation: Callable) -> Callable:
     def run():
         out, jax = operation(), sys.modules.get("jax")
         return jax.block_until_ready(out) if jax else out
+
     return run
 
 
 def _need_jax() -> None:
-    if not find_spec("jax"): raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.")
+    if not find_spec("jax"):
+        raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.")
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #3107664a
 @dataclass(frozen=True, repr=False)
 class JaxProfile(RooflineMetrics):
     "A JAX function that was run, under the roof of one device."
-    flops: float          # FLOP, by convention, of its jaxpr
-    memory_bytes: float   # B: inputs, captured arrays and outputs, each once, as if all were fused
+
+    flops: float  # FLOP, by convention, of its jaxpr
+    memory_bytes: float  # B: inputs, captured arrays and outputs, each once, as if all were fused
     unfused_bytes: float  # B that its operations would move one by one
-    timing: Timing        # of the compiled function, every output awaited
+    timing: Timing  # of the compiled function, every output awaited
     compile_seconds: float  # s of tracing, lowering and XLA, in none of the runs
-    run: "Run"            # all of it as a run, to save or to plot
-    notes: tuple[str, ...] = ()  # what was counted otherwise than it ran, and what the specs are not of
+    run: "Run"  # all of it as a run, to save or to plot
+    notes: tuple[
+        str, ...
+    ] = ()  # what was counted otherwise than it ran, and what the specs are not of
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON; the run saves itself."
-        own = {name: getattr(self, name) for name in ("flops", "memory_bytes", "unfused_bytes", "compile_seconds")}
+        own = {
+            name: getattr(self, name)
+            for name in ("flops", "memory_bytes", "unfused_bytes", "compile_seconds")
+        }
         own |= {"notes": list(self.notes)}
         return super().as_dict() | own | {"timing": self.timing.as_dict()}
 
     def rows(self) -> list[tuple[str, str]]:
         "Its figures as people read them."
-        work = f"{si(self.flops, 'FLOP')}, {si(self.memory_bytes, 'B')}; unfused {si(self.unfused_bytes, 'B')}"
+        work = (
+            f"{si(self.flops, 'FLOP')}, {si(self.memory_bytes, 'B')}; unfused"
+            f" {si(self.unfused_bytes, 'B')}"
+        )
         between = self.timing.interval
         spread = f" [{si(between[0], 's')}, {si(between[1], 's')}]" if between else ""
-        return [("work", work), ("time", f"{si(self.timing.median, 's')}{spread}"),
-                ("compiling", si(self.compile_seconds, "s")), *super().rows(), *(("note", n) for n in self.notes)]
+        return [
+            ("work", work),
+            ("time", f"{si(self.timing.median, 's')}{spread}"),
+            ("compiling", si(self.compile_seconds, "s")),
+            *super().rows(),
+            *(("note", n) for n in self.notes),
+        ]
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #4659e6d3
 def _unlike(run: "Run", mode: str, specs: HardwareSpecs) -> tuple[str, ...]:
-    "What was counted otherwise than it ran, and where the specs are of something else than what ran."
+    """What was counted otherwise than it ran, and where the specs are of something else than what
+    ran."""
     said, where = [n for n in run.notes if n.startswith("Counted:")], run.device.partition(":")[0]
     if mode != specs.peak_mode and specs.peak_mode:
-        said.append(f"Most of it is computed in {mode}; the specs' peak is that of {specs.peak_mode}.")
+        said.append(
+            f"Most of it is computed in {mode}; the specs' peak is that of {specs.peak_mode}."
+        )
     if specs.platform not in (where, {"cuda": "gpu", "rocm": "gpu"}.get(where, where), "unknown"):
         name = f": {one_line(specs.name, 60)}" * bool(specs.name)
         said.append(f"It ran on {where}; the specs are of a {specs.platform}{name}.")
@@ -186,40 +237,59 @@ def _check_counted(func: Callable, args: tuple) -> None:
 
     work = trace_jax(func, args, {}, name=one_line(model_name(func)))
     if work.uncounted:
-        raise ModelError(f"No rule counts {one_line(', '.join(work.uncounted))}: register_jax_cost teaches one.")
+        raise ModelError(
+            f"No rule counts {one_line(', '.join(work.uncounted))}: register_jax_cost teaches one."
+        )
     if not (work.flops and work.external_bytes):
-        raise InputError(f"{work.name} does {si(work.flops, 'FLOP')} on {si(work.external_bytes, 'B')}: without both "
-                         "it has no intensity, and no place on a roofline.")
+        raise InputError(
+            f"{work.name} does {si(work.flops, 'FLOP')} on {si(work.external_bytes, 'B')}: without"
+            " both it has no intensity, and no place on a roofline."
+        )
 
 
 def profile_function(
-    func: Callable,                 # a JAX function, jitted or not
-    args: tuple,                    # its arguments: arrays, containers of them, anything static
+    func: Callable,  # a JAX function, jitted or not
+    args: tuple,  # its arguments: arrays, containers of them, anything static
     hardware_specs: HardwareSpecs,  # with a peak and a bandwidth, of one device
-    num_iterations: int = 20,       # runs that are timed
-    warmup_iterations: int = 5,     # runs before
+    num_iterations: int = 20,  # runs that are timed
+    warmup_iterations: int = 5,  # runs before
 ) -> JaxProfile:
     """Count a JAX function by its jaxpr, time it compiled, and place it under the roof.
 
-    Raises `InputError` for what does not fit and naming what the specs lack, `ModelError` if the function raises or has
+    Raises `InputError` for what does not fit and naming what the specs lack, `ModelError` if
+    the function raises or has
     an operation whose FLOPs no rule counts."""
     _need_jax()
     from fasterroof.roofline.jax_workload import profile_jax
 
     if not isinstance(args, (tuple, list)):
-        raise InputError(f"args must be a tuple of the function's arguments, not {type(args).__name__}.")
+        raise InputError(
+            f"args must be a tuple of the function's arguments, not {type(args).__name__}."
+        )
     num_iterations = whole("num_iterations", num_iterations)
     warmup_iterations = whole("warmup_iterations", warmup_iterations, 0)
     analyze(1, 1, hardware_specs, 1)  # what the specs lack is told before anything runs
     _check_counted(func, tuple(args))
-    run = profile_jax(func, tuple(args), peaks=replace(hardware_specs.roof(), mode=None), warmup=warmup_iterations,
-                      steps=num_iterations)
-    op, = run.ops
+    run = profile_jax(
+        func,
+        tuple(args),
+        peaks=replace(hardware_specs.roof(), mode=None),
+        warmup=warmup_iterations,
+        steps=num_iterations,
+    )
+    (op,) = run.ops
     timing = Timing(tuple(run.plain.samples))
     shared = analyze(op.flops, op.bytes, hardware_specs, timing.median, op.executed_flops)
-    return JaxProfile(**{f.name: getattr(shared, f.name) for f in fields(shared)}, flops=op.flops,
-                      memory_bytes=op.bytes, unfused_bytes=op.unfused_bytes, timing=timing,
-                      compile_seconds=run.compile_s, run=run, notes=_unlike(run, op.mode, hardware_specs))
+    return JaxProfile(
+        **{f.name: getattr(shared, f.name) for f in fields(shared)},
+        flops=op.flops,
+        memory_bytes=op.bytes,
+        unfused_bytes=op.unfused_bytes,
+        timing=timing,
+        compile_seconds=run.compile_s,
+        run=run,
+        notes=_unlike(run, op.mode, hardware_specs),
+    )
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #2605f502
 class PerformanceEstimator:
@@ -227,62 +297,77 @@ class PerformanceEstimator:
 
     def analyze_roofline(
         self,
-        operation_flops: float,         # FLOP, above 0
-        memory_bytes: float,            # B moved, above 0
+        operation_flops: float,  # FLOP, above 0
+        memory_bytes: float,  # B moved, above 0
         hardware_specs: HardwareSpecs,  # with a peak and a bandwidth, of one device
         execution_time_seconds: float,  # s, above 0
     ) -> RooflineMetrics:
-        """An operation's place under the roof: attainable = min(peak, intensity × bandwidth), efficiency = achieved ÷
+        """An operation's place under the roof: attainable = min(peak, intensity × bandwidth),
+        efficiency = achieved ÷
         attainable (Williams, Waterman, Patterson 2009).
 
-        Raises `InputError`, a ValueError, for figures that are not positive and naming those that the specs lack."""
+        Raises `InputError`, a ValueError, for figures that are not positive and naming
+        those that the specs lack."""
         return analyze(operation_flops, memory_bytes, hardware_specs, execution_time_seconds)
 
     def calculate_arithmetic_intensity(
         self,
-        total_flops: float,   # FLOP, above 0
+        total_flops: float,  # FLOP, above 0
         memory_bytes: float,  # B, above 0
-    ) -> float:               # FLOP/B
+    ) -> float:  # FLOP/B
         "FLOP for each byte; raises `InputError` for figures that are not positive."
         return positive("total_flops", total_flops) / positive("memory_bytes", memory_bytes)
 
     def estimate_flops_linear(
         self,
-        batch_size: int,   # rows
-        input_size: int,   # features in
+        batch_size: int,  # rows
+        input_size: int,  # features in
         output_size: int,  # features out
-    ) -> int:              # FLOP
-        "2 · rows · in · out: a multiply-accumulate is two, a bias is not counted; raises `InputError` for other sizes."
+    ) -> int:  # FLOP
+        """2 · rows · in · out: a multiply-accumulate is two, a bias is not counted; raises
+        `InputError` for other sizes."""
         return linear_flops(batch_size, input_size, output_size)
 
     def estimate_flops_attention(
         self,
-        batch_size: int,                     # sequences
-        sequence_length: int,                # queries of each
-        hidden_size: int,                    # features, of all heads together
-        num_heads: int,                      # heads of queries
+        batch_size: int,  # sequences
+        sequence_length: int,  # queries of each
+        hidden_size: int,  # features, of all heads together
+        num_heads: int,  # heads of queries
         *,
-        num_kv_heads: int | None = None,     # heads of keys and values, fewer in grouped-query attention; None: all
-        key_value_length: int | None = None,  # keys of each sequence, in cross-attention; None: as many as queries
-        causal: bool = False,                # True: without what the mask hides; the last query sees all keys
-    ) -> int:                                # FLOP
-        "Products of attention and of its four projections; raises `InputError` for sizes that do not fit."
-        return attention_flops(batch_size, sequence_length, hidden_size, num_heads, num_kv_heads, key_value_length,
-                               causal)
+        num_kv_heads: int
+        | None = None,  # heads of keys and values, fewer in grouped-query attention; None: all
+        key_value_length: int
+        | None = None,  # keys of each sequence, in cross-attention; None: as many as queries
+        causal: bool = False,  # True: without what the mask hides; the last query sees all keys
+    ) -> int:  # FLOP
+        """Products of attention and of its four projections; raises `InputError` for sizes that do
+        not fit."""
+        return attention_flops(
+            batch_size,
+            sequence_length,
+            hidden_size,
+            num_heads,
+            num_kv_heads,
+            key_value_length,
+            causal,
+        )
 
     def estimate_transformer_layer_performance(
         self,
-        batch_size: int,                 # sequences
-        sequence_length: int,            # tokens of a prompt; in decode: that are seen, the new one being the last
-        hidden_size: int,                # features, of all heads together
-        num_heads: int,                  # heads of queries
-        feedforward_size: int,           # features within the feed-forward network
-        hardware_specs: HardwareSpecs,   # with a peak and a bandwidth, of one device
+        batch_size: int,  # sequences
+        # tokens of a prompt; in decode: that are seen, the new one being the last
+        sequence_length: int,
+        hidden_size: int,  # features, of all heads together
+        num_heads: int,  # heads of queries
+        feedforward_size: int,  # features within the feed-forward network
+        hardware_specs: HardwareSpecs,  # with a peak and a bandwidth, of one device
         *,
         num_kv_heads: int | None = None,  # heads of keys and values; None: as many as of queries
-        gated: bool = False,             # True: the feed-forward network has a gate, a third matrix (SwiGLU)
-        causal: bool = True,             # whether kernels skip what a causal mask hides
-        bytes_per_element: float | None = None,  # B of a weight or activation; None: of the specs' compute mode
+        gated: bool = False,  # True: the feed-forward network has a gate, a third matrix (SwiGLU)
+        causal: bool = True,  # whether kernels skip what a causal mask hides
+        bytes_per_element: float
+        | None = None,  # B of a weight or activation; None: of the specs' compute mode
     ) -> LayerEstimate:
         """Floors of a decoder's layer in prefill and in decode, operation by operation.
 
@@ -290,37 +375,54 @@ class PerformanceEstimator:
         analyze(1, 1, hardware_specs, 1)  # what the specs lack is told first
         batch, length = whole("batch_size", batch_size), whole("sequence_length", sequence_length)
         d, kv = heads_of(hidden_size, num_heads, num_kv_heads)
-        element = element_bytes(hardware_specs.peak_mode) if bytes_per_element is None else bytes_per_element
-        layer = Layer(batch, d * int(num_heads), int(num_heads), kv, whole("feedforward_size", feedforward_size),
-                      bool(gated), positive("bytes_per_element", element))
-        return LayerEstimate(layer.phase("prefill", length, length, causal, hardware_specs),
-                             layer.phase("decode", 1, length, False, hardware_specs))
+        element = (
+            element_bytes(hardware_specs.peak_mode)
+            if bytes_per_element is None
+            else bytes_per_element
+        )
+        layer = Layer(
+            batch,
+            d * int(num_heads),
+            int(num_heads),
+            kv,
+            whole("feedforward_size", feedforward_size),
+            bool(gated),
+            positive("bytes_per_element", element),
+        )
+        return LayerEstimate(
+            layer.phase("prefill", length, length, causal, hardware_specs),
+            layer.phase("decode", 1, length, False, hardware_specs),
+        )
 
     def benchmark_operation(
         self,
-        operation: Callable[[], object],  # takes nothing; arrays of JAX that it captures are handed to the program
-        num_iterations: int = 10,         # runs that are timed
-        warmup_iterations: int = 3,       # runs before
+        operation: Callable[
+            [], object
+        ],  # takes nothing; arrays of JAX that it captures are handed to the program
+        num_iterations: int = 10,  # runs that are timed
+        warmup_iterations: int = 3,  # runs before
         *,
-        compiled: bool = True,            # True: compiled once by XLA; False: called as it is, JAX or not
-    ) -> Timing:                          # usable as a float: its median, in s
+        compiled: bool = True,  # True: compiled once by XLA; False: called as it is, JAX or not
+    ) -> Timing:  # usable as a float: its median, in s
         """Time a function, every leaf of its output awaited; compiling is in none of the runs.
 
-        Raises `InputError` for other counts and for a function that does nothing which JAX would run, `ModelError` if
+        Raises `InputError` for other counts and for a function that does nothing which JAX
+        would run, `ModelError` if
         the function raises."""
         return benchmark(operation, num_iterations, warmup_iterations, compiled)
 
     def profile_jax_function(
         self,
-        func: Callable,                 # a JAX function, jitted or not
-        args: tuple[Any, ...],          # its arguments: arrays, containers of them, anything static
+        func: Callable,  # a JAX function, jitted or not
+        args: tuple[Any, ...],  # its arguments: arrays, containers of them, anything static
         hardware_specs: HardwareSpecs,  # with a peak and a bandwidth, of one device
         *,
-        num_iterations: int = 20,       # runs that are timed
-        warmup_iterations: int = 5,     # runs before
+        num_iterations: int = 20,  # runs that are timed
+        warmup_iterations: int = 5,  # runs before
     ) -> JaxProfile:
         """Count a JAX function by its jaxpr, time it compiled, and place it under the roof.
 
-        Raises `InputError` for what does not fit and naming what the specs lack, `ModelError` if the function raises or
+        Raises `InputError` for what does not fit and naming what the specs lack,
+        `ModelError` if the function raises or
         has an operation whose FLOPs no rule counts."""
         return profile_function(func, args, hardware_specs, num_iterations, warmup_iterations)

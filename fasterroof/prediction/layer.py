@@ -21,47 +21,57 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #9c00c326
 def heads_of(
-    hidden_size: int,          # features, of all heads together
-    num_heads: int,            # heads of queries
+    hidden_size: int,  # features, of all heads together
+    num_heads: int,  # heads of queries
     num_kv_heads: int | None,  # heads of keys and values; None: as many
-) -> tuple[int, int]:          # features of a head; heads of keys and values
+) -> tuple[int, int]:  # features of a head; heads of keys and values
     "How heads divide a layer; raises `InputError` where they do not."
     hidden_size, num_heads = whole("hidden_size", hidden_size), whole("num_heads", num_heads)
     kv = num_heads if num_kv_heads is None else whole("num_kv_heads", num_kv_heads)
     if hidden_size % num_heads:
-        raise InputError(f"hidden_size {hidden_size} does not divide into {num_heads} heads of one size.")
-    if num_heads % kv: raise InputError(f"{num_heads} heads do not divide into groups for {kv} of keys and values.")
+        raise InputError(
+            f"hidden_size {hidden_size} does not divide into {num_heads} heads of one size."
+        )
+    if num_heads % kv:
+        raise InputError(
+            f"{num_heads} heads do not divide into groups for {kv} of keys and values."
+        )
     return hidden_size // num_heads, kv
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #f86fe46e
 def pairs_seen(
     queries: int,  # of one sequence
-    keys: int,     # of the same
+    keys: int,  # of the same
     causal: bool,  # whether the last query sees all keys, and each before it one less
 ) -> int:
-    "Pairs of a query and a key that are computed; raises `InputError` where causal queries are more than keys."
-    if not causal: return queries * keys
-    if keys < queries: raise InputError(f"{queries} causal queries need as many keys at least, not {keys}.")
+    """Pairs of a query and a key that are computed; raises `InputError` where causal queries are
+    more than keys."""
+    if not causal:
+        return queries * keys
+    if keys < queries:
+        raise InputError(f"{queries} causal queries need as many keys at least, not {keys}.")
     return queries * (keys - queries) + queries * (queries + 1) // 2
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #8904834f
 @dataclass(frozen=True)
 class LayerOp:
     "One operation of a layer."
-    name: str            # "attention", …
-    flops: int           # by convention, masked positions counted
+
+    name: str  # "attention", …
+    flops: int  # by convention, masked positions counted
     executed_flops: int  # without what a causal mask hides
-    memory_bytes: int    # B, compulsory
-    time_s: float        # s, the floor
-    bottleneck: str      # "compute" or "memory"
+    memory_bytes: int  # B, compulsory
+    time_s: float  # s, the floor
+    bottleneck: str  # "compute" or "memory"
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #9df4cd96
 @dataclass(frozen=True, repr=False)
 class PhaseEstimate:
     "One layer in one phase of a decoder: the least time that it can take under the specs."
-    phase: str                     # "prefill" or "decode"
-    tokens: int                    # that are run through the layer at once
-    ops: tuple[LayerOp, ...]       # in the order in which they run
+
+    phase: str  # "prefill" or "decode"
+    tokens: int  # that are run through the layer at once
+    ops: tuple[LayerOp, ...]  # in the order in which they run
     hardware_specs: HardwareSpecs  # that the floors hold under
 
     @property
@@ -97,24 +107,36 @@ class PhaseEstimate:
     @property
     def bottleneck(self) -> str:
         "What bounds the operations that take most of the time."
-        shares = {b: sum(x.time_s for x in self.ops if x.bottleneck == b) for b in ("compute", "memory")}
+        shares = {
+            b: sum(x.time_s for x in self.ops if x.bottleneck == b) for b in ("compute", "memory")
+        }
         return max(shares, key=shares.get)
 
     @property
     def sentence(self) -> str:
         "The phase's totals in one line."
         words = f"{self.tokens} token{'s' * (self.tokens > 1)}"
-        return (f"{self.phase} of {words}: at least {si(self.time_s, 's')}, bound by {self.bottleneck}; "
-                f"{si(self.flops, 'FLOP')}, {si(self.memory_bytes, 'B')}, "
-                f"{si(self.tokens_per_second, 'tokens/s')} through this layer alone")
+        return (
+            f"{self.phase} of {words}: at least {si(self.time_s, 's')}, bound by {self.bottleneck};"
+            f" {si(self.flops, 'FLOP')}, {si(self.memory_bytes, 'B')},"
+            f" {si(self.tokens_per_second, 'tokens/s')} through this layer alone"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON, with the totals."
-        names = ("flops", "executed_flops", "memory_bytes", "arithmetic_intensity", "time_s", "tokens_per_second",
-                 "bottleneck")
+        names = (
+            "flops",
+            "executed_flops",
+            "memory_bytes",
+            "arithmetic_intensity",
+            "time_s",
+            "tokens_per_second",
+            "bottleneck",
+        )
         return asdict(self) | {n: getattr(self, n) for n in names}
 
-    def __repr__(self) -> str: return f"PhaseEstimate({self.sentence})"
+    def __repr__(self) -> str:
+        return f"PhaseEstimate({self.sentence})"
 
     def to_frame(self) -> "pd.DataFrame":
         "A row an operation, in FLOP, B and s."
@@ -126,8 +148,9 @@ class PhaseEstimate:
 @dataclass(frozen=True)
 class LayerEstimate:
     "A layer in both phases."
+
     prefill: PhaseEstimate  # all tokens of the prompts at once
-    decode: PhaseEstimate   # one more token of each sequence
+    decode: PhaseEstimate  # one more token of each sequence
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
@@ -141,80 +164,126 @@ class LayerEstimate:
 
     def _repr_html_(self) -> str:
         frame = self.to_frame()
-        for name, unit in (("flops", "FLOP"), ("executed_flops", "FLOP"), ("memory_bytes", "B"), ("time_s", "s")):
+        for name, unit in (
+            ("flops", "FLOP"),
+            ("executed_flops", "FLOP"),
+            ("memory_bytes", "B"),
+            ("time_s", "s"),
+        ):
             frame[name] = [si(x, unit) for x in frame[name]]
-        said = (f"<p>{escape(text)}</p>" for text in (self.prefill.hardware_specs.sentence, self.prefill.sentence,
-                                                      self.decode.sentence))
+        said = (
+            f"<p>{escape(text)}</p>"
+            for text in (
+                self.prefill.hardware_specs.sentence,
+                self.prefill.sentence,
+                self.decode.sentence,
+            )
+        )
         return f"{''.join(said)}{frame.to_html(index=False)}"
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #4cf028a4
 @dataclass(frozen=True)
 class Layer:
     "Sizes of a layer."
-    batch: int        # sequences
-    hidden: int       # features, of all heads together
-    heads: int        # of queries
-    kv_heads: int     # of keys and values
+
+    batch: int  # sequences
+    hidden: int  # features, of all heads together
+    heads: int  # of queries
+    kv_heads: int  # of keys and values
     feedforward: int  # features within the feed-forward network
-    gated: bool       # whether that has a gate
-    element: float    # B of a weight or activation
+    gated: bool  # whether that has a gate
+    element: float  # B of a weight or activation
 
     def phase(
         self,
-        name: str,            # "prefill" or "decode"
-        queries: int,         # tokens of each sequence that are run
-        keys: int,            # tokens of each sequence that are seen
-        causal: bool,         # whether attention leaves out what a causal mask hides
+        name: str,  # "prefill" or "decode"
+        queries: int,  # tokens of each sequence that are run
+        keys: int,  # tokens of each sequence that are seen
+        causal: bool,  # whether attention leaves out what a causal mask hides
         specs: HardwareSpecs,  # with a peak and a bandwidth
     ) -> PhaseEstimate:
         "The layer's operations, each with its floor."
         t, h, f = self.batch * queries, self.hidden, self.feedforward
         d = h // self.heads
         kv, cached = self.kv_heads * d, self.batch * keys
-        def linear(name, wide, long): return name, 2 * t * wide * long, None, wide * long + t * (wide + long)
-        pairs, seen = (4 * self.batch * self.heads * d * pairs_seen(queries, keys, c) for c in (False, causal))
-        found = [linear("projections of q, k, v", h, h + 2 * kv),
-                 ("attention", pairs, seen, t * h + cached * 2 * kv + t * h), linear("projection of the output", h, h),
-                 linear("feed-forward, up" + " and gate" * self.gated, h, f * (1 + self.gated)),
-                 linear("feed-forward, down", f, h)]
+
+        def linear(name, wide, long):
+            return name, 2 * t * wide * long, None, wide * long + t * (wide + long)
+
+        pairs, seen = (
+            4 * self.batch * self.heads * d * pairs_seen(queries, keys, c) for c in (False, causal)
+        )
+        found = [
+            linear("projections of q, k, v", h, h + 2 * kv),
+            ("attention", pairs, seen, t * h + cached * 2 * kv + t * h),
+            linear("projection of the output", h, h),
+            linear("feed-forward, up" + " and gate" * self.gated, h, f * (1 + self.gated)),
+            linear("feed-forward, down", f, h),
+        ]
         roof, ops = replace(specs.roof(), mode=None), []
         for what, flops, executed, elements in found:
             executed = flops if executed is None else executed
             floor = roof.floor(executed, elements * self.element)
-            ops.append(LayerOp(what, flops, executed, round(elements * self.element), floor.time_s, roof.bound(floor)))
+            ops.append(
+                LayerOp(
+                    what,
+                    flops,
+                    executed,
+                    round(elements * self.element),
+                    floor.time_s,
+                    roof.bound(floor),
+                )
+            )
         return PhaseEstimate(name, t, tuple(ops), specs)
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #8f163657
 def linear_flops(
-    batch_size: int,   # rows
-    input_size: int,   # features in
+    batch_size: int,  # rows
+    input_size: int,  # features in
     output_size: int,  # features out
-) -> int:              # FLOP
-    "2 · rows · in · out: a multiply-accumulate is two, a bias is not counted; raises `InputError` for other sizes."
-    return 2 * whole("batch_size", batch_size) * whole("input_size", input_size) * whole("output_size", output_size)
+) -> int:  # FLOP
+    """2 · rows · in · out: a multiply-accumulate is two, a bias is not counted; raises `InputError`
+    for other sizes."""
+    return (
+        2
+        * whole("batch_size", batch_size)
+        * whole("input_size", input_size)
+        * whole("output_size", output_size)
+    )
 
 
 def attention_flops(
-    batch_size: int,                # sequences
-    sequence_length: int,           # queries of each
-    hidden_size: int,               # features, of all heads together
-    num_heads: int,                 # heads of queries
+    batch_size: int,  # sequences
+    sequence_length: int,  # queries of each
+    hidden_size: int,  # features, of all heads together
+    num_heads: int,  # heads of queries
     num_kv_heads: int | None = None,  # heads of keys and values; None: as many
     key_value_length: int | None = None,  # keys of each sequence; None: as many as queries
-    causal: bool = False,           # True: without what the mask hides; the last query sees all keys
-) -> int:                           # FLOP
-    "Products of attention and of its four projections; raises `InputError` for sizes that do not fit."
+    causal: bool = False,  # True: without what the mask hides; the last query sees all keys
+) -> int:  # FLOP
+    """Products of attention and of its four projections; raises `InputError` for sizes that do not
+    fit."""
     d, kv = heads_of(hidden_size, num_heads, num_kv_heads)
-    b, s, heads = whole("batch_size", batch_size), whole("sequence_length", sequence_length), int(num_heads)
+    b, s, heads = (
+        whole("batch_size", batch_size),
+        whole("sequence_length", sequence_length),
+        int(num_heads),
+    )
     keys = s if key_value_length is None else whole("key_value_length", key_value_length)
-    projections = 2 * linear_flops(b * s, heads * d, heads * d) + 2 * linear_flops(b * keys, heads * d, kv * d)
+    projections = 2 * linear_flops(b * s, heads * d, heads * d) + 2 * linear_flops(
+        b * keys, heads * d, kv * d
+    )
     return projections + 4 * b * heads * d * pairs_seen(s, keys, causal)
 
 
 def element_bytes(
-    mode: str,   # compute mode: "bf16", "fp8_e4m3"; empty where it is not known
-) -> float:      # B
-    "Bytes of a weight or an activation in the format that a mode reads; raises `InputError` where there is none."
+    mode: str,  # compute mode: "bf16", "fp8_e4m3"; empty where it is not known
+) -> float:  # B
+    """Bytes of a weight or an activation in the format that a mode reads; raises `InputError` where
+    there is none."""
     digits = "32" if mode in ("tf32", "medium") else "".join(re.findall(r"\d+", mode)[:1])
-    if not digits: raise InputError("These specs do not say what mode their peak is of: give bytes_per_element.")
+    if not digits:
+        raise InputError(
+            "These specs do not say what mode their peak is of: give bytes_per_element."
+        )
     return int(digits) / 8

@@ -30,54 +30,90 @@ if TYPE_CHECKING:
     from fasterroof.work.op import Trace
 
 # %% ../../nbs/analysis/prediction/model.ipynb #6c708be4
-_SIZES = ("layers", "hidden", "heads", "kv_heads", "head_dim", "vocabulary", "experts", "active_experts", "context",
-          "feedforward")
+_SIZES = (
+    "layers",
+    "hidden",
+    "heads",
+    "kv_heads",
+    "head_dim",
+    "vocabulary",
+    "experts",
+    "active_experts",
+    "context",
+    "feedforward",
+)
 
 
 @dataclass(frozen=True, repr=False)
 class ModelSpec(Portable):
-    "A model by its sizes; raises `InputError` for sizes that are not positive or do not fit each other."
-    name: str                              # shown in results
-    parameters: "Quantity"                 # count of all of them; a plain number is a count, too
-    inference_flops: "Quantity | None" = None       # FLOP of one inference; None: 2 × the parameters that it uses
-    layers: int | None = None              # layers of a decoder; all that follow are a decoder's, too
-    hidden: int | None = None              # features between the layers
-    heads: int | None = None               # heads of queries
-    kv_heads: int | None = None            # heads of keys and values; None: as many as of queries
-    vocabulary: int | None = None          # tokens that it knows
-    experts: int | None = None             # experts of a layer, to which tokens are sent; None: a dense model
-    active_experts: int | None = None      # experts that each token is sent to
-    active_parameters: "Quantity | None" = None       # count that a token uses, of a mixture of experts
-    head_dim: int | None = None            # features of a head; None: hidden / heads
-    tied: bool = False                     # whether the output head is the table of embeddings
-    context: int | None = None             # longest sequence that it was made for, tokens
-    feedforward: int | None = None         # features within the feed-forward network, of one expert; for information
-    cited: dict[str, str] = field(default_factory=dict, hash=False, compare=False)  # figure -> where it was read
-    kind: str = ""                         # "decoder", "encoder", "vision"; empty: not told
-    note: str = ""                         # what a reader needs to know
+    """A model by its sizes; raises `InputError` for sizes that are not positive or do not fit each
+    other."""
+
+    name: str  # shown in results
+    parameters: "Quantity"  # count of all of them; a plain number is a count, too
+    inference_flops: "Quantity | None" = (
+        None  # FLOP of one inference; None: 2 × the parameters that it uses
+    )
+    layers: int | None = None  # layers of a decoder; all that follow are a decoder's, too
+    hidden: int | None = None  # features between the layers
+    heads: int | None = None  # heads of queries
+    kv_heads: int | None = None  # heads of keys and values; None: as many as of queries
+    vocabulary: int | None = None  # tokens that it knows
+    experts: int | None = None  # experts of a layer, to which tokens are sent; None: a dense model
+    active_experts: int | None = None  # experts that each token is sent to
+    active_parameters: "Quantity | None" = None  # count that a token uses, of a mixture of experts
+    head_dim: int | None = None  # features of a head; None: hidden / heads
+    tied: bool = False  # whether the output head is the table of embeddings
+    context: int | None = None  # longest sequence that it was made for, tokens
+    feedforward: int | None = (
+        None  # features within the feed-forward network, of one expert; for information
+    )
+    cited: dict[str, str] = field(
+        default_factory=dict, hash=False, compare=False
+    )  # figure -> where it was read
+    kind: str = ""  # "decoder", "encoder", "vision"; empty: not told
+    note: str = ""  # what a reader needs to know
 
     def __post_init__(self) -> None:
-        def keep(name, value): object.__setattr__(self, name, value)
-        for name, unit in (("parameters", "count"), ("active_parameters", "count"), ("inference_flops", "FLOP")):
+        def keep(name, value):
+            object.__setattr__(self, name, value)
+
+        for name, unit in (
+            ("parameters", "count"),
+            ("active_parameters", "count"),
+            ("inference_flops", "FLOP"),
+        ):
             value = getattr(self, name)
-            if value is None and name != "parameters": continue
-            if name != "inference_flops": value = _counted(value)
+            if value is None and name != "parameters":
+                continue
+            if name != "inference_flops":
+                value = _counted(value)
             keep(name, Q_(amount(name, value, unit, plain=unit == "count"), unit))
         for name in _SIZES:
-            if getattr(self, name) is not None: keep(name, whole(name, getattr(self, name)))
+            if getattr(self, name) is not None:
+                keep(name, whole(name, getattr(self, name)))
         if self.heads is not None:
-            if self.kv_heads is None: keep("kv_heads", self.heads)
+            if self.kv_heads is None:
+                keep("kv_heads", self.heads)
             if self.head_dim is None and self.hidden is not None:
                 keep("head_dim", heads_of(self.hidden, self.heads, self.kv_heads)[0])
             heads_of(self.heads, self.heads, self.kv_heads)
         self._check_experts()
         if self.is_decoder and self.feedforward_weights <= 0:
-            raise InputError(f"{one_line(self.name, 60)}: attention and embeddings alone have more than "
-                             f"{si(self.count)} parameters: one of its sizes is wrong.")
-        if self.is_decoder and self.experts and self.expert_weights > 1.05 * self.feedforward_weights / self.experts:
-            raise InputError(f"{one_line(self.name, 60)}: {self.experts} experts that leave a token "
-                             f"{si(self.used_parameters.m_as('count'))} of {si(self.count)} parameters do not fit into "
-                             "the feed-forward networks: active_parameters or a size is wrong.")
+            raise InputError(
+                f"{one_line(self.name, 60)}: attention and embeddings alone have more than "
+                f"{si(self.count)} parameters: one of its sizes is wrong."
+            )
+        if (
+            self.is_decoder
+            and self.experts
+            and self.expert_weights > 1.05 * self.feedforward_weights / self.experts
+        ):
+            raise InputError(
+                f"{one_line(self.name, 60)}: {self.experts} experts that leave a token"
+                f" {si(self.used_parameters.m_as('count'))} of {si(self.count)} parameters do not"
+                " fit into the feed-forward networks: active_parameters or a size is wrong."
+            )
 
     @property
     def count(self) -> float:
@@ -86,11 +122,16 @@ class ModelSpec(Portable):
 
     def _check_experts(self):
         if (self.experts is None) != (self.active_experts is None):
-            raise InputError("A mixture of experts has experts and active_experts, a dense model neither.")
+            raise InputError(
+                "A mixture of experts has experts and active_experts, a dense model neither."
+            )
         if self.experts is not None and self.active_experts > self.experts:
-            raise InputError(f"A token cannot be sent to {self.active_experts} of {self.experts} experts.")
+            raise InputError(
+                f"A token cannot be sent to {self.active_experts} of {self.experts} experts."
+            )
         if self.active_parameters is not None:
-            if self.experts is None: raise InputError("active_parameters are of a mixture of experts: give experts.")
+            if self.experts is None:
+                raise InputError("active_parameters are of a mixture of experts: give experts.")
             if self.active_parameters > self.parameters:
                 raise InputError("A token cannot use more parameters than there are.")
 
@@ -118,16 +159,21 @@ class ModelSpec(Portable):
     @property
     def expert_weights(self) -> float:
         "Weights of one expert, in all layers together; 0 of a dense model; a count."
-        if self.experts is None: return 0.0
+        if self.experts is None:
+            return 0.0
         if self.active_parameters is None or self.active_experts == self.experts:
             return self.feedforward_weights / self.experts
-        return (self.count - self.active_parameters.m_as("count")) / (self.experts - self.active_experts)
+        return (self.count - self.active_parameters.m_as("count")) / (
+            self.experts - self.active_experts
+        )
 
     @property
     def used_parameters(self) -> "Quantity":
         "Count of parameters that one token uses: all, but for experts that it is not sent to."
-        if self.active_parameters is not None: return self.active_parameters
-        if self.experts is None or not self.is_decoder: return self.parameters
+        if self.active_parameters is not None:
+            return self.active_parameters
+        if self.experts is None or not self.is_decoder:
+            return self.parameters
         return Q_(self.count - (self.experts - self.active_experts) * self.expert_weights, "count")
 
     @property
@@ -138,8 +184,8 @@ class ModelSpec(Portable):
 
     def size_in_bytes(
         self,
-        bytes_per_parameter: "Quantity",       # byte or bit: `BYTES_FP16`, or Q_(4.5, "bit")
-    ) -> "Quantity":       # byte
+        bytes_per_parameter: "Quantity",  # byte or bit: `BYTES_FP16`, or Q_(4.5, "bit")
+    ) -> "Quantity":  # byte
         "What the weights weigh."
         return Q_(self.count * amount("bytes_per_parameter", bytes_per_parameter, "byte"), "byte")
 
@@ -148,7 +194,8 @@ class ModelSpec(Portable):
         cls,
         name: str,  # of a model in the registry, "Llama-3.1-8B"; see `model_names`
     ) -> "ModelSpec":
-        "A well-known model; raises `InputError` for a name that fits none, naming those close to it."
+        """A well-known model; raises `InputError` for a name that fits none, naming those close to
+        it."""
 
         return model_named(name)
 
@@ -156,25 +203,34 @@ class ModelSpec(Portable):
     def from_trace(
         cls,
         trace: "Trace",  # of one inference
-        parameters: "Quantity | float | None" = None,       # count; None: those of the module that was traced
+        # count; None: those of the module that was traced
+        parameters: "Quantity | float | None" = None,
     ) -> "ModelSpec":
-        "The FLOPs and parameters of a traced call; raises `InputError` where the trace does not tell one of them."
+        """The FLOPs and parameters of a traced call; raises `InputError` where the trace does not
+        tell one of them."""
         from fasterroof.work.op import Trace
 
-        if not isinstance(trace, Trace): raise InputError(f"from_trace takes a Trace, not {type(trace).__name__}.")
+        if not isinstance(trace, Trace):
+            raise InputError(f"from_trace takes a Trace, not {type(trace).__name__}.")
         held = trace.parameters if parameters is None else parameters
         if not held:
-            raise InputError(f"The trace of {one_line(trace.name, 60)} does not tell its parameters: give parameters.")
-        if not trace.flops: raise InputError(f"The trace of {one_line(trace.name, 60)} counts no operations.")
+            raise InputError(
+                f"The trace of {one_line(trace.name, 60)} does not tell its parameters: give"
+                " parameters."
+            )
+        if not trace.flops:
+            raise InputError(f"The trace of {one_line(trace.name, 60)} counts no operations.")
         return cls(trace.name, held, Q_(trace.flops, "FLOP"), note="; ".join(trace.caveats))
 
     @classmethod
     def from_module(
         cls,
         module: Callable,  # a torch module; on the meta device nothing is allocated
-        sample: object,    # one inference's arguments: a tensor, a tuple, or a dict of keyword arguments
+        # one inference's arguments: a tensor, a tuple, or a dict of keyword arguments
+        sample: object,
     ) -> "ModelSpec":
-        "What a module is to the engine: its FLOPs are traced in evaluation, without gradients; nothing is run."
+        """What a module is to the engine: its FLOPs are traced in evaluation, without gradients;
+        nothing is run."""
         import torch
 
         from fasterroof.core.settings import preserved
@@ -182,8 +238,11 @@ class ModelSpec(Portable):
         from fasterroof.work.tracer import trace
 
         if not isinstance(module, torch.nn.Module):
-            raise InputError(f"from_module takes a torch module, not {type(module).__name__}: of another callable "
-                             "trace one call, and give its parameters: from_trace(trace(f, x), parameters).")
+            raise InputError(
+                f"from_module takes a torch module, not {type(module).__name__}: of another"
+                " callable trace one call, and give its parameters: from_trace(trace(f, x),"
+                " parameters)."
+            )
         args, kwargs = call_arguments(sample)
         with preserved(module), torch.no_grad():
             module.eval()
@@ -191,32 +250,56 @@ class ModelSpec(Portable):
 
     def figures(self) -> dict[str, str]:
         "What is known, as people read it."
-        told = {"parameters": si(self.count, "", 4), "inference": si(self.operations.m_as("FLOP"), "FLOP", 4)}
-        if self.experts: told["used by a token"] = si(self.used_parameters.m_as("count"), "", 4)
-        return told | {n.replace("_", " "): f"{getattr(self, n):,}" for n in _SIZES if getattr(self, n) is not None}
+        told = {
+            "parameters": si(self.count, "", 4),
+            "inference": si(self.operations.m_as("FLOP"), "FLOP", 4),
+        }
+        if self.experts:
+            told["used by a token"] = si(self.used_parameters.m_as("count"), "", 4)
+        return told | {
+            n.replace("_", " "): f"{getattr(self, n):,}"
+            for n in _SIZES
+            if getattr(self, n) is not None
+        }
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON: counts and FLOP."
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         units = {"parameters": "count", "active_parameters": "count", "inference_flops": "FLOP"}
-        return plain | {n: None if plain[n] is None else plain[n].m_as(u) for n, u in units.items()} | {
-            "cited": dict(self.cited)}
+        return (
+            plain
+            | {n: None if plain[n] is None else plain[n].m_as(u) for n, u in units.items()}
+            | {"cited": dict(self.cited)}
+        )
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a figure: what, value, where it was read."
         import pandas as pd
 
-        rows = {k: v for k, v in self.as_dict().items() if k not in ("name", "cited", "note") and v is not None}
-        return pd.DataFrame([{"figure": k, "value": v, "read in": self.cited.get(k, "")} for k, v in rows.items()])
+        rows = {
+            k: v
+            for k, v in self.as_dict().items()
+            if k not in ("name", "cited", "note") and v is not None
+        }
+        return pd.DataFrame(
+            [{"figure": k, "value": v, "read in": self.cited.get(k, "")} for k, v in rows.items()]
+        )
 
     def __repr__(self) -> str:
-        return f"ModelSpec({one_line(self.name, 60)}: {', '.join(f'{k} {v}' for k, v in self.figures().items())})"
+        return (
+            f"ModelSpec({one_line(self.name, 60)}:"
+            f" {', '.join(f'{k} {v}' for k, v in self.figures().items())})"
+        )
 
     def _repr_html_(self) -> str:
         import pandas as pd
 
         frame = pd.DataFrame(self.figures().items())  # pandas escapes
-        cited = "".join(f"<p>{escape(text)}</p>" for text in dict.fromkeys((*self.cited.values(), self.note)) if text)
+        cited = "".join(
+            f"<p>{escape(text)}</p>"
+            for text in dict.fromkeys((*self.cited.values(), self.note))
+            if text
+        )
         return f"<p>{escape(one_line(self.name, 100))}</p>{frame.to_html(index=False, header=False)}{cited}"
 
 
@@ -231,52 +314,59 @@ def _counted(value: object) -> object:
 @dataclass(frozen=True)
 class Told:
     "Where some of a model's sizes were read."
+
     of: tuple[str, ...]  # names of fields
-    source: str          # key of a `Source`
-    where: str           # place in it
+    source: str  # key of a `Source`
+    where: str  # place in it
 
 
 @dataclass(frozen=True)
 class Entry:
     "A model of the file."
+
     name: str
     family: str
     maker: str
-    kind: str                             # "decoder", "encoder" or "vision"
-    parameters: int                       # as published
-    told: tuple[Told, ...]                # where all of these were read
-    also: tuple[str, ...] = ()            # other names
+    kind: str  # "decoder", "encoder" or "vision"
+    parameters: int  # as published
+    told: tuple[Told, ...]  # where all of these were read
+    also: tuple[str, ...] = ()  # other names
     active_parameters: int | None = None  # that a token uses, of a mixture of experts, as published
-    inference_flops: int | None = None    # FLOP of one inference of `input`
-    input: str = ""                       # such as "1×3×224×224"
+    inference_flops: int | None = None  # FLOP of one inference of `input`
+    input: str = ""  # such as "1×3×224×224"
     layers: int | None = None
-    hidden: int | None = None             # features between the layers
-    heads: int | None = None              # of queries
-    kv_heads: int | None = None           # of keys and values
-    head_dim: int | None = None           # features of a head
-    feedforward: int | None = None        # features within the feed-forward network, of one expert
-    gated: bool = False                   # whether that has a gate
-    vocabulary: int | None = None         # tokens
-    tied: bool = False                    # whether the output head is the table of embeddings
-    positions: int = 0                    # rows of a learned table of positions
-    biases: str = "none"                  # layers with biases: "none", "qkv" or "all"
-    context: int | None = None            # longest sequence, tokens
+    hidden: int | None = None  # features between the layers
+    heads: int | None = None  # of queries
+    kv_heads: int | None = None  # of keys and values
+    head_dim: int | None = None  # features of a head
+    feedforward: int | None = None  # features within the feed-forward network, of one expert
+    gated: bool = False  # whether that has a gate
+    vocabulary: int | None = None  # tokens
+    tied: bool = False  # whether the output head is the table of embeddings
+    positions: int = 0  # rows of a learned table of positions
+    biases: str = "none"  # layers with biases: "none", "qkv" or "all"
+    context: int | None = None  # longest sequence, tokens
     experts: int | None = None
-    active_experts: int | None = None     # that a token is sent to
+    active_experts: int | None = None  # that a token is sent to
     shared_feedforward: int | None = None  # width of an expert that every token uses
     note: str = ""
 
     @property
     def counted(self) -> int | None:
         "Parameters that the sizes come to, norms included; None where they are not known."
-        if self.layers is None: return None
+        if self.layers is None:
+            return None
         h, f, d, n = self.hidden, self.feedforward, self.head_dim, self.experts or 1
         q, kv = self.heads * d, self.kv_heads * d
-        forward = (3 if self.gated else 2) * h * (f * n + (self.shared_feedforward or 0)) + (h * n if n > 1 else 0)
+        forward = (3 if self.gated else 2) * h * (f * n + (self.shared_feedforward or 0)) + (
+            h * n if n > 1 else 0
+        )
         bias = {"none": 0, "qkv": q + 2 * kv, "all": q + 2 * kv + h + f + h}[self.biases]
         norms = 2 * h * (2 if self.biases == "all" else 1)
         table = self.vocabulary * h * (1 if self.tied else 2) + self.positions * h
-        around = h * h + 5 * h if self.kind == "encoder" else h  # BERT's pooler, types and first norm; a last norm
+        around = (
+            h * h + 5 * h if self.kind == "encoder" else h
+        )  # BERT's pooler, types and first norm; a last norm
         return table + self.layers * (2 * h * q + 2 * h * kv + forward + bias + norms) + around
 
     def spec(
@@ -284,19 +374,34 @@ class Entry:
         sources: dict[str, Source],  # of its file
     ) -> ModelSpec:
         "What the engine needs of it."
+
         def said(t):
             s = sources[t.source]
             return f"{'' if s.kind == 'vendor' else 'secondary: '}{s.title}, {t.where} <{s.url}>"
-        same = {f.name: getattr(self, f.name) for f in fields(self) if f.name in {x.name for x in fields(ModelSpec)}}
+
+        same = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name in {x.name for x in fields(ModelSpec)}
+        }
         inference = None if self.inference_flops is None else Q_(self.inference_flops, "FLOP")
-        note = "; ".join(filter(None, (f"An inference is of {self.input}." if self.input else "", self.note)))
-        return ModelSpec(**same | {"inference_flops": inference, "note": note,
-                                   "cited": {name: said(t) for t in self.told for name in t.of}})
+        note = "; ".join(
+            filter(None, (f"An inference is of {self.input}." if self.input else "", self.note))
+        )
+        return ModelSpec(
+            **same
+            | {
+                "inference_flops": inference,
+                "note": note,
+                "cited": {name: said(t) for t in self.told for name in t.of},
+            }
+        )
 
 # %% ../../nbs/analysis/prediction/model.ipynb #9d0dd0dc
 @dataclass(frozen=True)
 class ModelList:
     "All models of one file, and the sources that their figures name."
+
     sources: dict[str, Source]
     models: tuple[Entry, ...]
 
@@ -304,27 +409,39 @@ class ModelList:
 _UNTOLD = ("name", "family", "maker", "kind", "told", "also", "note", "input")  # are no figures
 
 
-def _plain(name: str) -> str: return re.sub(r"[^a-z0-9]", "", name.lower())
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _check(e: Entry, sources: dict[str, Source], where: str) -> None:
-    def refuse(what): raise RunFileError(f"{where}: {what}.")
+    def refuse(what):
+        raise RunFileError(f"{where}: {what}.")
+
     name, told = one_line(e.name, 60), {n for t in e.told for n in t.of}
-    if e.kind not in ("decoder", "encoder", "vision"): refuse(f"{name} is of an unknown kind")
-    if e.biases not in ("none", "qkv", "all"): refuse(f"{name} has biases in none, qkv or all layers")
+    if e.kind not in ("decoder", "encoder", "vision"):
+        refuse(f"{name} is of an unknown kind")
+    if e.biases not in ("none", "qkv", "all"):
+        refuse(f"{name} has biases in none, qkv or all layers")
     bad = next((t for t in e.told if t.source not in sources or not t.where.strip()), None)
-    if bad: refuse(f"{', '.join(bad.of)} of {name} does not say where it was read")
-    bare = [f.name for f in fields(e) if f.name not in (*_UNTOLD, *told)
-            and getattr(e, f.name) not in (None, False, 0, "none", "")]
-    if bare: refuse(f"{', '.join(bare)} of {name} has no source")
+    if bad:
+        refuse(f"{', '.join(bad.of)} of {name} does not say where it was read")
+    bare = [
+        f.name
+        for f in fields(e)
+        if f.name not in (*_UNTOLD, *told)
+        and getattr(e, f.name) not in (None, False, 0, "none", "")
+    ]
+    if bare:
+        refuse(f"{', '.join(bare)} of {name} has no source")
     if e.counted and abs(e.counted / e.parameters - 1) > 0.005 and "ounded" not in e.note:
         refuse(f"the sizes of {name} come to {e.counted} parameters, not {e.parameters}")
 
 
 def read_models(
     *paths: str | os.PathLike[str],  # files like `models.json`
-) -> dict[str, ModelSpec]:      # by name, other names included, without case and punctuation
-    "The models in these files; raises `RunFileError` where a figure has no source, or sizes contradict each other."
+) -> dict[str, ModelSpec]:  # by name, other names included, without case and punctuation
+    """The models in these files; raises `RunFileError` where a figure has no source, or sizes
+    contradict each other."""
     found: dict[str, ModelSpec] = {}
     for path in paths:
         where = one_line(path)
@@ -334,8 +451,10 @@ def read_models(
         check_sources(listed.sources, where)
         for e in listed.models:
             _check(e, listed.sources, where)
-            try: spec = e.spec(listed.sources)
-            except InputError as error: raise RunFileError(f"{where}: {one_line(e.name, 60)}: {error}") from None
+            try:
+                spec = e.spec(listed.sources)
+            except InputError as error:
+                raise RunFileError(f"{where}: {one_line(e.name, 60)}: {error}") from None
             for name in (e.name, *e.also):
                 if not _plain(name) or found.setdefault(_plain(name), spec) is not spec:
                     raise RunFileError(f"{where}: {one_line(name)!r} names no model, or two.")
@@ -363,12 +482,21 @@ def is_model_name(
 def model_named(
     name: str,  # as anybody writes it: "Llama-3.1-8B", "meta-llama/Llama-3.1-8B"
 ) -> ModelSpec:
-    "A model of the registry; raises `InputError` for a name that is none of them, naming those like it."
-    if not isinstance(name, str): raise InputError(f"A model is given by its name, not {one_line(repr(name), 60)}.")
+    """A model of the registry; raises `InputError` for a name that is none of them, naming those
+    like it."""
+    if not isinstance(name, str):
+        raise InputError(f"A model is given by its name, not {one_line(repr(name), 60)}.")
     known = known_models()
     found = known.get(_plain(name)) or known.get(_plain(name.rpartition("/")[2]))
-    if found: return found
-    close = dict.fromkeys(known[n].name for n in difflib.get_close_matches(_plain(name), known, n=5, cutoff=0.5))
-    like = f"names like it are {', '.join(close)}" if close else "model_names() lists those that are"
-    raise InputError(f"No model {one_line(name, 60)!r} is known; {like}, and ModelSpec(name, parameters, …) takes the "
-                     "sizes of any other.")
+    if found:
+        return found
+    close = dict.fromkeys(
+        known[n].name for n in difflib.get_close_matches(_plain(name), known, n=5, cutoff=0.5)
+    )
+    like = (
+        f"names like it are {', '.join(close)}" if close else "model_names() lists those that are"
+    )
+    raise InputError(
+        f"No model {one_line(name, 60)!r} is known; {like}, and ModelSpec(name, parameters, …)"
+        " takes the sizes of any other."
+    )

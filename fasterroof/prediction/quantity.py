@@ -34,7 +34,8 @@ _DEFINED = """
 def _registry() -> "pint.UnitRegistry[Any]":
     made = pint.UnitRegistry(None)
     for text in _DEFINED.replace("\n", ";").split(";"):
-        if text.strip(): made.define(text.strip())
+        if text.strip():
+            made.define(text.strip())
     made.formatter.default_format = "~P"  # 312 TFLOP/s
     return made
 
@@ -43,10 +44,11 @@ if TYPE_CHECKING:
     from pint.facets.plain import PlainQuantity
 
     Quantity = PlainQuantity[Any]  # what pint's own operations are annotated to give
-else: Quantity = pint.Quantity
+else:
+    Quantity = pint.Quantity
 
 ureg: "pint.UnitRegistry[Any]" = _registry()  # the units
-Q_: type[Quantity] = ureg.Quantity            # Q_(312, "TFLOP/s")
+Q_: type[Quantity] = ureg.Quantity  # Q_(312, "TFLOP/s")
 
 # %% ../../nbs/analysis/prediction/quantity.ipynb #97acb193
 _UNIT = re.compile(r"(1|[A-Za-zµμ_]+)(\s*[*/·]\s*[A-Za-zµμ_]+)*")
@@ -58,9 +60,14 @@ def unit_named(
 ) -> pint.Unit:
     "The unit that a text names; raises `InputError` where it names none."
     if isinstance(text, str) and len(text) <= 100 and _UNIT.fullmatch(text.strip()):
-        try: return ureg.parse_units(text.replace("·", "*"))
-        except Exception: pass
-    raise InputError(f"{one_line(repr(text), 60)} is no unit that is known: write such as GB/s, FLOP/byte or token/s.")
+        try:
+            return ureg.parse_units(text.replace("·", "*"))
+        except Exception:
+            pass
+    raise InputError(
+        f"{one_line(repr(text), 60)} is no unit that is known: write such as GB/s, FLOP/byte or"
+        " token/s."
+    )
 
 
 def _read(text: str) -> "pint.Quantity":
@@ -70,54 +77,77 @@ def _read(text: str) -> "pint.Quantity":
 # %% ../../nbs/analysis/prediction/quantity.ipynb #c6d9e03b
 def ours(
     value: "pint.Quantity",  # of any registry
-) -> "pint.Quantity":        # of this one
+) -> "pint.Quantity":  # of this one
     "The same in this registry; raises `InputError` for a unit that it does not have."
-    if value._REGISTRY is ureg: return value
-    try: return Q_(value.magnitude, ureg.parse_units(str(value.units)))
+    if value._REGISTRY is ureg:
+        return value
+    try:
+        return Q_(value.magnitude, ureg.parse_units(str(value.units)))
     except Exception:
-        raise InputError(f"{one_line(str(value), 60)} has a unit that is not known here: use fasterroof.Q_.") from None
+        raise InputError(
+            f"{one_line(str(value), 60)} has a unit that is not known here: use fasterroof.Q_."
+        ) from None
 
 
 def amount(
-    what: str,        # its name, for the error
-    value: object,    # a quantity, a text such as "3.35 TB/s"; a plain number where `plain`
-    unit: str,        # that it is to be in
+    what: str,  # its name, for the error
+    value: object,  # a quantity, a text such as "3.35 TB/s"; a plain number where `plain`
+    unit: str,  # that it is to be in
     plain: bool = False,  # True: a number without a unit is in that unit
-    zero: bool = False,   # True: zero will do
-) -> float:           # in that unit
-    "A figure in one unit, if it is finite and positive; raises `InputError` for another dimension, sign or type."
+    zero: bool = False,  # True: zero will do
+) -> float:  # in that unit
+    """A figure in one unit, if it is finite and positive; raises `InputError` for another
+    dimension, sign or type."""
     example = f"Q_(1, {unit!r})"
     if isinstance(value, str):
-        try: value = _read(value)
+        try:
+            value = _read(value)
         except Exception:
-            raise InputError(f"{what} is no quantity: write a number and a unit such as {unit}, "
-                             f"not {one_line(repr(value), 60)}.") from None
+            raise InputError(
+                f"{what} is no quantity: write a number and a unit such as {unit}, "
+                f"not {one_line(repr(value), 60)}."
+            ) from None
     if isinstance(value, pint.Quantity):
         value = ours(value)
-        try: number = value.to(unit).magnitude
+        try:
+            number = value.to(unit).magnitude
         except pint.DimensionalityError:
             if not (plain and value.dimensionless):
-                raise InputError(f"{what} must be in {unit} or another unit of its kind, not in "
-                                 f"{one_line(format(value.units, '~P'), 60) or 'a mere number'}.") from None
+                raise InputError(
+                    f"{what} must be in {unit} or another unit of its kind, not in "
+                    f"{one_line(format(value.units, '~P'), 60) or 'a mere number'}."
+                ) from None
             number = value.to("").magnitude
-        except Exception: raise InputError(f"{what} cannot be read in {unit}.") from None
-    elif plain: number = value
-    else: raise InputError(f"{what} needs its unit: {example}, not {one_line(repr(value), 60)}.")
+        except Exception:
+            raise InputError(f"{what} cannot be read in {unit}.") from None
+    elif plain:
+        number = value
+    else:
+        raise InputError(f"{what} needs its unit: {example}, not {one_line(repr(value), 60)}.")
     if not isinstance(number, Real) or isinstance(number, bool):
-        raise InputError(f"{what} must be a single number in {unit}, not {one_line(repr(value), 60)}.")
-    try: number = float(number)
-    except OverflowError: number = math.inf
-    if math.isfinite(number) and (number > 0 or (zero and number == 0)): return number
-    raise InputError(f"{what} must be {'zero or ' * zero}positive and finite, not {one_line(repr(value), 60)}.")
+        raise InputError(
+            f"{what} must be a single number in {unit}, not {one_line(repr(value), 60)}."
+        )
+    try:
+        number = float(number)
+    except OverflowError:
+        number = math.inf
+    if math.isfinite(number) and (number > 0 or (zero and number == 0)):
+        return number
+    raise InputError(
+        f"{what} must be {'zero or ' * zero}positive and finite, not {one_line(repr(value), 60)}."
+    )
 
 # %% ../../nbs/analysis/prediction/quantity.ipynb #f2426797
 def _packed(x: object) -> object:
-    if isinstance(x, dict): return {k: _packed(v) for k, v in x.items()}
+    if isinstance(x, dict):
+        return {k: _packed(v) for k, v in x.items()}
     return _Packed(x.magnitude, str(x.units)) if isinstance(x, pint.Quantity) else x
 
 
 def _unpacked(x: object) -> object:
-    if isinstance(x, dict): return {k: _unpacked(v) for k, v in x.items()}
+    if isinstance(x, dict):
+        return {k: _unpacked(v) for k, v in x.items()}
     return Q_(x.magnitude, x.unit) if isinstance(x, _Packed) else x
 
 
@@ -129,14 +159,28 @@ class _Packed(NamedTuple):
 class Portable:
     "A dataclass with quantities that can be copied and pickled."
 
-    def __getstate__(self) -> dict[str, Any]: return {k: _packed(v) for k, v in self.__dict__.items()}
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: _packed(v) for k, v in self.__dict__.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({k: _unpacked(v) for k, v in state.items()})
 
 # %% ../../nbs/analysis/prediction/quantity.ipynb #d3b7e821
-_BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "fp6": 6, "fp4": 4, "int4": 4}
-BYTES_PER_PRECISION: dict[str, Quantity] = {mode: Q_(bits / 8, "byte") for mode, bits in _BITS.items()}  # a number's
+_BITS = {
+    "fp64": 64,
+    "fp32": 32,
+    "tf32": 32,
+    "fp16": 16,
+    "bf16": 16,
+    "fp8": 8,
+    "int8": 8,
+    "fp6": 6,
+    "fp4": 4,
+    "int4": 4,
+}
+BYTES_PER_PRECISION: dict[str, Quantity] = {
+    mode: Q_(bits / 8, "byte") for mode, bits in _BITS.items()
+}  # a number's
 BYTES_FP64, BYTES_FP32, BYTES_TF32 = (BYTES_PER_PRECISION[m] for m in ("fp64", "fp32", "tf32"))
 BYTES_FP16, BYTES_BF16, BYTES_FP8 = (BYTES_PER_PRECISION[m] for m in ("fp16", "bf16", "fp8"))
 BYTES_INT8, BYTES_FP4, BYTES_INT4 = (BYTES_PER_PRECISION[m] for m in ("int8", "fp4", "int4"))
@@ -144,11 +188,16 @@ BYTES_INT8, BYTES_FP4, BYTES_INT4 = (BYTES_PER_PRECISION[m] for m in ("int8", "f
 
 def precision_name(
     precision: object,  # "fp16", "bfloat16", "FP8", …
-) -> str:               # a key of `BYTES_PER_PRECISION`
-    "The short name of a precision; raises `InputError` for one that is not known: none stands in for another."
+) -> str:  # a key of `BYTES_PER_PRECISION`
+    """The short name of a precision; raises `InputError` for one that is not known: none stands in
+    for another."""
     from fasterroof.core.units import mode_name
 
     name = mode_name(precision.strip().lower() if isinstance(precision, str) else precision)
     name = {"fp8_e4m3": "fp8", "fp8_e5m2": "fp8"}.get(name, name)
-    if name in BYTES_PER_PRECISION: return name
-    raise InputError(f"Unknown precision {one_line(repr(precision), 40)}: use one of {', '.join(BYTES_PER_PRECISION)}.")
+    if name in BYTES_PER_PRECISION:
+        return name
+    raise InputError(
+        f"Unknown precision {one_line(repr(precision), 40)}: use one of"
+        f" {', '.join(BYTES_PER_PRECISION)}."
+    )

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/analysis/prediction/result.ipynb #a76ad4d2
 def bottleneck_of(
-    compute_s: float,         # s of arithmetic
-    memory_s: float,          # s of traffic
+    compute_s: float,  # s of arithmetic
+    memory_s: float,  # s of traffic
     overhead_s: float = 0.0,  # s of launching
-) -> str:                     # "compute", also at a tie, "memory" or "overhead"
+) -> str:  # "compute", also at a tie, "memory" or "overhead"
     "What keeps the work from being faster."
-    if overhead_s > max(compute_s, memory_s): return "overhead"
+    if overhead_s > max(compute_s, memory_s):
+        return "overhead"
     return "compute" if compute_s >= memory_s else "memory"
 
 
@@ -38,37 +39,50 @@ def sensible(
 ) -> None:
     "Raises `InputError` where one of them is not positive and finite."
     if not all(math.isfinite(x) and x > 0 for x in figures):
-        raise InputError("These figures are too far apart to divide: one of them is not what it is meant to be.")
+        raise InputError(
+            "These figures are too far apart to divide: one of them is not what it is meant to be."
+        )
 
 
 def calc_bottleneck(
-    ops: "Quantity | float",               # FLOP, as plain numbers are
-    model_bytes: "Quantity | float",       # bytes that are moved
-    device_flops: "Quantity | float",       # FLOP/s that are reached
-    device_bw: "Quantity | float",         # bytes/s
+    ops: "Quantity | float",  # FLOP, as plain numbers are
+    model_bytes: "Quantity | float",  # bytes that are moved
+    device_flops: "Quantity | float",  # FLOP/s that are reached
+    device_bw: "Quantity | float",  # bytes/s
 ) -> dict[str, Any]:
-    """Times in ms, the bottleneck, how many times longer it takes than the other, and the intensity in FLOP/byte.
+    """Times in ms, the bottleneck, how many times longer it takes than the other, and the intensity
+    in FLOP/byte.
 
-    Raises `InputError` for figures in other units, and for those that are not positive and finite."""
-    flops, nbytes = amount("ops", ops, "FLOP", plain=True), amount("model_bytes", model_bytes, "byte", plain=True)
+    Raises `InputError` for figures in other units, and for those that are not positive and finite.
+    """
+    flops, nbytes = (
+        amount("ops", ops, "FLOP", plain=True),
+        amount("model_bytes", model_bytes, "byte", plain=True),
+    )
     compute = flops / amount("device_flops", device_flops, "FLOP/s", plain=True)
     memory = nbytes / amount("device_bw", device_bw, "byte/s", plain=True)
     sensible(compute, memory, flops / nbytes)
-    return {"compute_ms": compute * 1e3, "memory_ms": memory * 1e3, "bottleneck": bottleneck_of(compute, memory),
-            "ratio": max(compute, memory) / min(compute, memory), "intensity": flops / nbytes}
+    return {
+        "compute_ms": compute * 1e3,
+        "memory_ms": memory * 1e3,
+        "bottleneck": bottleneck_of(compute, memory),
+        "ratio": max(compute, memory) / min(compute, memory),
+        "intensity": flops / nbytes,
+    }
 
 # %% ../../nbs/analysis/prediction/result.ipynb #0f90cd44
 @dataclass(frozen=True)
 class Part:
     "Work that is done at once, and the least time of each kind."
-    name: str                # "aten.addmm", "attention", …
-    flops: float             # FLOP
-    nbytes: float            # B
-    compute_s: float         # s, FLOP over the rate that is reached
-    memory_s: float          # s, bytes over bandwidth
+
+    name: str  # "aten.addmm", "attention", …
+    flops: float  # FLOP
+    nbytes: float  # B
+    compute_s: float  # s, FLOP over the rate that is reached
+    memory_s: float  # s, bytes over bandwidth
     overhead_s: float = 0.0  # s, launching
-    module: str = ""         # of a traced operation: the module that ran it
-    mode: str = ""           # compute mode
+    module: str = ""  # of a traced operation: the module that ran it
+    mode: str = ""  # compute mode
 
     @property
     def time_s(self) -> float:
@@ -77,29 +91,41 @@ class Part:
 
     @property
     def bound(self) -> str:
-        "\"compute\", \"memory\" or \"overhead\"; \"undefined\" where nothing is done."
-        if self.time_s == 0: return "undefined"
+        '"compute", "memory" or "overhead"; "undefined" where nothing is done.'
+        if self.time_s == 0:
+            return "undefined"
         return bottleneck_of(self.compute_s, self.memory_s, self.overhead_s)
 
 # %% ../../nbs/analysis/prediction/result.ipynb #f38f62cc
 class Predicted(Portable):
     "A dataclass with pint quantities in it, and what it is in plain values."
-    UNITS: ClassVar[dict[str, str]] = {}          # field -> unit that it is told in
-    NESTED: ClassVar[tuple[str, ...]] = ()        # what one row does not hold
+
+    UNITS: ClassVar[dict[str, str]] = {}  # field -> unit that it is told in
+    NESTED: ClassVar[tuple[str, ...]] = ()  # what one row does not hold
 
     def plain(self) -> dict[str, Any]:
         "All fields, quantities in the units of `UNITS`; None where a figure is not known."
+
         def told(name, unit):
             value = float(getattr(self, name).m_as(unit))
             return value if math.isfinite(value) else None
+
         rest = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in self.UNITS}
         figures = {n: told(n, u) for n, u in self.UNITS.items()}
-        return figures | rest | {"units": dict(self.UNITS), "notes": [*self.notes], "cited": dict(self.cited)}
+        return (
+            figures
+            | rest
+            | {
+                "units": dict(self.UNITS),
+                "notes": [*self.notes],
+                "cited": dict(self.cited),
+            }
+        )
 
     def shown(
         self,
         name: str,  # of a quantity
-    ) -> str:       # "1.53 TFLOP/s"
+    ) -> str:  # "1.53 TFLOP/s"
         "One figure as people read it."
         unit = self.UNITS[name]
         return si(getattr(self, name).m_as(unit), unit.replace("byte", "B"))
@@ -107,14 +133,18 @@ class Predicted(Portable):
     @property
     def fits(self) -> str:
         "Whether it fits, in words."
-        if self.feasible is None: return "whether it fits is not known"
-        return "fits" if self.feasible else f"does not fit: {self.shown('bytes_missing')} are missing"
+        if self.feasible is None:
+            return "whether it fits is not known"
+        return (
+            "fits" if self.feasible else f"does not fit: {self.shown('bytes_missing')} are missing"
+        )
 
     @property
     def sources(self) -> list[str]:
         "Where the figures were read that went into it, those of one place together."
         places: dict[str, list[str]] = {}
-        for what, where in self.cited.items(): places.setdefault(where, []).append(what)
+        for what, where in self.cited.items():
+            places.setdefault(where, []).append(what)
         return [f"{', '.join(names)}: {where}" for where, names in places.items()]
 
     def to_json(self) -> str:
@@ -129,7 +159,10 @@ class Predicted(Portable):
         return pd.DataFrame([{k: v for k, v in self.as_dict().items() if k not in left_out}])
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.sentence}; {'; '.join(f'{k} {v}' for k, v in self.figures().items())})"
+        return (
+            f"{type(self).__name__}({self.sentence};"
+            f" {'; '.join(f'{k} {v}' for k, v in self.figures().items())})"
+        )
 
     def _repr_html_(self) -> str:
         import pandas as pd
@@ -141,114 +174,163 @@ class Predicted(Portable):
 
 # %% ../../nbs/analysis/prediction/result.ipynb #64e228b6
 _QUANTITIES = {  # field -> unit that it is told in
-    "latency": "s", "latency_compute": "s", "latency_memory": "s", "latency_overhead": "s", "throughput": "1/s",
-    "arithmetic_intensity": "FLOP/byte", "energy": "J", "memory_footprint": "byte", "bytes_missing": "byte",
-    "peak_flops_actual": "FLOP/s", "peak_bw_actual": "byte/s", "operations": "FLOP", "bytes_moved": "byte",
+    "latency": "s",
+    "latency_compute": "s",
+    "latency_memory": "s",
+    "latency_overhead": "s",
+    "throughput": "1/s",
+    "arithmetic_intensity": "FLOP/byte",
+    "energy": "J",
+    "memory_footprint": "byte",
+    "bytes_missing": "byte",
+    "peak_flops_actual": "FLOP/s",
+    "peak_bw_actual": "byte/s",
+    "operations": "FLOP",
+    "bytes_moved": "byte",
 }
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PerformanceProfile(Predicted):
     "What the engine predicts; every quantity is one of pint's."
+
     UNITS: ClassVar[dict[str, str]] = _QUANTITIES
     NESTED: ClassVar[tuple[str, ...]] = ("parts",)
-    latency: "Quantity"                    # s
-    latency_compute: "Quantity"            # s of arithmetic, all parts together
-    latency_memory: "Quantity"             # s of traffic, all parts together
-    latency_overhead: "Quantity"           # s of launching
-    throughput: "Quantity"                 # 1/s: batch / latency; of a traced call: calls
-    bottleneck: str                        # what most of the latency goes to: "compute", "memory" or "overhead"
-    arithmetic_intensity: "Quantity"       # FLOP/byte
-    energy: "Quantity"                     # J: TDP × latency, NaN where the TDP is not known
-    memory_footprint: "Quantity"           # byte that have to fit
-    peak_flops_actual: "Quantity"          # FLOP/s that are reached
-    peak_bw_actual: "Quantity"             # byte/s that are reached
-    feasible: bool | None                  # whether it fits; None where that is not known
-    bytes_missing: "Quantity"              # byte that do not fit; 0 where all do, NaN where that is not known
-    operations: "Quantity"                 # FLOP
-    bytes_moved: "Quantity"                # byte
-    model: str                             # what it is a prediction of
-    system: str                            # and where
-    batch_size: int | None                 # inferences at once; None: a traced call, whatever its batch
-    precision: str                         # compute mode; of a trace that of most of its work
-    efficiency: float                      # share of the peak that arithmetic reaches
-    parts: tuple[Part, ...] = ()           # what is run, one after another
-    notes: tuple[str, ...] = ()            # what was assumed, and what is not known
-    cited: Mapping[str, str] = field(default_factory=dict)  # figure that went into it -> where it was read
+    latency: "Quantity"  # s
+    latency_compute: "Quantity"  # s of arithmetic, all parts together
+    latency_memory: "Quantity"  # s of traffic, all parts together
+    latency_overhead: "Quantity"  # s of launching
+    throughput: "Quantity"  # 1/s: batch / latency; of a traced call: calls
+    bottleneck: str  # what most of the latency goes to: "compute", "memory" or "overhead"
+    arithmetic_intensity: "Quantity"  # FLOP/byte
+    energy: "Quantity"  # J: TDP × latency, NaN where the TDP is not known
+    memory_footprint: "Quantity"  # byte that have to fit
+    peak_flops_actual: "Quantity"  # FLOP/s that are reached
+    peak_bw_actual: "Quantity"  # byte/s that are reached
+    feasible: bool | None  # whether it fits; None where that is not known
+    bytes_missing: "Quantity"  # byte that do not fit; 0 where all do, NaN where that is not known
+    operations: "Quantity"  # FLOP
+    bytes_moved: "Quantity"  # byte
+    model: str  # what it is a prediction of
+    system: str  # and where
+    batch_size: int | None  # inferences at once; None: a traced call, whatever its batch
+    precision: str  # compute mode; of a trace that of most of its work
+    efficiency: float  # share of the peak that arithmetic reaches
+    parts: tuple[Part, ...] = ()  # what is run, one after another
+    notes: tuple[str, ...] = ()  # what was assumed, and what is not known
+    cited: Mapping[str, str] = field(
+        default_factory=dict
+    )  # figure that went into it -> where it was read
 
     def by_part(self) -> "pd.DataFrame":
         "A row a part, in FLOP, B and s, with its bound."
         import pandas as pd
 
-        return pd.DataFrame([asdict(p) | {"time_s": p.time_s, "bound": p.bound} for p in self.parts])
+        return pd.DataFrame(
+            [asdict(p) | {"time_s": p.time_s, "bound": p.bound} for p in self.parts]
+        )
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON; None where a figure is not known."
-        return self.plain() | {"parts": [asdict(p) | {"time_s": p.time_s, "bound": p.bound} for p in self.parts]}
+        return self.plain() | {
+            "parts": [asdict(p) | {"time_s": p.time_s, "bound": p.bound} for p in self.parts]
+        }
 
     def figures(self) -> dict[str, str]:
         "What is predicted, as people read it."
         told = self.shown
-        times = {k: getattr(self, f"latency_{k}").m_as("s") for k in ("compute", "memory", "overhead")}
+        times = {
+            k: getattr(self, f"latency_{k}").m_as("s") for k in ("compute", "memory", "overhead")
+        }
         parts = ", ".join(f"{si(x, 's')} {k}" for k, x in times.items() if x or k != "overhead")
-        return {"latency": f"{told('latency')}, {self.bottleneck}-bound ({parts})",
-                "throughput": f"{self.throughput.m_as('1/s'):,.4g} /s",
-                "intensity": told("arithmetic_intensity"),
-                "work": f"{told('operations')}, {told('bytes_moved')}",
-                "rates": f"{told('peak_flops_actual')}, {told('peak_bw_actual')} are taken as reached",
-                "energy": told("energy"), "memory": f"{told('memory_footprint')}: {self.fits}"}
+        return {
+            "latency": f"{told('latency')}, {self.bottleneck}-bound ({parts})",
+            "throughput": f"{self.throughput.m_as('1/s'):,.4g} /s",
+            "intensity": told("arithmetic_intensity"),
+            "work": f"{told('operations')}, {told('bytes_moved')}",
+            "rates": f"{told('peak_flops_actual')}, {told('peak_bw_actual')} are taken as reached",
+            "energy": told("energy"),
+            "memory": f"{told('memory_footprint')}: {self.fits}",
+        }
 
     @property
     def sentence(self) -> str:
         "What is predicted of what."
         batch = "one call" if self.batch_size is None else f"batch {self.batch_size}"
-        return (f"{one_line(self.model, 60)} on {one_line(self.system, 60)}, {batch}, {self.precision}, "
-                f"efficiency {self.efficiency:g}")
+        return (
+            f"{one_line(self.model, 60)} on {one_line(self.system, 60)}, {batch}, {self.precision},"
+            f" efficiency {self.efficiency:g}"
+        )
 
 # %% ../../nbs/analysis/prediction/result.ipynb #9a4bd6e6
 def profile_of(
-    parts: Sequence[Part],     # that are run one after another
-    system: SystemArchetype,   # that they run on
-    footprint: float,          # B that have to fit
+    parts: Sequence[Part],  # that are run one after another
+    system: SystemArchetype,  # that they run on
+    footprint: float,  # B that have to fit
     *,
-    model: str,                # shown
-    batch_size: int | None,    # inferences at once; None: one call
-    precision: str,            # compute mode
-    efficiency: float,         # share of the peak that arithmetic reaches
-    peak: float,               # FLOP/s of that, in that mode; NaN where there is none
-    bandwidth: float,          # B/s that traffic reaches
+    model: str,  # shown
+    batch_size: int | None,  # inferences at once; None: one call
+    precision: str,  # compute mode
+    efficiency: float,  # share of the peak that arithmetic reaches
+    peak: float,  # FLOP/s of that, in that mode; NaN where there is none
+    bandwidth: float,  # B/s that traffic reaches
     most: float | None = None,  # B that have to fit at the most; None: no more than `footprint`
     notes: Sequence[str] = (),  # what was assumed
     cited: Mapping[str, str] = MappingProxyType({}),  # figure of the model -> where it was read
 ) -> PerformanceProfile:
     "The sum of all parts, with units."
     kinds = ("compute", "memory", "overhead")
-    compute, memory, overhead = (math.fsum(getattr(p, f"{kind}_s") for p in parts) for kind in kinds)
+    compute, memory, overhead = (
+        math.fsum(getattr(p, f"{kind}_s") for p in parts) for kind in kinds
+    )
     latency = math.fsum(p.time_s for p in parts)
     flops, nbytes = math.fsum(p.flops for p in parts), math.fsum(p.nbytes for p in parts)
     goes_to = {"compute": 0.0, "memory": 0.0, "overhead": overhead}
-    for p in parts: goes_to[bottleneck_of(p.compute_s, p.memory_s)] += max(p.compute_s, p.memory_s)
+    for p in parts:
+        goes_to[bottleneck_of(p.compute_s, p.memory_s)] += max(p.compute_s, p.memory_s)
     sensible(latency, nbytes)
     room = math.nan if system.ram is None else system.ram.m_as("byte")
-    told = footprint > room or (footprint if most is None else most) <= room  # (neither holds for NaN)
+    told = (
+        footprint > room or (footprint if most is None else most) <= room
+    )  # (neither holds for NaN)
     missing = max(0.0, footprint - room) if told else math.nan
     watts = math.nan if system.tdp is None else system.tdp.m_as("W")
     return PerformanceProfile(
-        Q_(latency, "s"), Q_(compute, "s"), Q_(memory, "s"), Q_(overhead, "s"),
-        Q_((batch_size or 1) / latency, "1/s"), max(goes_to, key=goes_to.get), Q_(flops / nbytes, "FLOP/byte"),
-        Q_(watts * latency, "J"), Q_(float(footprint), "byte"), Q_(peak, "FLOP/s"), Q_(bandwidth, "byte/s"),
-        footprint <= room if told else None, Q_(missing, "byte"), Q_(flops, "FLOP"), Q_(nbytes, "byte"),
-        model, system.name, batch_size, precision, efficiency, tuple(parts),
-        tuple(dict.fromkeys((*notes, *system.caveats))), {**cited, **cited_of(system, precision)})
+        Q_(latency, "s"),
+        Q_(compute, "s"),
+        Q_(memory, "s"),
+        Q_(overhead, "s"),
+        Q_((batch_size or 1) / latency, "1/s"),
+        max(goes_to, key=goes_to.get),
+        Q_(flops / nbytes, "FLOP/byte"),
+        Q_(watts * latency, "J"),
+        Q_(float(footprint), "byte"),
+        Q_(peak, "FLOP/s"),
+        Q_(bandwidth, "byte/s"),
+        footprint <= room if told else None,
+        Q_(missing, "byte"),
+        Q_(flops, "FLOP"),
+        Q_(nbytes, "byte"),
+        model,
+        system.name,
+        batch_size,
+        precision,
+        efficiency,
+        tuple(parts),
+        tuple(dict.fromkeys((*notes, *system.caveats))),
+        {**cited, **cited_of(system, precision)},
+    )
 
 
 def cited_of(
     system: SystemArchetype,  # any
-    precision: str,           # compute mode
+    precision: str,  # compute mode
 ) -> dict[str, str]:
     "Where the figures were read that a prediction takes from a system."
     told = system.hardware.cited
     mode = "fp8" if precision.startswith("fp8") else precision
-    wanted = {f"peak, {precision}": told.get(mode, told.get("peaks")), **{
-        what: told.get(what) for what in ("bandwidth", "memory", "TDP", "launch")}}
+    wanted = {
+        f"peak, {precision}": told.get(mode, told.get("peaks")),
+        **{what: told.get(what) for what in ("bandwidth", "memory", "TDP", "launch")},
+    }
     return {what: where for what, where in wanted.items() if where}

@@ -28,32 +28,54 @@ if TYPE_CHECKING:
 # %% ../../nbs/analysis/prediction/sweeps.ipynb #6fcef4e5
 _MOST = 20_000  # rows
 _SHOWN = {  # what a person looks at first, and its heading
-    "time_to_first_token": "first token", "time_per_output_token": "per token", "tokens_per_second": "tokens/s",
+    "time_to_first_token": "first token",
+    "time_per_output_token": "per token",
+    "tokens_per_second": "tokens/s",
     "decode_tokens_per_second": "in decode",
-    "latency": "latency", "throughput": "in 1 s", "memory_footprint": "memory", "prefill_bottleneck": "prefill",
-    "decode_bottleneck": "decode", "bottleneck": "bound", "feasible": "fits",
+    "latency": "latency",
+    "throughput": "in 1 s",
+    "memory_footprint": "memory",
+    "prefill_bottleneck": "prefill",
+    "decode_bottleneck": "decode",
+    "bottleneck": "bound",
+    "feasible": "fits",
 }
 
 
-_FIRST_TO_GO = ("prefill_bottleneck", "tokens_per_second", "time_to_first_token", "memory_footprint", "feasible",
-                "decode_bottleneck", "decode_tokens_per_second")
+_FIRST_TO_GO = (
+    "prefill_bottleneck",
+    "tokens_per_second",
+    "time_to_first_token",
+    "memory_footprint",
+    "feasible",
+    "decode_bottleneck",
+    "decode_tokens_per_second",
+)
 
 
 def _named(value: object) -> object:
     "An argument as a frame shows it."
-    if isinstance(value, np.generic): value = value.item()
-    if value is None or isinstance(value, (str, bool, int)): return value
-    if isinstance(value, Real): return float(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, Real):
+        return float(value)
     return one_line(getattr(value, "name", None) or type(value).__name__, 60)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Sweep:
     "A row a combination, in SI units."
-    swept: tuple[str, ...]           # arguments that were gone through
-    rows: tuple[Mapping[str, Any], ...]  # their values, what was predicted, and why not where it was not
-    units: Mapping[str, str]         # of what was predicted
-    results: tuple[object, ...] = ()  # a `PerformanceProfile` or `Generation` each; None where there is no answer
+
+    swept: tuple[str, ...]  # arguments that were gone through
+    rows: tuple[
+        Mapping[str, Any], ...
+    ]  # their values, what was predicted, and why not where it was not
+    units: Mapping[str, str]  # of what was predicted
+    results: tuple[
+        object, ...
+    ] = ()  # a `PerformanceProfile` or `Generation` each; None where there is no answer
     fixed: Mapping[str, object] = field(default_factory=dict)  # arguments with a single value
 
     @property
@@ -63,7 +85,7 @@ class Sweep:
         return f"{' × '.join(self.swept)}{f', with {alike}' * bool(alike)}".replace("_", " ")
 
     def to_frame(self) -> "pd.DataFrame":
-        "All rows; `attrs[\"units\"]` names the units of what was predicted."
+        'All rows; `attrs["units"]` names the units of what was predicted.'
         import pandas as pd
 
         frame = pd.DataFrame(self.rows)
@@ -77,8 +99,13 @@ class Sweep:
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
-        return {"swept": list(self.swept), "fixed": dict(self.fixed), "units": dict(self.units),
-                "rows": [*map(dict, self.rows)], "notes": self.remarks}
+        return {
+            "swept": list(self.swept),
+            "fixed": dict(self.fixed),
+            "units": dict(self.units),
+            "rows": [*map(dict, self.rows)],
+            "notes": self.remarks,
+        }
 
     def to_json(self) -> str:
         "The same as a JSON text."
@@ -89,29 +116,52 @@ class Sweep:
         "Why combinations have no answer, and what the others assume."
         said: dict[str, list[str]] = {}
         for row in self.rows:
-            if row["error"]: said.setdefault(row["error"], []).append(", ".join(str(row[n]) for n in self.swept))
-        lacking = [f"No answer for {'; '.join(where[:4])}{'; …' * (len(where) > 4)}: {why}"
-                   for why, where in said.items()]
-        return [*lacking, *dict.fromkeys(n for r in self.results if r for n in getattr(r, "notes", ()))]
+            if row["error"]:
+                said.setdefault(row["error"], []).append(", ".join(str(row[n]) for n in self.swept))
+        lacking = [
+            f"No answer for {'; '.join(where[:4])}{'; …' * (len(where) > 4)}: {why}"
+            for why, where in said.items()
+        ]
+        return [
+            *lacking,
+            *dict.fromkeys(n for r in self.results if r for n in getattr(r, "notes", ())),
+        ]
 
     def cells(
         self,
-        width: int | None = None,  # characters of a line; what does not fit is left out, the least telling first
+        width: int
+        # characters of a line; what does not fit is left out, the least telling first
+        | None = None,
     ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
         "What was gone through and the main figures, as people read them."
+
         def shown(name, value):
-            if value is None: return MISSING
-            if isinstance(value, bool): return "yes" if value else "no"
-            if self.units.get(name) == "1/s": return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-            if name in self.units: return si(value, self.units[name].replace("byte", "B"))
+            if value is None:
+                return MISSING
+            if isinstance(value, bool):
+                return "yes" if value else "no"
+            if self.units.get(name) == "1/s":
+                return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+            if name in self.units:
+                return si(value, self.units[name].replace("byte", "B"))
             return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
+
         hidden = {"latency"} if "time_to_first_token" in self.units else {*()}
-        names = [n for n in _SHOWN if n not in hidden and any(r.get(n) is not None for r in self.rows)]
-        def columns(names): return [[h, *(shown(n, r.get(n)) for r in self.rows)] for n, h in names.items()]
+        names = [
+            n for n in _SHOWN if n not in hidden and any(r.get(n) is not None for r in self.rows)
+        ]
+
+        def columns(names):
+            return [[h, *(shown(n, r.get(n)) for r in self.rows)] for n, h in names.items()]
+
         wanted = {n: n.replace("_", " ") for n in self.swept} | {n: _SHOWN[n] for n in names}
-        def length(): return sum(1 + max(map(len, c)) for c in columns(wanted))
+
+        def length():
+            return sum(1 + max(map(len, c)) for c in columns(wanted))
+
         for name in _FIRST_TO_GO:
-            if width and length() > width: wanted.pop(name, None)
+            if width and length() > width:
+                wanted.pop(name, None)
         made = columns(wanted)
         return [c[0] for c in made], [[c[i + 1] for c in made] for i in range(len(self.rows))]
 
@@ -128,23 +178,27 @@ class Sweep:
         y: str | None = None,  # column to show; None: time per output token, else latency
         x: str | None = None,  # argument along the axis; None: the one that takes most numbers
     ) -> "Figure":
-        "A line for each combination of the other arguments, each point coloured by its bound; `InputError` otherwise."
+        """A line for each combination of the other arguments, each point coloured by its bound;
+        `InputError` otherwise."""
         return figure(self, y, x)
 
     def __repr__(self) -> str:
         bad = sum(r is None for r in self.results)
-        return (f"Sweep({one_line(self.sentence, 200)}: {len(self.rows)} rows"
-                f"{f', {bad} without an answer' * bool(bad)})")
+        return (
+            f"Sweep({one_line(self.sentence, 200)}: {len(self.rows)} rows"
+            f"{f', {bad} without an answer' * bool(bad)})"
+        )
 
 # %% ../../nbs/analysis/prediction/sweeps.ipynb #ebf6dd34
 def _choices(value: object) -> list | None:
     "What an argument goes through; None where it is a single value."
-    if isinstance(value, np.ndarray): return value.tolist() if value.ndim == 1 else None
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.ndim == 1 else None
     return [*value] if isinstance(value, (list, tuple, range)) else None
 
 
 def sweep(
-    ask: Callable,                    # `Engine.solve` or `Engine.generate`
+    ask: Callable,  # `Engine.solve` or `Engine.generate`
     arguments: Mapping[str, object],  # of it; those that are lists are gone through
 ) -> Sweep:
     """The answer for every combination.
@@ -152,19 +206,29 @@ def sweep(
     Raises `InputError` where nothing is a list, a list is empty, or an argument is none of its."""
     known = inspect.signature(ask).parameters
     if strange := next((k for k in arguments if k not in known), None):
-        raise InputError(f"{one_line(strange, 40)} is no argument of {ask.__qualname__}; it has {', '.join(known)}.")
+        raise InputError(
+            f"{one_line(strange, 40)} is no argument of {ask.__qualname__}; it has"
+            f" {', '.join(known)}."
+        )
     missing = [k for k, p in known.items() if p.default is p.empty and k not in arguments]
-    if missing: raise InputError(f"{ask.__qualname__} needs {' and '.join(missing)}, too.")
+    if missing:
+        raise InputError(f"{ask.__qualname__} needs {' and '.join(missing)}, too.")
     lists = {k: c for k, v in arguments.items() if (c := _choices(v)) is not None}
-    if not lists: raise InputError("Give a list for each argument that is to be gone through: batch_size=[1, 8, 64].")
-    if empty := [k for k, c in lists.items() if not c]: raise InputError(f"There is nothing in {', '.join(empty)}.")
+    if not lists:
+        raise InputError(
+            "Give a list for each argument that is to be gone through: batch_size=[1, 8, 64]."
+        )
+    if empty := [k for k, c in lists.items() if not c]:
+        raise InputError(f"There is nothing in {', '.join(empty)}.")
     count = int(np.prod([len(c) for c in lists.values()], dtype=float))
-    if count > _MOST: raise InputError(f"{count:,} combinations are too many: {_MOST:,} at the most.")
+    if count > _MOST:
+        raise InputError(f"{count:,} combinations are too many: {_MOST:,} at the most.")
     rows, results, units = [], [], {}
     for values in itertools.product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
         row = {k: _named(v) for k, v in chosen.items()}
-        try: found = ask(**{**arguments, **chosen})
+        try:
+            found = ask(**{**arguments, **chosen})
         except InputError as e:
             results.append(None)
             rows.append(row | {"error": str(e)})
@@ -172,35 +236,55 @@ def sweep(
         units |= found.as_dict()["units"]
         told = found.to_frame().to_dict("records")[0]
         results.append(found)
-        rows.append(row | {k: None if v != v else v for k, v in told.items() if k not in row} | {"error": ""})
-    if not units: raise InputError(f"No combination has an answer; the first: {rows[0]['error']}")
+        rows.append(
+            row
+            | {k: None if v != v else v for k, v in told.items() if k not in row}
+            | {"error": ""}
+        )
+    if not units:
+        raise InputError(f"No combination has an answer; the first: {rows[0]['error']}")
     fixed = {k: _named(v) for k, v in arguments.items() if k not in lists}
     return Sweep(tuple(lists), tuple(rows), units, tuple(results), fixed)
 
 # %% ../../nbs/analysis/prediction/sweeps.ipynb #6e362ec6
-_LINES = (GREY, "#0072b2", "#cc79a7", "#56b4e9", "#b8860b", "#009e73", "#555555")  # after Okabe and Ito
+_LINES = (
+    GREY,
+    "#0072b2",
+    "#cc79a7",
+    "#56b4e9",
+    "#b8860b",
+    "#009e73",
+    "#555555",
+)  # after Okabe and Ito
 
 
 def _axis(values: list, name: str) -> dict[str, Any]:
     wide = all(v > 0 for v in values) and max(values) > 20 * min(values)
-    return dict(title=dict(text=name), type="log" if wide else "linear", gridcolor="rgba(122,133,148,0.25)")
+    return dict(
+        title=dict(text=name), type="log" if wide else "linear", gridcolor="rgba(122,133,148,0.25)"
+    )
 
 
 def figure(
-    swept: Sweep,    # to be drawn
+    swept: Sweep,  # to be drawn
     y: str | None = None,  # column to show; None: time per output token, else latency
     x: str | None = None,  # argument along the axis; None: the one that takes most numbers
 ) -> "Figure":
     "Lines over one argument; raises `InputError` for columns that are not numbers."
     import plotly.graph_objects as go
 
-    def numbers(name): return sorted({r[name] for r in swept.rows if isinstance(r.get(name), Real)})
+    def numbers(name):
+        return sorted({r[name] for r in swept.rows if isinstance(r.get(name), Real)})
+
     x = x or max(swept.swept, key=lambda n: len(numbers(n)))
-    y = y or next(n for n in ("time_per_output_token", "latency") if n in swept.units and numbers(n))
+    y = y or next(
+        n for n in ("time_per_output_token", "latency") if n in swept.units and numbers(n)
+    )
     for name, among in ((x, swept.swept), (y, [n for n in swept.units if numbers(n)])):
         if name not in among:
             raise InputError(f"{one_line(name, 40)} cannot be drawn; there are {', '.join(among)}.")
-    if not numbers(x): raise InputError(f"{x} takes no numbers: the table shows it.")
+    if not numbers(x):
+        raise InputError(f"{x} takes no numbers: the table shows it.")
     others = [n for n in swept.swept if n != x]
     lines: dict[tuple, list] = {}
     for row in swept.rows:
@@ -209,25 +293,60 @@ def figure(
     fig = go.Figure()
     for i, (key, rows) in enumerate(lines.items()):
         rows = sorted(rows, key=lambda r: r[x])
-        bounds = [str(r.get("bottleneck") or r.get("decode_bottleneck") or r.get("prefill_bottleneck")) for r in rows]
-        fig.add_trace(go.Scatter(
-            x=[r[x] for r in rows], y=[r[y] for r in rows], mode="lines+markers", showlegend=bool(others),
-            name=text(", ".join(f"{n.replace('_', ' ')} {v}" if isinstance(v, Real) else str(v)
-                                for n, v in zip(others, key, strict=True))),
-            line=dict(color=_LINES[i % len(_LINES)], width=1.5, dash=("solid", "dash", "dot", "dashdot")[i % 4]),
-            marker=dict(size=9, color=[COLORS.get(b, GREY) for b in bounds],
-                        symbol=["circle-open" if r.get("feasible") is False else "circle" for r in rows]),
-            hovertext=[f"{b}-bound{', does not fit' * (r.get('feasible') is False)}"
-                       for b, r in zip(bounds, rows, strict=True)]))
+        bounds = [
+            str(r.get("bottleneck") or r.get("decode_bottleneck") or r.get("prefill_bottleneck"))
+            for r in rows
+        ]
+        fig.add_trace(
+            go.Scatter(
+                x=[r[x] for r in rows],
+                y=[r[y] for r in rows],
+                mode="lines+markers",
+                showlegend=bool(others),
+                name=text(
+                    ", ".join(
+                        f"{n.replace('_', ' ')} {v}" if isinstance(v, Real) else str(v)
+                        for n, v in zip(others, key, strict=True)
+                    )
+                ),
+                line=dict(
+                    color=_LINES[i % len(_LINES)],
+                    width=1.5,
+                    dash=("solid", "dash", "dot", "dashdot")[i % 4],
+                ),
+                marker=dict(
+                    size=9,
+                    color=[COLORS.get(b, GREY) for b in bounds],
+                    symbol=[
+                        "circle-open" if r.get("feasible") is False else "circle" for r in rows
+                    ],
+                ),
+                hovertext=[
+                    f"{b}-bound{', does not fit' * (r.get('feasible') is False)}"
+                    for b, r in zip(bounds, rows, strict=True)
+                ],
+            )
+        )
     for bound in ("memory", "compute", "overhead"):  # what the colours mean
-        fig.add_trace(go.Scatter(x=[None], y=[None], mode="markers", name=f"{bound}-bound",
-                                 marker=dict(size=9, color=COLORS[bound])))
+        fig.add_trace(
+            go.Scatter(
+                x=[None],
+                y=[None],
+                mode="markers",
+                name=f"{bound}-bound",
+                marker=dict(size=9, color=COLORS[bound]),
+            )
+        )
     unit = swept.units[y].replace("byte", "B")
     shown = [r for rows in lines.values() for r in rows]
     return fig.update_layout(
-        template="none", paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+        template="none",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
         height=460 + 18 * (len(lines) // 3),
-        font=dict(color=GREY), margin=dict(l=70, r=20, t=20, b=50),
+        font=dict(color=GREY),
+        margin=dict(l=70, r=20, t=20, b=50),
         legend=dict(orientation="h", y=-0.2, yanchor="top"),
         xaxis=_axis([r[x] for r in shown], x.replace("_", " ")),
-        yaxis=_axis([r[y] for r in shown], f"{y.replace('_', ' ')} ({unit})"))
+        yaxis=_axis([r[y] for r in shown], f"{y.replace('_', ' ')} ({unit})"),
+    )

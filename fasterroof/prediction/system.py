@@ -18,7 +18,14 @@ from ..machine.chips import Chip
 from ..machine.datasheet import chip_roof, roof_modes
 from ..machine.roof import Ceiling, Roof
 from ..machine.specs import HardwareSpecs
-from .quantity import BYTES_PER_PRECISION, Q_, Portable, Quantity, amount, precision_name
+from fasterroof.prediction.quantity import (
+    BYTES_PER_PRECISION,
+    Q_,
+    Portable,
+    Quantity,
+    amount,
+    precision_name,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,38 +33,65 @@ if TYPE_CHECKING:
 # %% ../../nbs/analysis/prediction/system.ipynb #db129a6f
 @dataclass(frozen=True, repr=False)
 class Hardware(Portable):
-    "One device; figures are pint quantities, or texts with a unit such as \"3.35 TB/s\"."
-    name: str                                       # shown in reports
-    peak_flops: "Quantity | None" = None            # FLOP/s, dense, in `precision`; None: only those in `peaks`
-    memory_bw: "Quantity | None" = None             # byte/s of main memory
-    peak_flops_fp32: "Quantity | None" = None       # FLOP/s
-    int8_flops: "Quantity | None" = None            # OP/s
-    dispatch_tax: "Quantity | None" = None          # s that launching takes; None: not known
-    tdp: "Quantity | None" = None                   # W; None: not known
-    precision: str = "fp16"                         # that `peak_flops` holds for
-    peaks: "Mapping[str, Quantity]" = field(default_factory=dict, hash=False)       # further precisions: FLOP/s
-    cited: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)  # figure -> where it was read
-    known_roof: Roof | None = field(default=None, init=False, compare=False)  # that these figures are from
+    'One device; figures are pint quantities, or texts with a unit such as "3.35 TB/s".'
+
+    name: str  # shown in reports
+    peak_flops: "Quantity | None" = (
+        None  # FLOP/s, dense, in `precision`; None: only those in `peaks`
+    )
+    memory_bw: "Quantity | None" = None  # byte/s of main memory
+    peak_flops_fp32: "Quantity | None" = None  # FLOP/s
+    int8_flops: "Quantity | None" = None  # OP/s
+    dispatch_tax: "Quantity | None" = None  # s that launching takes; None: not known
+    tdp: "Quantity | None" = None  # W; None: not known
+    precision: str = "fp16"  # that `peak_flops` holds for
+    peaks: "Mapping[str, Quantity]" = field(
+        default_factory=dict, hash=False
+    )  # further precisions: FLOP/s
+    cited: Mapping[str, str] = field(
+        default_factory=dict, hash=False, compare=False
+    )  # figure -> where it was read
+    known_roof: Roof | None = field(
+        default=None, init=False, compare=False
+    )  # that these figures are from
 
     def __post_init__(self) -> None:
-        def keep(name, value): object.__setattr__(self, name, value)
-        for name, unit in (("peak_flops", "FLOP/s"), ("peak_flops_fp32", "FLOP/s"), ("int8_flops", "OP/s"),
-                           ("tdp", "W"), ("memory_bw", "byte/s"), ("dispatch_tax", "s")):
+        def keep(name, value):
+            object.__setattr__(self, name, value)
+
+        for name, unit in (
+            ("peak_flops", "FLOP/s"),
+            ("peak_flops_fp32", "FLOP/s"),
+            ("int8_flops", "OP/s"),
+            ("tdp", "W"),
+            ("memory_bw", "byte/s"),
+            ("dispatch_tax", "s"),
+        ):
             if (value := getattr(self, name)) is not None:
                 keep(name, Q_(amount(name, value, unit, zero=name == "dispatch_tax"), unit))
         if self.memory_bw is None:
-            raise InputError(f"{one_line(self.name, 60)} needs its memory_bw: Q_(3.35, \"TB/s\").")
+            raise InputError(f'{one_line(self.name, 60)} needs its memory_bw: Q_(3.35, "TB/s").')
         if not isinstance(self.peaks, Mapping):
-            raise InputError("peaks is a mapping such as {\"fp8\": \"1979 TFLOP/s\"}.")
-        own = ((self.precision, self.peak_flops), ("fp32", self.peak_flops_fp32), ("int8", self.int8_flops))
+            raise InputError('peaks is a mapping such as {"fp8": "1979 TFLOP/s"}.')
+        own = (
+            (self.precision, self.peak_flops),
+            ("fp32", self.peak_flops_fp32),
+            ("int8", self.int8_flops),
+        )
         told: dict = {}
         for mode, value in (*own, *self.peaks.items()):
-            if value is None: continue
+            if value is None:
+                continue
             mode = precision_name(mode)
             value = Q_(amount(f"the peak in {mode}", value, "FLOP/s"), rate_unit(mode))
             if told.setdefault(mode, value) != value:
-                raise InputError(f"{one_line(self.name, 60)} has two peaks in {mode}: {told[mode]} and {value}.")
-        if not told: raise InputError(f"{one_line(self.name, 60)} needs a peak: peak_flops=Q_(312, \"TFLOP/s\").")
+                raise InputError(
+                    f"{one_line(self.name, 60)} has two peaks in {mode}: {told[mode]} and {value}."
+                )
+        if not told:
+            raise InputError(
+                f'{one_line(self.name, 60)} needs a peak: peak_flops=Q_(312, "TFLOP/s").'
+            )
         keep("precision", precision_name(self.precision))
         keep("peaks", {m: told[m] for m in BYTES_PER_PRECISION if m in told})
         keep("peak_flops_fp32", told.get("fp32"))
@@ -66,11 +100,15 @@ class Hardware(Portable):
     def peak(
         self,
         precision: str,  # "fp16", "bf16", …
-    ) -> "Quantity":       # FLOP/s; OP/s for whole numbers
-        "The dense peak in that precision; raises `InputError` listing those that it has: none stands in for another."
+    ) -> "Quantity":  # FLOP/s; OP/s for whole numbers
+        """The dense peak in that precision; raises `InputError` listing those that it has: none
+        stands in for another."""
         mode = precision_name(precision)
-        if mode in self.peaks: return self.peaks[mode]
-        raise InputError(f"{one_line(self.name, 60)} has no figure for {mode}; it has {', '.join(self.peaks)}.")
+        if mode in self.peaks:
+            return self.peaks[mode]
+        raise InputError(
+            f"{one_line(self.name, 60)} has no figure for {mode}; it has {', '.join(self.peaks)}."
+        )
 
     def roof(
         self,
@@ -78,13 +116,28 @@ class Hardware(Portable):
     ) -> Roof:
         "Its ceilings of arithmetic, by precision and unit, over its main memory."
         if self.known_roof:
-            ceilings = [(c.mode, c.flops_per_s, c.unit, c.accumulator) for c in self.known_roof.ceilings]
-            ceilings = ceilings or [(self.known_roof.mode or "", self.known_roof.peak_flops, "any", "")]
+            ceilings = [
+                (c.mode, c.flops_per_s, c.unit, c.accumulator) for c in self.known_roof.ceilings
+            ]
+            ceilings = ceilings or [
+                (self.known_roof.mode or "", self.known_roof.peak_flops, "any", "")
+            ]
         else:
-            ceilings = [(n, p.m_as("FLOP/s"), "any", "") for m, p in self.peaks.items() for n in roof_modes(m)]
-        return Roof(ceilings[0][1] * efficiency, self.memory_bw.m_as("byte/s"), self.name, ceilings[0][0] or None,
-                    tuple(Ceiling(m, x * efficiency, unit=u, accumulator=a) for m, x, u, a in ceilings if m),
-                    launch_s=self.dispatch_tax.m_as("s") if self.dispatch_tax is not None else 0.0)
+            ceilings = [
+                (n, p.m_as("FLOP/s"), "any", "")
+                for m, p in self.peaks.items()
+                for n in roof_modes(m)
+            ]
+        return Roof(
+            ceilings[0][1] * efficiency,
+            self.memory_bw.m_as("byte/s"),
+            self.name,
+            ceilings[0][0] or None,
+            tuple(
+                Ceiling(m, x * efficiency, unit=u, accumulator=a) for m, x, u, a in ceilings if m
+            ),
+            launch_s=self.dispatch_tax.m_as("s") if self.dispatch_tax is not None else 0.0,
+        )
 
     def of_roof(
         self,
@@ -95,31 +148,41 @@ class Hardware(Portable):
         return self
 
     def __repr__(self) -> str:
-        peaks = ", ".join(f"{m} {si(p.m_as('FLOP/s'), rate_unit(m), 4)}" for m, p in self.peaks.items())
-        return f"Hardware({one_line(self.name, 60)}: {peaks}, {si(self.memory_bw.m_as('byte/s'), 'B/s', 4)})"
+        peaks = ", ".join(
+            f"{m} {si(p.m_as('FLOP/s'), rate_unit(m), 4)}" for m, p in self.peaks.items()
+        )
+        return (
+            f"Hardware({one_line(self.name, 60)}: {peaks},"
+            f" {si(self.memory_bw.m_as('byte/s'), 'B/s', 4)})"
+        )
 
 # %% ../../nbs/analysis/prediction/system.ipynb #22524730
 @dataclass(frozen=True, repr=False)
 class SystemArchetype(Portable):
     "Devices of one kind with the memory that they have together."
-    name: str                            # shown in reports
-    hardware: Hardware                   # each of its devices
-    ram: "Quantity | None" = None        # byte that the devices have together; None: not known
-    count: int = 1                       # devices
-    notes: tuple[str, ...] = ()          # what a reader needs to know
+
+    name: str  # shown in reports
+    hardware: Hardware  # each of its devices
+    ram: "Quantity | None" = None  # byte that the devices have together; None: not known
+    count: int = 1  # devices
+    notes: tuple[str, ...] = ()  # what a reader needs to know
 
     def __post_init__(self) -> None:
         if not isinstance(self.hardware, Hardware):
-            raise InputError(f"hardware is a Hardware, not {type(self.hardware).__name__}; "
-                             "SystemArchetype.of takes a chip's name, measured peaks or specs.")
+            raise InputError(
+                f"hardware is a Hardware, not {type(self.hardware).__name__}; "
+                "SystemArchetype.of takes a chip's name, measured peaks or specs."
+            )
         object.__setattr__(self, "count", whole("count", self.count))
-        if self.ram is not None: object.__setattr__(self, "ram", Q_(amount("ram", self.ram, "byte"), "byte"))
+        if self.ram is not None:
+            object.__setattr__(self, "ram", Q_(amount("ram", self.ram, "byte"), "byte"))
 
     def peak(
         self,
         precision: str,  # "fp16", "bf16", …
-    ) -> "Quantity":       # FLOP/s; OP/s for whole numbers
-        "The dense peaks of all devices together; raises `InputError` for a precision without a figure."
+    ) -> "Quantity":  # FLOP/s; OP/s for whole numbers
+        """The dense peaks of all devices together; raises `InputError` for a precision without a
+        figure."""
         return self.hardware.peak(precision) * self.count
 
     @property
@@ -128,75 +191,114 @@ class SystemArchetype(Portable):
         return [*self.hardware.peaks]
 
     @property
-    def memory_bw(self) -> "Quantity":       # byte/s
+    def memory_bw(self) -> "Quantity":  # byte/s
         "Bandwidth of all devices' main memories together."
         return self.hardware.memory_bw * self.count
 
     @property
-    def dispatch_tax(self) -> "Quantity | None":       # s
+    def dispatch_tax(self) -> "Quantity | None":  # s
         "What launching takes, all devices at once; None where it is not known."
         return self.hardware.dispatch_tax
 
     @property
-    def tdp(self) -> "Quantity | None":       # W
+    def tdp(self) -> "Quantity | None":  # W
         "Power of all devices together; None where it is not known."
         return None if self.hardware.tdp is None else self.hardware.tdp * self.count
 
     @property
     def caveats(self) -> tuple[str, ...]:
         "What is assumed of it, and what is not known."
-        several = (f"{self.count} devices are taken as one of {self.count} times everything: what they send each other "
-                   "is left out",) if self.count > 1 else ()
-        unknown = ((self.dispatch_tax, "the cost of a launch is not known: left out"),
-                   (self.tdp, "the TDP is not known, nor is the energy"),
-                   (self.ram, "the size of the memory is not known, nor whether this fits"))
+        several = (
+            (
+                (
+                    f"{self.count} devices are taken as one of {self.count} times everything: what"
+                    " they send each other is left out"
+                ),
+            )
+            if self.count > 1
+            else ()
+        )
+        unknown = (
+            (self.dispatch_tax, "the cost of a launch is not known: left out"),
+            (self.tdp, "the TDP is not known, nor is the energy"),
+            (self.ram, "the size of the memory is not known, nor whether this fits"),
+        )
         return (*several, *(text for value, text in unknown if value is None), *self.notes)
 
     @classmethod
     def from_chip(
         cls,
         name: "str | Chip",  # a chip of the registry, "H100 SXM", or one that `read_chips` read
-        count: int = 1,      # chips
+        count: int = 1,  # chips
     ) -> "SystemArchetype":
-        "What is printed of a chip; raises `InputError` for what is unknown, or where no peak or bandwidth is printed."
+        """What is printed of a chip; raises `InputError` for what is unknown, or where no peak or
+        bandwidth is printed."""
         from fasterroof.machine.chips import chip
 
         c = chip(name) if isinstance(name, str) else name
         roof, found, cited = chip_roof(c), {}, {}
         for mode in c.modes:
             p = c.peak(mode) or c.peak(mode, "vector")
-            if mode in BYTES_PER_PRECISION: found[mode], cited[mode] = Q_(p.value, "FLOP/s"), c.cite(p)
-        def printed(figure, unit): return Q_(figure.value, unit) if figure else None
+            if mode in BYTES_PER_PRECISION:
+                found[mode], cited[mode] = Q_(p.value, "FLOP/s"), c.cite(p)
+
+        def printed(figure, unit):
+            return Q_(figure.value, unit) if figure else None
+
         figures = dict(memory=c.memory_bytes, bandwidth=c.bandwidth, TDP=c.tdp_w, launch=c.launch_s)
         cited |= {what: c.cite(f) for what, f in figures.items() if f}
         main = "fp16" if "fp16" in found else roof.mode
         count = whole("count", count)
         ram = None if c.memory_bytes is None else Q_(count * c.memory_bytes.value, "byte")
-        device = Hardware(f"{c.vendor} {c.name}", found[main], Q_(c.bandwidth.value, "byte/s"), precision=main,
-                          tdp=printed(c.tdp_w, "W"), dispatch_tax=printed(c.launch_s, "s"), peaks=found, cited=cited)
+        device = Hardware(
+            f"{c.vendor} {c.name}",
+            found[main],
+            Q_(c.bandwidth.value, "byte/s"),
+            precision=main,
+            tdp=printed(c.tdp_w, "W"),
+            dispatch_tax=printed(c.launch_s, "s"),
+            peaks=found,
+            cited=cited,
+        )
         return cls(f"{count} × {c.name}" if count > 1 else c.name, device.of_roof(roof), ram, count)
 
     @classmethod
     def from_peaks(
         cls,
-        peaks: Roof,                         # from `measure_peaks()` or `HardwarePeaks.load`; any other roof
-        ram: "Quantity | None" = None,       # byte; None: what the peaks tell of main memory
-        count: int = 1,                      # devices
+        peaks: Roof,  # from `measure_peaks()` or `HardwarePeaks.load`; any other roof
+        ram: "Quantity | None" = None,  # byte; None: what the peaks tell of main memory
+        count: int = 1,  # devices
     ) -> "SystemArchetype":
         "Measured peaks as a system: the highest ceiling of each mode, and main memory."
-        if not isinstance(peaks, Roof): raise InputError(f"from_peaks takes a Roof, not {type(peaks).__name__}.")
+        if not isinstance(peaks, Roof):
+            raise InputError(f"from_peaks takes a Roof, not {type(peaks).__name__}.")
         found = {}
         for mode in dict.fromkeys([peaks.mode, *(c.mode for c in peaks.ceilings)]):
             name = "fp8" if mode in roof_modes("fp8") else mode
-            if name in BYTES_PER_PRECISION: found.setdefault(name, Q_(peaks.ceiling(mode), "FLOP/s"))
+            if name in BYTES_PER_PRECISION:
+                found.setdefault(name, Q_(peaks.ceiling(mode), "FLOP/s"))
         if not found:
-            raise InputError(f"{one_line(peaks.name, 60)} does not say what mode its peak is of: "
-                             "Roof(…, mode=\"fp32\").")
-        lower = ("some of its ceilings are lower bounds: it may be faster",) if peaks.lower_bound else ()
+            raise InputError(
+                f"{one_line(peaks.name, 60)} does not say what mode its peak is of: "
+                'Roof(…, mode="fp32").'
+            )
+        lower = (
+            ("some of its ceilings are lower bounds: it may be faster",)
+            if peaks.lower_bound
+            else ()
+        )
         launch = Q_(peaks.launch_s, "s") if peaks.launch_s else None
-        if ram is None and math.isfinite(peaks.main.capacity): ram = Q_(count * peaks.main.capacity, "byte")
-        device = Hardware(peaks.name, None, Q_(peaks.peak_bandwidth, "byte/s"), dispatch_tax=launch, peaks=found,
-                          precision=next(iter(found)), cited=dict.fromkeys(("peaks", "bandwidth"), peaks.source))
+        if ram is None and math.isfinite(peaks.main.capacity):
+            ram = Q_(count * peaks.main.capacity, "byte")
+        device = Hardware(
+            peaks.name,
+            None,
+            Q_(peaks.peak_bandwidth, "byte/s"),
+            dispatch_tax=launch,
+            peaks=found,
+            precision=next(iter(found)),
+            cited=dict.fromkeys(("peaks", "bandwidth"), peaks.source),
+        )
         return cls(peaks.name, device.of_roof(peaks), ram, count, lower)
 
     @classmethod
@@ -204,15 +306,23 @@ class SystemArchetype(Portable):
         cls,
         specs: HardwareSpecs,  # detected, or given by hand
     ) -> "SystemArchetype":
-        "What a runtime tells of this machine; raises `InputError` naming the figures that the specs lack."
+        """What a runtime tells of this machine; raises `InputError` naming the figures that the
+        specs lack."""
         if not isinstance(specs, HardwareSpecs):
             raise InputError(f"from_specs takes HardwareSpecs, not {type(specs).__name__}.")
         roof, shares = specs.roof(), 1 if specs.platform == "cpu" else specs.device_count
         if not specs.peak_mode:
-            raise InputError("These specs do not say what mode their peak is of: give peak_mode=\"fp32\".")
+            raise InputError(
+                'These specs do not say what mode their peak is of: give peak_mode="fp32".'
+            )
         ram = None if specs.memory_gb is None else Q_(specs.total_memory_gb, "GB")
-        device = Hardware(roof.name, Q_(roof.peak_flops, "FLOP/s"), Q_(roof.peak_bandwidth, "byte/s"),
-                          precision=specs.peak_mode, cited=dict(specs.cited))
+        device = Hardware(
+            roof.name,
+            Q_(roof.peak_flops, "FLOP/s"),
+            Q_(roof.peak_bandwidth, "byte/s"),
+            precision=specs.peak_mode,
+            cited=dict(specs.cited),
+        )
         return cls(roof.name, device.of_roof(roof), ram, shares, specs.notes)
 
     @classmethod
@@ -221,32 +331,61 @@ class SystemArchetype(Portable):
         system: object,  # a system, a chip or its name, measured peaks or another roof, or specs
     ) -> "SystemArchetype":
         "Whatever says what a machine can do, as a system; raises `InputError` for anything else."
-        if isinstance(system, cls): return system
-        if isinstance(system, (str, Chip)): return cls.from_chip(system)
-        if isinstance(system, Roof): return cls.from_peaks(system)
-        if isinstance(system, HardwareSpecs): return cls.from_specs(system)
-        if isinstance(system, Hardware): return cls(system.name, system)
-        raise InputError(f"A system is a SystemArchetype, a chip's name, measured peaks or HardwareSpecs, not "
-                         f"{type(system).__name__}.")
+        if isinstance(system, cls):
+            return system
+        if isinstance(system, (str, Chip)):
+            return cls.from_chip(system)
+        if isinstance(system, Roof):
+            return cls.from_peaks(system)
+        if isinstance(system, HardwareSpecs):
+            return cls.from_specs(system)
+        if isinstance(system, Hardware):
+            return cls(system.name, system)
+        raise InputError(
+            "A system is a SystemArchetype, a chip's name, measured peaks or HardwareSpecs, not "
+            f"{type(system).__name__}."
+        )
 
     def rows(self) -> list[tuple[str, str, str]]:  # what, value, where it was read
         "Its figures as people read them."
         h, cited = self.hardware, self.hardware.cited
-        def known(q, unit): return si(None if q is None else q.m_as(unit), unit.replace("byte", "B"), 4)
-        found = [(f"peak, {m}", known(self.peak(m), "FLOP/s").replace("FLOP/s", rate_unit(m)),
-                  cited.get(m, cited.get("peaks", ""))) for m in self.modes]
-        return [*found, ("bandwidth", known(self.memory_bw, "byte/s"), cited.get("bandwidth", "")),
-                ("memory", known(self.ram, "byte"), cited.get("memory", "")),
-                ("TDP", known(self.tdp, "W"), cited.get("TDP", "")),
-                ("launch", known(h.dispatch_tax, "s"), cited.get("launch", ""))]
+
+        def known(q, unit):
+            return si(None if q is None else q.m_as(unit), unit.replace("byte", "B"), 4)
+
+        found = [
+            (
+                f"peak, {m}",
+                known(self.peak(m), "FLOP/s").replace("FLOP/s", rate_unit(m)),
+                cited.get(m, cited.get("peaks", "")),
+            )
+            for m in self.modes
+        ]
+        return [
+            *found,
+            ("bandwidth", known(self.memory_bw, "byte/s"), cited.get("bandwidth", "")),
+            ("memory", known(self.ram, "byte"), cited.get("memory", "")),
+            ("TDP", known(self.tdp, "W"), cited.get("TDP", "")),
+            ("launch", known(h.dispatch_tax, "s"), cited.get("launch", "")),
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON; None where a figure is not known."
-        def plain(q, unit): return None if q is None else q.m_as(unit)
-        return {"name": self.name, "count": self.count, "peaks": {m: self.peak(m).m_as("FLOP/s") for m in self.modes},
-                "memory_bw": plain(self.memory_bw, "byte/s"), "ram": plain(self.ram, "byte"),
-                "tdp": plain(self.tdp, "W"), "dispatch_tax": plain(self.dispatch_tax, "s"),
-                "cited": dict(self.hardware.cited), "notes": list(self.caveats)}
+
+        def plain(q, unit):
+            return None if q is None else q.m_as(unit)
+
+        return {
+            "name": self.name,
+            "count": self.count,
+            "peaks": {m: self.peak(m).m_as("FLOP/s") for m in self.modes},
+            "memory_bw": plain(self.memory_bw, "byte/s"),
+            "ram": plain(self.ram, "byte"),
+            "tdp": plain(self.tdp, "W"),
+            "dispatch_tax": plain(self.dispatch_tax, "s"),
+            "cited": dict(self.hardware.cited),
+            "notes": list(self.caveats),
+        }
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a figure, as people read it, with the place where it was read."

@@ -24,36 +24,61 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/analysis/report/diffs.ipynb #3161c78f
 def _work_cell(c: "Change", figure: str, full: bool) -> tuple:
-    if figure not in c.work: return "", 1.0
+    if figure not in c.work:
+        return "", 1.0
     x, y = c.work[figure]
-    if full: return f"{si(x)} → {si(y)}", y or 0.0
+    if full:
+        return f"{si(x)} → {si(y)}", y or 0.0
     return f"{y / x:.2f}×" if x and y else arrow_text(si(x), si(y)), 0.0
 
 
-def _cells(changes: "tuple[Change, ...]", shown: "tuple[Change, ...]", typed: bool, full: bool) -> tuple[tuple, list]:
+def _cells(
+    changes: "tuple[Change, ...]", shown: "tuple[Change, ...]", typed: bool, full: bool
+) -> tuple[tuple, list]:
     "Headings, and a row of cells (text, key to sort by) for each change that is shown."
     figures = (("flops", "FLOP"), ("bytes_moved", "bytes"))
-    moving = [(figure, heading) for figure, heading in figures if any(figure in c.work for c in changes)]
-    def share(p): return MISSING if p is None or p.utilization_pct is None else f"{p.utilization_pct:.0f}"
+    moving = [
+        (figure, heading) for figure, heading in figures if any(figure in c.work for c in changes)
+    ]
+
+    def share(p):
+        return MISSING if p is None or p.utilization_pct is None else f"{p.utilization_pct:.0f}"
+
     rows = []
     for c in shown:
         times = [(si(p.time_s, "s"), p.time_s or 0.0) if p else (MISSING, 0.0) for p in (c.a, c.b)]
         types = arrow_text(*(p.type for p in (c.a or c.b, c.b or c.a)))
         more = [(arrow_text(share(c.a), share(c.b)), None), (c.how, None)] if full else []
         name, kinds = one_line(c.name), one_line(types)
-        if full: name, kinds = elide(name, 48), elide(kinds, 28)
-        rows.append([(name, None), *([(kinds, None)] if typed else []), *times,
-                     (ratio_text(c.ratio, c.interval), c.ratio or 0.0), *([(c.verdict, None)] if full else []),
-                     *(_work_cell(c, figure, full) for figure, _ in moving),
-                     *(more if full else [(c.verdict, None)])])
-    return ("layer", *["type"] * typed, "before", "after", "ratio", *["verdict"] * full,
-            *(heading for _, heading in moving), *(["% roof", "matched by"] if full else ["verdict"])), rows
+        if full:
+            name, kinds = elide(name, 48), elide(kinds, 28)
+        rows.append(
+            [
+                (name, None),
+                *([(kinds, None)] if typed else []),
+                *times,
+                (ratio_text(c.ratio, c.interval), c.ratio or 0.0),
+                *([(c.verdict, None)] if full else []),
+                *(_work_cell(c, figure, full) for figure, _ in moving),
+                *(more if full else [(c.verdict, None)]),
+            ]
+        )
+    return (
+        "layer",
+        *["type"] * typed,
+        "before",
+        "after",
+        "ratio",
+        *["verdict"] * full,
+        *(heading for _, heading in moving),
+        *(["% roof", "matched by"] if full else ["verdict"]),
+    ), rows
 
 # %% ../../nbs/analysis/report/diffs.ipynb #eeedaa2c
 def diff_table(
-    diff: "Diff",            # of two runs
-    top: int | None = 10,    # rows; None: all
-    width: int = 80,         # characters, of the terminal
+    diff: "Diff",  # of two runs
+    top: int | None = 10,  # rows; None: all
+    width: int = 80,  # characters, of the terminal
 ) -> "Table":
     "What moved, then the other parts, for a terminal; no rows where nothing differs."
     typed = width >= 100 or not any(c.work for c in diff.changes)
@@ -66,8 +91,11 @@ def diff_figure(
     diff: "Diff",  # of two runs
     title: str = "Before and after",  # above the figure
 ) -> "Figure":
-    "An arrow for each part from before to after, under both roofs where they differ by more than three per cent."
-    return arrows([(c.a, c.b, c.verdict) for c in diff.changes], diff.after.roof, diff.before.roof, title)
+    """An arrow for each part from before to after, under both roofs where they differ by more than
+    three per cent."""
+    return arrows(
+        [(c.a, c.b, c.verdict) for c in diff.changes], diff.after.roof, diff.before.roof, title
+    )
 
 
 def diff_page(
@@ -75,17 +103,30 @@ def diff_page(
 ) -> str:
     "A page that stands alone: what differs around the runs, what changed, the plot, the table."
     same = diff.before.model == diff.after.model
-    title = f"{diff.after.model}, before and after" if same else f"{diff.before.model} → {diff.after.model}"
+    title = (
+        f"{diff.after.model}, before and after"
+        if same
+        else f"{diff.before.model} → {diff.after.model}"
+    )
     subtitle = arrow_text(*(f"{r.sample} on {r.device}" for r in (diff.before, diff.after)))
-    around = [(f"{d.group}: {one_line(d.what, 60)}", str(d).removeprefix(f"{one_line(d.what, 60)} "))
-              for d in diff.environment]
+    around = [
+        (f"{d.group}: {one_line(d.what, 60)}", str(d).removeprefix(f"{one_line(d.what, 60)} "))
+        for d in diff.environment
+    ]
     environments = {"before": diff.before.environment, "after": diff.after.environment}
-    return page(title, subtitle, [*around, *diff.headline.items()], diff.verdict_notes, [diff_figure(diff)],
-                [html_table(*_cells(diff.changes, diff.changes, True, True))], environments)
+    return page(
+        title,
+        subtitle,
+        [*around, *diff.headline.items()],
+        diff.verdict_notes,
+        [diff_figure(diff)],
+        [html_table(*_cells(diff.changes, diff.changes, True, True))],
+        environments,
+    )
 
 
 def diff_html(
-    diff: "Diff",   # of two runs
+    diff: "Diff",  # of two runs
     top: int = 10,  # parts
 ) -> str:
     "What a notebook shows of a difference."

@@ -32,116 +32,149 @@ if TYPE_CHECKING:
 # %% ../../nbs/analysis/report/html.ipynb #f9ae89ad
 class Html(str):
     "What is markup already."
+
     __slots__ = ()
 
 
 def words(
-    text: object,        # anything; its `str` is taken
-    limit: int = 400,    # characters kept
+    text: object,  # anything; its `str` is taken
+    limit: int = 400,  # characters kept
 ) -> Html:
     "A text as one line."
     line = str(text)
-    return Html(escape(line if len(line) <= limit and line.isprintable() else one_line(line, limit)))
+    return Html(
+        escape(line if len(line) <= limit and line.isprintable() else one_line(line, limit))
+    )
 
 
 def lines(
-    text: str,           # of many lines
-    most: int = 60,      # lines that are kept: the first and the last
-    limit: int = 300,    # characters of each
+    text: str,  # of many lines
+    most: int = 60,  # lines that are kept: the first and the last
+    limit: int = 300,  # characters of each
 ) -> Html:
     "A text whose lines stay lines."
     found = text.expandtabs(4).strip("\r\n").splitlines()
-    if len(found) > most: found = [*found[: most // 2], f"… {len(found) - most} lines", *found[-(most - most // 2):]]
+    if len(found) > most:
+        found = [*found[: most // 2], f"… {len(found) - most} lines", *found[-(most - most // 2) :]]
     return Html("\n".join(words(line, limit) for line in found))
 
 # %% ../../nbs/analysis/report/html.ipynb #8de2a3eb
 _VOID = frozenset(("meta", "link", "input", "br", "hr"))
-_EMPTY = frozenset(("path", "line", "circle", "rect"))  # of SVG: closed in one, where they hold nothing
+_EMPTY = frozenset(
+    ("path", "line", "circle", "rect")
+)  # of SVG: closed in one, where they hold nothing
 
 
 def _name(name: str) -> str:
-    if not name.replace("-", "").isalnum() or not name.isascii(): raise InputError(f"{name!r} is no name in HTML.")
+    if not name.replace("-", "").isalnum() or not name.isascii():
+        raise InputError(f"{name!r} is no name in HTML.")
     return name
 
 
 def _within(child: object) -> str:
-    if child is None or child is False: return ""
-    if isinstance(child, Html): return child
-    if isinstance(child, str) or not isinstance(child, Iterable): return words(child, 4000)
+    if child is None or child is False:
+        return ""
+    if isinstance(child, Html):
+        return child
+    if isinstance(child, str) or not isinstance(child, Iterable):
+        return words(child, 4000)
     return "".join(map(_within, child))
 
 
 def el(
-    tag: str,              # its name
-    *children: object,     # `Html`, texts, or lists of them; None is nothing
-    **attributes: object,  # `cls` is class, `data_v` is data-v; None and False leave it out, True gives it no value
+    tag: str,  # its name
+    *children: object,  # `Html`, texts, or lists of them; None is nothing
+    # `cls` is class, `data_v` is data-v; None and False leave it out, True gives it no value
+    **attributes: object,
 ) -> Html:
     "An element; raises `InputError` for a name that is none."
     told = []
     for name, value in attributes.items():
-        if value is None or value is False: continue
+        if value is None or value is False:
+            continue
         name = _name("class" if name == "cls" else name.strip("_").replace("_", "-"))
         told.append(f" {name}" if value is True else f' {name}="{words(value, 4000)}"')
     start, inner = f"<{_name(tag)}{''.join(told)}", _within(children)
-    if tag in _VOID: return Html(f"{start}>")
+    if tag in _VOID:
+        return Html(f"{start}>")
     return Html(f"{start}/>" if tag in _EMPTY and not inner else f"{start}>{inner}</{tag}>")
 
 
 def joined(
     parts: Iterable[object],  # as the children of `el`
-    by: str = "",             # text between them
+    by: str = "",  # text between them
 ) -> Html:
     "Several, one after another."
     return Html(words(by).join(map(_within, parts)))
 
 # %% ../../nbs/analysis/report/html.ipynb #f5740577
 def plain_value(
-    value: object,       # of a row
-    limit: int = 400,    # characters of a text that are kept
-    depth: int = 6,      # levels below which what is nested is cut off
-    most: int = 60,      # entries of a mapping or a list that are kept
+    value: object,  # of a row
+    limit: int = 400,  # characters of a text that are kept
+    depth: int = 6,  # levels below which what is nested is cut off
+    most: int = 60,  # entries of a mapping or a list that are kept
 ) -> object:
     "A value that is JSON for certain and not large; figures with seven digits."
-    def cut(x): return plain_value(x, limit, depth - 1, most)
-    if value is None or isinstance(value, bool): return value
+
+    def cut(x):
+        return plain_value(x, limit, depth - 1, most)
+
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, int):
-        if abs(value) < 2**53: return value  # (beyond it a script's numbers are no whole ones)
+        if abs(value) < 2**53:
+            return value  # (beyond it a script's numbers are no whole ones)
         value = float(value) if abs(value) < 10**300 else math.inf
     if isinstance(value, float):
-        if not math.isfinite(value): return "–" if math.isnan(value) else "∞" if value > 0 else "-∞"
+        if not math.isfinite(value):
+            return "–" if math.isnan(value) else "∞" if value > 0 else "-∞"
         short = float(f"{value:.7g}")
         return int(short) if short.is_integer() and abs(short) < 1e15 else short
     if isinstance(value, Mapping):
-        if not depth: return "…"
+        if not depth:
+            return "…"
         kept = {one_line(k, 80): cut(x) for k, x in list(value.items())[:most]}
         return kept | ({"…": f"{len(value) - most:,} more"} if len(value) > most else {})
     if isinstance(value, (list, tuple)):
-        if not depth: return "…"
-        return [*map(cut, value[:most]), *([f"… {len(value) - most:,} more"] if len(value) > most else [])]
+        if not depth:
+            return "…"
+        return [
+            *map(cut, value[:most]),
+            *([f"… {len(value) - most:,} more"] if len(value) > most else []),
+        ]
     text = str(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def data(
     value: object,  # JSON values
-    name: str,      # id of the element
+    name: str,  # id of the element
 ) -> Html:
     "An element that a script reads its values from; raises `ValueError` for what is not JSON."
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for c in "<>&": text = text.replace(c, f"\\u{ord(c):04x}")
+    for c in "<>&":
+        text = text.replace(c, f"\\u{ord(c):04x}")
     return Html(f'<script type="application/json" id="{words(name)}">{text}</script>')
 
 # %% ../../nbs/analysis/report/html.ipynb #aaa15fb3
 def policy(
-    styles: Iterable[str],   # style sheets that the page holds
+    styles: Iterable[str],  # style sheets that the page holds
     scripts: Iterable[str],  # scripts that it holds
 ) -> Html:
     "The element that forbids all else."
+
     def hashes(texts):
         told = [base64.b64encode(hashlib.sha256(t.encode()).digest()).decode() for t in texts]
         return " ".join(f"'sha256-{h}'" for h in told) or "'none'"
-    rules = ["default-src 'none'", "img-src data:", f"style-src {hashes(styles)}", f"script-src {hashes(scripts)}",
-             "base-uri 'none'", "form-action 'none'"]
+
+    rules = [
+        "default-src 'none'",
+        "img-src data:",
+        f"style-src {hashes(styles)}",
+        f"script-src {hashes(scripts)}",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
     return el("meta", http_equiv="Content-Security-Policy", content="; ".join(rules))
 
 # %% ../../nbs/analysis/report/html.ipynb #09aaaa39
@@ -152,29 +185,36 @@ def percent(
     return MISSING if share is None else f"{100 * share:.1f}"
 
 
-def _plain(x: float | None) -> str: return MISSING if x is None else f"{x:.3g}" if x < 1000 else f"{x:.0f}"
+def _plain(x: float | None) -> str:
+    return MISSING if x is None else f"{x:.3g}" if x < 1000 else f"{x:.0f}"
 
 
 def _utilization(p: RooflinePoint) -> float | None:
     return None if p.utilization_pct is None else p.utilization_pct / 100
 
 
-def _least(p: RooflinePoint) -> str: return "≤ " if p.lower_bound and p.utilization_pct is not None else ""
+def _least(p: RooflinePoint) -> str:
+    return "≤ " if p.lower_bound and p.utilization_pct is not None else ""
 
 
-def _rate(p: RooflinePoint) -> str: return MISSING if p.achieved_gflops is None else si(p.achieved_gflops * 1e9)
+def _rate(p: RooflinePoint) -> str:
+    return MISSING if p.achieved_gflops is None else si(p.achieved_gflops * 1e9)
 
 
-def _share(pct: float | None) -> str: return percent(None if pct is None else pct / 100)
+def _share(pct: float | None) -> str:
+    return percent(None if pct is None else pct / 100)
 
 
-def _phased(points) -> bool: return len({p.phase for p in points}) > 1
+def _phased(points) -> bool:
+    return len({p.phase for p in points}) > 1
 
 
-def _fused(points) -> bool: return any(p.fused for p in points)
+def _fused(points) -> bool:
+    return any(p.fused for p in points)
 
 
-def _merged(points) -> bool: return sum(p.share for p in points if p.calls > 1) > 0.5
+def _merged(points) -> bool:
+    return sum(p.share for p in points if p.calls > 1) > 0.5
 
 
 # Columns that only some runs need.
@@ -188,7 +228,11 @@ _COLUMNS = (  # heading, cell, sort key
     ("% time", lambda p: percent(p.share), lambda p: p.share),
     ("FLOP", lambda p: si(p.flops), lambda p: p.flops),
     ("bytes", lambda p: si(p.bytes_moved), lambda p: p.bytes_moved),
-    ("unfused", lambda p: MISSING if p.unfused_bytes is None else si(p.unfused_bytes), lambda p: p.unfused_bytes),
+    (
+        "unfused",
+        lambda p: MISSING if p.unfused_bytes is None else si(p.unfused_bytes),
+        lambda p: p.unfused_bytes,
+    ),
     ("FLOP/B", lambda p: _plain(p.arithmetic_intensity), lambda p: p.arithmetic_intensity),
     ("FLOP/s", _rate, lambda p: p.achieved_gflops),
     ("bound", lambda p: p.bound, None),
@@ -203,9 +247,12 @@ def _columns(points: Sequence[RooflinePoint]) -> list[tuple]:
     return [c for c in _COLUMNS if c[0] not in _SOMETIMES or _SOMETIMES[c[0]](points)]
 
 
-LEGEND = ("% roof: the least time that the work could take under this roof, each operation on its own and its "
-          "working set as near as it fits, over the time it took. ≤: under a ceiling that is only a lower bound. "
-          "FLOP: two a multiply-accumulate; bytes: each operand read once, each result written once.")
+LEGEND = (
+    "% roof: the least time that the work could take under this roof, each operation on its own and"
+    " its working set as near as it fits, over the time it took. ≤: under a ceiling that is only a"
+    " lower bound. FLOP: two a multiply-accumulate; bytes: each operand read once, each result"
+    " written once."
+)
 
 
 def definitions(
@@ -215,7 +262,8 @@ def definitions(
     roof, said = run.roof, [LEGEND]
     work: dict[str, float] = {}
     for p in run.points:
-        if p.contraction_flops and p.peak_flops: work[p.mode] = work.get(p.mode, 0.0) + p.contraction_flops
+        if p.contraction_flops and p.peak_flops:
+            work[p.mode] = work.get(p.mode, 0.0) + p.contraction_flops
     peaks = []
     for mode in sorted(work, key=work.get, reverse=True):
         found = roof.find(mode)
@@ -223,29 +271,46 @@ def definitions(
         peaks.append(f"{mode} {si(roof.ceiling(mode), rate_unit(mode))}{by}")
     if peaks:
         own = roof.source == "datasheet"
-        papers = "Papers divide by this peak." if own else "Papers divide by the datasheet's peak, which is higher."
-        said.append("% MFU: FLOPs of matrix products, convolutions and attention by convention (padding taps and "
-                    "masked positions counted), without recomputation, over the time and the roof's ceiling for them "
-                    f"({one_line(roof.source)}): {', '.join(peaks)}. {papers}")
+        papers = (
+            "Papers divide by this peak."
+            if own
+            else "Papers divide by the datasheet's peak, which is higher."
+        )
+        said.append(
+            "% MFU: FLOPs of matrix products, convolutions and attention by convention (padding"
+            " taps and masked positions counted), without recomputation, over the time and the"
+            f" roof's ceiling for them ({one_line(roof.source)}): {', '.join(peaks)}. {papers}"
+        )
     if _fused(run.points):
-        said.append("bytes of a fused kernel: its external inputs and outputs; unfused: what its operations would move "
-                    "one by one, which is less where it also copies weights into another layout.")
+        said.append(
+            "bytes of a fused kernel: its external inputs and outputs; unfused: what its operations"
+            " would move one by one, which is less where it also copies weights into another"
+            " layout."
+        )
     return tuple(said)
 
 # %% ../../nbs/analysis/report/html.ipynb #eb957d07
 def run_table(
     run: "Run",  # the run to show
     top: int | None = 10,  # rows; None: all
-    width: int = 80,       # characters, of the terminal
+    width: int = 80,  # characters, of the terminal
 ) -> "Table":
     "The slowest points of a run, for a terminal."
     hidden = {"FLOP", "bytes", "level", "unfused", "operations in it"}
-    if _phased(run.points): hidden |= {"FLOP/B"}  # as wide as the phase
-    if _merged(run.points) and all(p.name == p.type for p in run.points): hidden |= {"type"}  # the same again
+    if _phased(run.points):
+        hidden |= {"FLOP/B"}  # as wide as the phase
+    if _merged(run.points) and all(p.name == p.type for p in run.points):
+        hidden |= {"type"}  # the same again
     shown = [(heading, cell) for heading, cell, _ in _columns(run.points) if heading not in hidden]
-    # The type column names the operation of a point that is no module: its layer need not repeat it.
-    rows = [[cell(p).removesuffix(f".{one_line(p.type)}") if heading == "layer" else cell(p) for heading, cell in shown]
-            for p in slowest(run.parts, top)]
+    # The type column names the operation of a point that is no module: its layer need not repeat
+    # it.
+    rows = [
+        [
+            cell(p).removesuffix(f".{one_line(p.type)}") if heading == "layer" else cell(p)
+            for heading, cell in shown
+        ]
+        for p in slowest(run.parts, top)
+    ]
     styles = {"memory": "cyan", "compute": "yellow", "overhead": "magenta", "undefined": "red"}
     return text_table([heading for heading, _ in shown], rows, width, styles)
 
@@ -294,34 +359,64 @@ document.querySelectorAll("table.sortable th button").forEach(b => b.onclick = (
 
 def points_table(
     points: Sequence[RooflinePoint],  # of a run, in any order
-    top: int | None = None,           # how many; None: all
+    top: int | None = None,  # how many; None: all
 ):
     "The points, the slowest first, as an HTML table."
     nan = float("nan")
-    rows = [[(cell(p), None if key is None else nan if key(p) is None else key(p)) for _, cell, key in _columns(points)]
-            for p in slowest(points, top)]
+    rows = [
+        [
+            (cell(p), None if key is None else nan if key(p) is None else key(p))
+            for _, cell, key in _columns(points)
+        ]
+        for p in slowest(points, top)
+    ]
     return html_table([heading for heading, *_ in _columns(points)], rows)
 
 
 def totals_table(
     groups: "dict[str, Total]",  # from `Run.by_module` or `Run.by_phase`
-    what: str,                   # heading of their names: "module", "phase"
-    whole_s: float,              # s, of all groups together
+    what: str,  # heading of their names: "module", "phase"
+    whole_s: float,  # s, of all groups together
 ):
     "Time, work and both shares of each group, the slowest first, as an HTML table."
     fused = any(t.unfused_bytes is not None for t in groups.values())
-    def figure(text, value): return text, float("nan") if value is None else value
+
+    def figure(text, value):
+        return text, float("nan") if value is None else value
+
     rows = []
     for name, t in sorted(groups.items(), key=lambda g: -g[1].time_s):
-        row = [(elide(one_line(name), 44), None), (str(len(t.points)), len(t.points)),
-               figure(si(t.time_s, "s"), t.time_s),
-               figure(percent(t.time_s / whole_s if whole_s else None), t.time_s), figure(si(t.flops), t.flops),
-               figure(si(t.bytes_moved), t.bytes_moved)]
-        if fused: row.append(figure(MISSING if t.unfused_bytes is None else si(t.unfused_bytes), t.unfused_bytes))
+        row = [
+            (elide(one_line(name), 44), None),
+            (str(len(t.points)), len(t.points)),
+            figure(si(t.time_s, "s"), t.time_s),
+            figure(percent(t.time_s / whole_s if whole_s else None), t.time_s),
+            figure(si(t.flops), t.flops),
+            figure(si(t.bytes_moved), t.bytes_moved),
+        ]
+        if fused:
+            row.append(
+                figure(MISSING if t.unfused_bytes is None else si(t.unfused_bytes), t.unfused_bytes)
+            )
         least = "≤ " * (t.lower_bound and t.utilization_pct is not None)
-        rows.append([*row, figure(least + _share(t.utilization_pct), t.utilization_pct),
-                     figure(_share(t.mfu_pct), t.mfu_pct)])
-    headings = [what, "points", "time", "% time", "FLOP", "bytes", *["unfused"] * fused, "% roof", "% MFU"]
+        rows.append(
+            [
+                *row,
+                figure(least + _share(t.utilization_pct), t.utilization_pct),
+                figure(_share(t.mfu_pct), t.mfu_pct),
+            ]
+        )
+    headings = [
+        what,
+        "points",
+        "time",
+        "% time",
+        "FLOP",
+        "bytes",
+        *["unfused"] * fused,
+        "% roof",
+        "% MFU",
+    ]
     return html_table(headings, rows)
 
 
@@ -332,25 +427,55 @@ def occupancy_table(
     many = len({o.rank for o in devices}) > 1
     rows = []
     for o in devices:
-        times = (o.wall_s, o.busy_s, o.idle_s, o.overlap_s, o.computing_s, o.hidden_communication_s,
-                 o.exposed_communication_s)
+        times = (
+            o.wall_s,
+            o.busy_s,
+            o.idle_s,
+            o.overlap_s,
+            o.computing_s,
+            o.hidden_communication_s,
+            o.exposed_communication_s,
+        )
         name = f"{one_line(o.device)}, rank {o.rank}" if many else one_line(o.device)
         gap = max(o.gaps, key=lambda g: g.duration, default=None)
-        before = f"{si(gap.duration, 's')} before {one_line(gap.then.name or 'an operation', 60)}" if gap else MISSING
-        rows.append([(name, None), (str(len(o.streams)), len(o.streams)), *((si(t, "s"), t) for t in times),
-                     (before, gap.duration if gap else 0.0)])
-    return html_table(["device", "streams", "step", "busy", "idle", "streams overlap", "computing",
-                       "communication hidden", "communication exposed", "longest gap"], rows)
+        before = (
+            f"{si(gap.duration, 's')} before {one_line(gap.then.name or 'an operation', 60)}"
+            if gap
+            else MISSING
+        )
+        rows.append(
+            [
+                (name, None),
+                (str(len(o.streams)), len(o.streams)),
+                *((si(t, "s"), t) for t in times),
+                (before, gap.duration if gap else 0.0),
+            ]
+        )
+    return html_table(
+        [
+            "device",
+            "streams",
+            "step",
+            "busy",
+            "idle",
+            "streams overlap",
+            "computing",
+            "communication hidden",
+            "communication exposed",
+            "longest gap",
+        ],
+        rows,
+    )
 
 
 def page(
     title: str,  # heading of the page and of its tab
     subtitle: str,  # what was measured, where and when
     figures: Sequence[tuple[str, str]],  # (what, value): the headline figures
-    notes: Sequence[str],                # sentences that whoever reads the figures needs
-    plots: "Sequence[Figure]",           # figures, drawn one below the other
-    tables: Sequence[object],            # fastcore components
-    details: object,                     # plain values, shown as JSON
+    notes: Sequence[str],  # sentences that whoever reads the figures needs
+    plots: "Sequence[Figure]",  # figures, drawn one below the other
+    tables: Sequence[object],  # fastcore components
+    details: object,  # plain values, shown as JSON
     about: str = "What this was measured with",  # what the details are
 ) -> str:
     "A page that stands alone, offline, light and dark."
@@ -376,18 +501,29 @@ def page(
     )
 
     config = {"responsive": True, "displaylogo": False}
-    drawn = [NotStr(fig.to_html(full_html=False, include_plotlyjs=i == 0, config=config))
-             for i, fig in enumerate(plots)]
+    drawn = [
+        NotStr(fig.to_html(full_html=False, include_plotlyjs=i == 0, config=config))
+        for i, fig in enumerate(plots)
+    ]
     doc = Html(
-        Head(Meta(charset="utf-8"), Meta(name="viewport", content="width=device-width, initial-scale=1"),
-             Title(one_line(title)), Style(NotStr(_STYLE))),
-        Body(H1(one_line(title)), P(one_line(subtitle), cls="sub"),
-             Dl(*(Div(Dt(what), Dd(value)) for what, value in figures)),
-             *(P(one_line(n, 2000), cls="note") for n in notes),
-             *drawn, *(Div(t, cls="scroll") for t in tables),
-             Details(Summary(about), Pre(json.dumps(details, indent=2, ensure_ascii=False))),
-             Script(NotStr(_SORT))),
-        lang="en")
+        Head(
+            Meta(charset="utf-8"),
+            Meta(name="viewport", content="width=device-width, initial-scale=1"),
+            Title(one_line(title)),
+            Style(NotStr(_STYLE)),
+        ),
+        Body(
+            H1(one_line(title)),
+            P(one_line(subtitle), cls="sub"),
+            Dl(*(Div(Dt(what), Dd(value)) for what, value in figures)),
+            *(P(one_line(n, 2000), cls="note") for n in notes),
+            *drawn,
+            *(Div(t, cls="scroll") for t in tables),
+            Details(Summary(about), Pre(json.dumps(details, indent=2, ensure_ascii=False))),
+            Script(NotStr(_SORT)),
+        ),
+        lang="en",
+    )
     return "<!doctype html>\n" + to_xml(doc, indent=False)
 
 # %% ../../nbs/analysis/report/html.ipynb #ccb012f7
@@ -396,7 +532,11 @@ def _modules(run: "Run") -> "dict[str, Total]":
     modules = run.by_module()
     for depth in range(2, 8):
         deeper = run.by_module(depth)
-        if max((t.time_s for t in modules.values()), default=0.0) < 0.9 * run.time_s or len(deeper) > 40: break
+        if (
+            max((t.time_s for t in modules.values()), default=0.0) < 0.9 * run.time_s
+            or len(deeper) > 40
+        ):
+            break
         modules = deeper
     return modules
 
@@ -408,23 +548,40 @@ def run_page(
     from fasterroof.machine.peaks import roof_to_dict  # loads torch
 
     about = run.environment.get("cpu", {}).get("name"), run.environment.get("time")
-    subtitle = ", ".join(str(part) for part in (f"{run.sample} on {run.device}".strip(), *about) if part)
-    details = {"roof": roof_to_dict(run.roof), "environment": run.environment,
-               "plain": run.plain and run.plain.as_dict(), "watched": run.watched and run.watched.as_dict()}
+    subtitle = ", ".join(
+        str(part) for part in (f"{run.sample} on {run.device}".strip(), *about) if part
+    )
+    details = {
+        "roof": roof_to_dict(run.roof),
+        "environment": run.environment,
+        "plain": run.plain and run.plain.as_dict(),
+        "watched": run.watched and run.watched.as_dict(),
+    }
     tables = [points_table(run.parts), *definitions(run)]
     phases, modules = run.by_phase(), _modules(run)
-    if 1 < len(modules) < len(run.points): tables.insert(0, totals_table(modules, "module", run.time_s))
-    if len(phases) > 1: tables.insert(0, totals_table(phases, "phase", run.time_s))
+    if 1 < len(modules) < len(run.points):
+        tables.insert(0, totals_table(modules, "module", run.time_s))
+    if len(phases) > 1:
+        tables.insert(0, totals_table(phases, "phase", run.time_s))
     if any(o.device != "cpu" or o.communication_s for o in run.occupancy):
         tables.insert(0, occupancy_table(run.occupancy))
-    return page(run.model, subtitle, list(run.headline.items()), run.remarks, [run_figure(run)], tables, details)
+    return page(
+        run.model,
+        subtitle,
+        list(run.headline.items()),
+        run.remarks,
+        [run_figure(run)],
+        tables,
+        details,
+    )
 
 
 def run_html(
-    run: "Run",     # that is shown
+    run: "Run",  # that is shown
     top: int = 10,  # points
 ) -> str:
-    "What a notebook shows of a run: its figures, what there is to know of them, and the largest points."
+    """What a notebook shows of a run: its figures, what there is to know of them, and the largest
+    points."""
     from fastcore.xml import Div, P, Strong, to_xml
 
     figures = "; ".join(f"{k} {v}" for k, v in run.headline.items())

@@ -15,96 +15,135 @@ from ..core.units import MISSING
 from .tables import elide
 
 # %% ../../nbs/analysis/report/markdown.ipynb #ffb9e3ce
-_MARKUP = re.compile(r"[\\`*\[\]~$#]|(?<![^\W_])_|_(?![^\W_])")  # (an underline within a word is no markup)
+_MARKUP = re.compile(
+    r"[\\`*\[\]~$#]|(?<![^\W_])_|_(?![^\W_])"
+)  # (an underline within a word is no markup)
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "@": "&#64;"})
 _LEAD = re.compile(r"^([-+](?=[\s-]|$)|[=:](?=[=:\s-]*$))|^(\d+)([.)](?=\s|$))")
 _LINK = re.compile(r"(?i)(https?|ftp)(:)(?=//)|(www)(\.)")
 
 
 def plain(
-    text: object,       # anything; its `str` is taken
-    limit: int = 200,   # characters kept
+    text: object,  # anything; its `str` is taken
+    limit: int = 200,  # characters kept
 ) -> str:
     "A text as one line of prose, in which nothing is markup."
     line = one_line(text, limit).strip()
     line = _MARKUP.sub(r"\\\g<0>", line).translate(_ENTITIES)
-    line = _LINK.sub(lambda m: (m[1] or m[3]) + ("&#58;" if m[1] else "&#46;"), line)  # or GitHub makes it a link
+    line = _LINK.sub(
+        lambda m: (m[1] or m[3]) + ("&#58;" if m[1] else "&#46;"), line
+    )  # or GitHub makes it a link
     return _LEAD.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
 
 
 def code(
-    text: object,       # anything; its `str` is taken
-    limit: int = 60,    # characters kept; what is cut is in the middle, for names differ at their ends
+    text: object,  # anything; its `str` is taken
+    # characters kept; what is cut is in the middle, for names differ at their ends
+    limit: int = 60,
     cell: bool = True,  # False: it will not stand in a table
 ) -> str:
     "A name as code; in a cell one that holds a bar as prose, for a bar ends a cell even in code."
     line = elide(one_line(text, 10_000), limit)
-    if cell and "|" in line or not line.strip(): return plain(line, limit)
+    if cell and "|" in line or not line.strip():
+        return plain(line, limit)
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     blank = " " if len(fence) > 1 or line[0] == line[-1] == " " else ""
     return f"{fence}{blank}{line}{blank}{fence}"
 
 # %% ../../nbs/analysis/report/markdown.ipynb #8b95b605
 def block(
-    text: str,          # of many lines
-    most: int = 24,     # lines that are shown: the first and the last
-    indent: str = "  ", # of each line, so that it belongs to an item of a list
+    text: str,  # of many lines
+    most: int = 24,  # lines that are shown: the first and the last
+    indent: str = "  ",  # of each line, so that it belongs to an item of a list
 ) -> str:
     "Lines as they are, as a block of code."
     lines = [one_line(line.expandtabs(4), 200) for line in text.strip("\r\n").splitlines()]
-    if len(lines) > most: lines = [*lines[: most // 2], f"… {len(lines) - most} lines", *lines[-(most - most // 2):]]
-    fence = "`" * (3 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
+    if len(lines) > most:
+        lines = [*lines[: most // 2], f"… {len(lines) - most} lines", *lines[-(most - most // 2) :]]
+    fence = "`" * (
+        3 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    )
     return "\n".join((indent + line).rstrip() for line in [f"{fence}text", *lines, fence])
 
 # %% ../../nbs/analysis/report/markdown.ipynb #80a8af11
 @dataclass(frozen=True)
 class Column:
     "A column of a table."
-    heading: str            # Markdown
-    cells: Sequence[str]    # Markdown, a cell a row
-    right: bool = True      # figures stand to the right
-    hoist: bool = False     # said once above the table where it is the same in every row
-    key: bool = False       # says what a row is about: not a reason to show it
-    fold: bool = False      # what is the same as in the row above is said there
+
+    heading: str  # Markdown
+    cells: Sequence[str]  # Markdown, a cell a row
+    right: bool = True  # figures stand to the right
+    hoist: bool = False  # said once above the table where it is the same in every row
+    key: bool = False  # says what a row is about: not a reason to show it
+    fold: bool = False  # what is the same as in the row above is said there
 
 
 _UNIT = re.compile(r"(?<=\d) (?=[A-Za-zµ%…])|(?<=…) (?=\d)")
 
 
-def _whole(cell: str) -> str: return _UNIT.sub("\u00a0", cell)  # a figure and its unit stay on one line
+def _whole(cell: str) -> str:
+    return _UNIT.sub("\u00a0", cell)  # a figure and its unit stay on one line
 
 
-def _filled(column: Column) -> bool: return any(c not in ("", MISSING) for c in column.cells)
+def _filled(column: Column) -> bool:
+    return any(c not in ("", MISSING) for c in column.cells)
 
 
 def table(
     columns: Iterable[Column],  # all of one length
-) -> tuple[str, list[str]]:     # Markdown, "" where no column is filled; and what is said once, "heading: cell"
+) -> tuple[
+    str, list[str]
+]:  # Markdown, "" where no column is filled; and what is said once, "heading: cell"
     "A table of the columns that say something, and of the rows that do."
     columns = [c for c in columns if _filled(c)]
     said = {c.heading: {*c.cells} - {"", MISSING} for c in columns if c.hoist}
     once = [f"{heading}: {min(cells)}" for heading, cells in said.items() if len(cells) == 1]
-    columns = [replace(c, cells=[*map(_whole, c.cells)]) if c.right else c for c in columns
-               if len(said.get(c.heading, ())) != 1]
+    columns = [
+        replace(c, cells=[*map(_whole, c.cells)]) if c.right else c
+        for c in columns
+        if len(said.get(c.heading, ())) != 1
+    ]
     figures = [c for c in columns if not c.key]
-    if not figures: return "", once
-    kept = [i for i in range(len(columns[0].cells)) if any(c.cells[i] not in ("", MISSING) for c in figures)]
-    def cell(c, i, above): return "" if c.fold and above is not None and c.cells[above] == c.cells[i] else c.cells[i]
-    rows = [[c.heading for c in columns],
-            *([cell(c, i, above) for c in columns] for above, i in zip([None, *kept], kept, strict=False))]
+    if not figures:
+        return "", once
+    kept = [
+        i
+        for i in range(len(columns[0].cells))
+        if any(c.cells[i] not in ("", MISSING) for c in figures)
+    ]
+
+    def cell(c, i, above):
+        return "" if c.fold and above is not None and c.cells[above] == c.cells[i] else c.cells[i]
+
+    rows = [
+        [c.heading for c in columns],
+        *(
+            [cell(c, i, above) for c in columns]
+            for above, i in zip([None, *kept], kept, strict=False)
+        ),
+    ]
     widths = [max(3, *(min(len(row[i]), 48) for row in rows)) for i in range(len(columns))]
+
     def line(row):
-        cells = (f"{x:>{w}}" if c.right else f"{x:<{w}}" for x, w, c in zip(row, widths, columns, strict=True))
+        cells = (
+            f"{x:>{w}}" if c.right else f"{x:<{w}}"
+            for x, w, c in zip(row, widths, columns, strict=True)
+        )
         return f"| {' | '.join(cells)} |"
-    rule = [f"{'-' * (w - 1)}:" if c.right else f":{'-' * (w - 1)}" for c, w in zip(columns, widths, strict=True)]
+
+    rule = [
+        f"{'-' * (w - 1)}:" if c.right else f":{'-' * (w - 1)}"
+        for c, w in zip(columns, widths, strict=True)
+    ]
     return "\n".join([line(rows[0]), f"| {' | '.join(rule)} |", *map(line, rows[1:])]), once
 
 # %% ../../nbs/analysis/report/markdown.ipynb #80d2e47e
 def several(
     names: Iterable[str],  # Markdown
-    most: int = 8,         # that are shown
+    most: int = 8,  # that are shown
 ) -> str:
     "Names once each, the first ones and how many more."
     names = list(dict.fromkeys(names))
-    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
-
+    return ", ".join(names[:most]) + (
+        f" and {len(names) - most:,} more" if len(names) > most else ""
+    )

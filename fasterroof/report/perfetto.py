@@ -23,7 +23,9 @@ def _slices(spans: Sequence[Span], origin: float) -> list[tuple[int, int, Span]]
     "Start and end in ns since `origin`, and the span."
     found = [(round((s.start - origin) * 1e9), round((s.end - origin) * 1e9), s) for s in spans]
     if any(end < start for start, end, _ in found):
-        raise InputError("A span of the timeline ends before it starts: profile again to write a trace.")
+        raise InputError(
+            "A span of the timeline ends before it starts: profile again to write a trace."
+        )
     return found
 
 
@@ -32,7 +34,8 @@ def _apart(slices: Sequence[tuple]) -> list[list[tuple]]:
     rows: list[list[tuple]] = []
     for s in sorted(slices, key=lambda s: s[:2]):
         row = next((r for r in rows if r[-1][1] <= s[0]), None)
-        if row is None: rows.append(row := [])
+        if row is None:
+            rows.append(row := [])
         row.append(s)
     return rows
 
@@ -41,8 +44,10 @@ def _phases(run: Run, slices: Sequence[tuple[int, int, Span]]) -> list[tuple[int
     ranges: list[tuple[int, int, str]] = []
     for start, end, span in sorted(slices, key=lambda s: s[:2]):
         phase = ", ".join(dict.fromkeys(run.ops[i].phase for i in span.ops))
-        if ranges and ranges[-1][2] == phase: ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]), phase)
-        elif phase: ranges.append((start, end, phase))
+        if ranges and ranges[-1][2] == phase:
+            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]), phase)
+        elif phase:
+            ranges.append((start, end, phase))
     return ranges
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #e555fec1
@@ -51,28 +56,48 @@ def _figures(run: Run, positions: Sequence[int], time_s: float) -> dict:
     ops = [run.ops[i] for i in positions]
     points = [replace(p, measured=True) for p in estimate(ops, run.roof)]
     total = Total("", tuple(points), time_s)
-    def known(value, scale=1.0): return "unknown" if value is None else _short(value * scale)
+
+    def known(value, scale=1.0):
+        return "unknown" if value is None else _short(value * scale)
+
     counted = all(p.flops is not None for p in points)
     executed = sum(op.executed_flops or 0 for op in ops)
     pct = total.utilization_pct
-    found = {"shapes": _listed(p.shapes for p in points), "flops (FLOP)": total.flops if counted else "unknown"}
-    if counted and executed != total.flops: found["executed flops (FLOP)"] = executed
+    found = {
+        "shapes": _listed(p.shapes for p in points),
+        "flops (FLOP)": total.flops if counted else "unknown",
+    }
+    if counted and executed != total.flops:
+        found["executed flops (FLOP)"] = executed
     found["bytes (B)"] = total.bytes_moved
-    if total.unfused_bytes is not None: found["unfused bytes (B)"] = total.unfused_bytes
-    if total.bytes_moved: found["intensity (FLOP/B)"] = known(total.flops / total.bytes_moved if counted else None)
-    found |= {"floor (µs)": known(total.floor_s, 1e6), "time (µs)": known(time_s, 1e6), "utilization (%)": known(pct)}
-    if total.lower_bound and pct is not None: found["utilization is"] = "at most"
-    found |= {"mfu (%)": known(total.mfu_pct), "bound": _listed(p.bound for p in points),
-              "level": _listed(p.level for p in points)}
+    if total.unfused_bytes is not None:
+        found["unfused bytes (B)"] = total.unfused_bytes
+    if total.bytes_moved:
+        found["intensity (FLOP/B)"] = known(total.flops / total.bytes_moved if counted else None)
+    found |= {
+        "floor (µs)": known(total.floor_s, 1e6),
+        "time (µs)": known(time_s, 1e6),
+        "utilization (%)": known(pct),
+    }
+    if total.lower_bound and pct is not None:
+        found["utilization is"] = "at most"
+    found |= {
+        "mfu (%)": known(total.mfu_pct),
+        "bound": _listed(p.bound for p in points),
+        "level": _listed(p.level for p in points),
+    }
     payload = sum(op.payload for op in ops)
-    if payload: found |= {"payload (B)": payload, "ranks": max(op.group_size for op in ops)}
+    if payload:
+        found |= {"payload (B)": payload, "ranks": max(op.group_size for op in ops)}
     return found
 
 
-def _short(value: float) -> float: return float(f"{value:.12g}")
+def _short(value: float) -> float:
+    return float(f"{value:.12g}")
 
 
-def _listed(names) -> str: return ", ".join(dict.fromkeys(filter(None, names)))
+def _listed(names) -> str:
+    return ", ".join(dict.fromkeys(filter(None, names)))
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #0f47306e
 class _Slices:
@@ -90,36 +115,68 @@ class _Slices:
 
     def name(self, span: Span) -> str:
         "The points that it belongs to; of a span that belongs to none its own name."
-        return " + ".join(dict.fromkeys(self.keys[i][0] for i in span.ops)) or span.name or "unexplained"
+        return (
+            " + ".join(dict.fromkeys(self.keys[i][0] for i in span.ops))
+            or span.name
+            or "unexplained"
+        )
 
-    def phase(self, span: Span) -> str: return _listed(self.run.ops[i].phase for i in span.ops) or "unexplained"
+    def phase(self, span: Span) -> str:
+        return _listed(self.run.ops[i].phase for i in span.ops) or "unexplained"
 
     def args(self, span: Span) -> dict:
         run, ops = self.run, [self.run.ops[i] for i in span.ops]
-        if not ops: return {"kernel": span.name or "unknown", "operation": "unknown"}
-        said = {"layer": _listed(op.module for op in ops), "type": _listed(op.type for op in ops),
-                "operation": _listed(op.name for op in ops), "kind": _listed(op.kind for op in ops),
-                "phase": self.phase(span), "kernel": span.name,
-                "kernels": max(self.kernels[i] for i in span.ops), "mode": _listed(op.mode for op in ops),
-                **_figures(run, span.ops, sum(self.times[i] for i in span.ops)),
-                "bound of the point": _listed(self.bounds.get(self.keys[i], "") for i in span.ops),
-                "fused": [f"{x.module}: {x.name}" if x.module else x.name for op in ops for x in op.fused],
-                "uncounted": [x.name for op in ops for x in (op.fused or (op,)) if not x.counted]}
+        if not ops:
+            return {"kernel": span.name or "unknown", "operation": "unknown"}
+        said = {
+            "layer": _listed(op.module for op in ops),
+            "type": _listed(op.type for op in ops),
+            "operation": _listed(op.name for op in ops),
+            "kind": _listed(op.kind for op in ops),
+            "phase": self.phase(span),
+            "kernel": span.name,
+            "kernels": max(self.kernels[i] for i in span.ops),
+            "mode": _listed(op.mode for op in ops),
+            **_figures(run, span.ops, sum(self.times[i] for i in span.ops)),
+            "bound of the point": _listed(self.bounds.get(self.keys[i], "") for i in span.ops),
+            "fused": [
+                f"{x.module}: {x.name}" if x.module else x.name for op in ops for x in op.fused
+            ],
+            "uncounted": [x.name for op in ops for x in (op.fused or (op,)) if not x.counted],
+        }
         return {k: v for k, v in said.items() if v not in ("", []) and (k, v) != ("kernels", 1)}
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #6c7d1c47
 def _trace(run: Run) -> dict:
     "The run's timeline as an object of the Trace Event Format."
     said, events, groups = _Slices(run), [], {}
-    for span in run.timeline: groups.setdefault((span.rank, span.device), []).append(span)
-    origin, tid = min(s.start for s in run.timeline), len(groups)  # a thread numbered like its process is its main one
+    for span in run.timeline:
+        groups.setdefault((span.rank, span.device), []).append(span)
+    origin, tid = (
+        min(s.start for s in run.timeline),
+        len(groups),
+    )  # a thread numbered like its process is its main one
     several = len({rank for rank, _ in groups}) > 1
     for pid, ((rank, device), spans) in enumerate(sorted(groups.items()), 1):
         slices = _slices(spans, origin)
-        def meta(what, tid=0, pid=pid, **args): events.append(dict(name=what, ph="M", pid=pid, tid=tid, args=args))
+
+        def meta(what, tid=0, pid=pid, **args):
+            events.append(dict(name=what, ph="M", pid=pid, tid=tid, args=args))
+
         def slice_(tid, start, end, name, cat, args, pid=pid):
-            events.append(dict(name=name, cat=cat, ph="X", ts=start / 1e3, dur=(end - start) / 1e3, pid=pid, tid=tid,
-                               args=args))
+            events.append(
+                dict(
+                    name=name,
+                    cat=cat,
+                    ph="X",
+                    ts=start / 1e3,
+                    dur=(end - start) / 1e3,
+                    pid=pid,
+                    tid=tid,
+                    args=args,
+                )
+            )
+
         meta("process_name", name=f"{run.model} on {device}" + f", rank {rank}" * several)
         meta("process_sort_index", sort_index=pid)
         whole = (min(s[0] for s in slices), max(s[1] for s in slices))
@@ -127,49 +184,77 @@ def _trace(run: Run) -> dict:
         idle = max(0.0, (whole[1] - whole[0]) / 1e3 - busy * 1e6)
         step = {"busy (µs)": _short(busy * 1e6), "idle (µs)": _short(idle)}
         rows = [("step", [(*whole, "step", "step", step | _whole(run))])]
-        rows += [("phases", [(start, end, phase, phase, {}) for start, end, phase in row])
-                 for row in _apart(_phases(run, slices))]
+        rows += [
+            ("phases", [(start, end, phase, phase, {}) for start, end, phase in row])
+            for row in _apart(_phases(run, slices))
+        ]
         for stream in sorted({s.stream for s in spans}):
             mine = _apart([s for s in slices if s[2].stream == stream])
             label = "operations" if device == "cpu" and stream == 0 else f"stream {stream}"
-            rows += [(label + f", row {n}" * (n > 1),
-                      [(start, end, said.name(s), said.phase(s), said.args(s)) for start, end, s in row])
-                     for n, row in enumerate(mine, 1)]
+            rows += [
+                (
+                    label + f", row {n}" * (n > 1),
+                    [
+                        (start, end, said.name(s), said.phase(s), said.args(s))
+                        for start, end, s in row
+                    ],
+                )
+                for n, row in enumerate(mine, 1)
+            ]
         for label, row in rows:
             tid += 1
             meta("thread_name", tid, name=label)
             meta("thread_sort_index", tid, sort_index=tid)
-            for one in row: slice_(tid, *one)
-    return {"displayTimeUnit": "ns", "traceEvents": events, "otherData": {"model": run.model, "sample": run.sample}}
+            for one in row:
+                slice_(tid, *one)
+    return {
+        "displayTimeUnit": "ns",
+        "traceEvents": events,
+        "otherData": {"model": run.model, "sample": run.sample},
+    }
 
 
 def _whole(run: Run) -> dict:
     "What is said of the run as a whole."
-    said = {"model": run.model, "sample": run.sample, "device": run.device, "roof": run.roof.name,
-            "roof from": run.roof.source, **run.headline}
+    said = {
+        "model": run.model,
+        "sample": run.sample,
+        "device": run.device,
+        "roof": run.roof.name,
+        "roof from": run.roof.source,
+        **run.headline,
+    }
     return said | {"remarks": list(run.remarks)} if run.remarks else said
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #681f5428
 def _readable(value: object) -> object:
     "The same with texts that both viewers can hold."
-    if isinstance(value, dict): return {k: _readable(v) for k, v in value.items()}
-    if isinstance(value, list): return [_readable(v) for v in value]
-    if not isinstance(value, str): return value
+    if isinstance(value, dict):
+        return {k: _readable(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_readable(v) for v in value]
+    if not isinstance(value, str):
+        return value
     return value.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "replace").decode("utf-8")
 
 
 def write_perfetto(
-    run: Run,                  # one that was profiled here, or saved with its timeline
-    path: str | os.PathLike,   # a file; replaced if it exists, compressed if it ends in .gz
+    run: Run,  # one that was profiled here, or saved with its timeline
+    path: str | os.PathLike,  # a file; replaced if it exists, compressed if it ends in .gz
 ) -> None:
     """Write the timeline of one step for ui.perfetto.dev or chrome://tracing.
 
-    Raises `InputError` for a run without a timeline, `RunFileError` if the file cannot be written."""
-    if not isinstance(run, Run): raise InputError(f"write_perfetto takes a Run, not {type(run).__name__}.")
+    Raises `InputError` for a run without a timeline, `RunFileError` if the file cannot be written.
+    """
+    if not isinstance(run, Run):
+        raise InputError(f"write_perfetto takes a Run, not {type(run).__name__}.")
     if not run.timeline:
-        raise InputError(f"The run of {one_line(run.model, 60)} holds no timeline (a projection, or saved by an older "
-                         "version): profile again to write a trace.")
-    # The run itself comes first: viewers pass over what they do not know, and `Run.from_trace` finds it at once.
+        raise InputError(
+            f"The run of {one_line(run.model, 60)} holds no timeline (a projection, or saved by an"
+            " older version): profile again to write a trace."
+        )
+    # The run itself comes first: viewers pass over what they do not know, and `Run.from_trace`
+    # finds it at once.
     own = json.dumps({OWN: run_to_dict(run)}, allow_nan=False)
     shown = json.dumps(_readable(_trace(run)), ensure_ascii=False, allow_nan=False)
     data = f"{own[:-1]}, {shown[1:]}".encode()

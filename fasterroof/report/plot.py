@@ -36,30 +36,44 @@ def text(
 def drawable(
     p: RooflinePoint,  # any point
 ) -> bool:
-    "Whether the point has a place on logarithmic axes: FLOPs, bytes and time, all known and above zero."
+    """Whether the point has a place on logarithmic axes: FLOPs, bytes and time, all known and above
+    zero."""
     return bool(p.flops and p.bytes_moved and p.time_s) and p.bound != "undefined"
 
 
 def hover(
     p: RooflinePoint,  # the one that is pointed at
-) -> str:              # lines of plotly's HTML, names escaped
+) -> str:  # lines of plotly's HTML, names escaped
     "What one asks next about a point."
     interval = f" [{si(p.interval[0], 's')}, {si(p.interval[1], 's')}]" if p.interval else ""
     skipped = f", {si(p.executed_flops, 'FLOP')} executed" if p.executed_flops != p.flops else ""
     place = f"{text(p.level or 'no traffic')}, {text(p.mode)}"
-    pct = "" if p.utilization_pct is None else f"{'≤ ' * p.lower_bound}{p.utilization_pct:.1f} % of the roof"
-    cold = f", cold {si(p.cold_floor_s, 's')}" if p.cold_floor_s is not None and p.cold_floor_s != p.floor_s else ""
+    pct = (
+        ""
+        if p.utilization_pct is None
+        else f"{'≤ ' * p.lower_bound}{p.utilization_pct:.1f} % of the roof"
+    )
+    cold = (
+        f", cold {si(p.cold_floor_s, 's')}"
+        if p.cold_floor_s is not None and p.cold_floor_s != p.floor_s
+        else ""
+    )
     rows = [
         f"<b>{text(p.name)}</b>  {text(p.type)}" + f", {text(p.phase)}" * (p.phase != "forward"),
         text(p.shapes),
-        f"{si(p.flops, 'FLOP')}{skipped}, {si(p.bytes_moved, 'B')}: {si(p.arithmetic_intensity, 'FLOP/B')}",
+        (
+            f"{si(p.flops, 'FLOP')}{skipped}, {si(p.bytes_moved, 'B')}:"
+            f" {si(p.arithmetic_intensity, 'FLOP/B')}"
+        ),
         f"{si(p.time_s, 's')}{interval}, {100 * p.share:.1f} % of the time, {p.calls}×",
         f"floor {si(p.floor_s, 's')} ({place}){cold}: {pct or MISSING}",
         f"bound: {p.bound}" + ("" if p.mfu_pct is None else f", MFU {p.mfu_pct:.1f} %"),
     ]
     if p.fused:
-        rows.append(f"one kernel of {len(p.fused)}, {si(p.unfused_bytes, 'B')} unfused: "
-                    + text(", ".join(p.fused[:4]) + ", …" * (len(p.fused) > 4)))
+        rows.append(
+            f"one kernel of {len(p.fused)}, {si(p.unfused_bytes, 'B')} unfused: "
+            + text(", ".join(p.fused[:4]) + ", …" * (len(p.fused) > 4))
+        )
     return "<br>".join(rows)
 
 
@@ -71,16 +85,31 @@ def left_out(
     undefined = [p for p in hidden if p.bound == "undefined"]
     moving = sum(1 for p in hidden if p.bound != "undefined" and p.bytes_moved)
     free = len(hidden) - len(undefined) - moving
-    names = ", ".join(one_line(p.name, 40) for p in undefined[:3]) + (", …" if len(undefined) > 3 else "")
-    said = [f"{moving} without arithmetic" if moving else "", f"{free} without work" if free else "",
-            f"{len(undefined)} undefined ({names})" if undefined else ""]
+    names = ", ".join(one_line(p.name, 40) for p in undefined[:3]) + (
+        ", …" if len(undefined) > 3 else ""
+    )
+    said = [
+        f"{moving} without arithmetic" if moving else "",
+        f"{free} without work" if free else "",
+        f"{len(undefined)} undefined ({names})" if undefined else "",
+    ]
     return f"Not drawn: {', '.join(filter(None, said))}." if hidden else ""
 
 # %% ../../nbs/analysis/report/plot.ipynb #b68e65e9
 def _band(label: str, x: list, y: list) -> dict:
     "The area between the ends of an interval: faint, and named when pointed at."
-    return dict(type="scatter", mode="lines", fill="toself", name=label, hoverinfo="name", showlegend=False,
-                x=x, y=y, line=dict(width=0), fillcolor="rgba(122,133,148,0.18)")
+    return dict(
+        type="scatter",
+        mode="lines",
+        fill="toself",
+        name=label,
+        hoverinfo="name",
+        showlegend=False,
+        x=x,
+        y=y,
+        line=dict(width=0),
+        fillcolor="rgba(122,133,148,0.18)",
+    )
 
 
 def _slopes(roof: Roof) -> dict[float, tuple[str, tuple[float, float] | None]]:
@@ -88,12 +117,17 @@ def _slopes(roof: Roof) -> dict[float, tuple[str, tuple[float, float] | None]]:
     found: dict[float, tuple[str, tuple[float, float] | None]] = {}
     for x in (*roof.caches, roof.main):
         rate = roof.peak_bandwidth if x is roof.main else x.bandwidth
-        found[rate] = (f"{found[rate][0]}, {x.name}", found[rate][1]) if rate in found else (x.name, x.interval)
+        found[rate] = (
+            (f"{found[rate][0]}, {x.name}", found[rate][1])
+            if rate in found
+            else (x.name, x.interval)
+        )
     return found
 
 
 def _flats(roof: Roof) -> dict[float, tuple[str, tuple[float, float] | None, bool]]:
-    "FLOP/s → (names, interval, whether it is only a lower bound); ceilings within three per cent share a line."
+    """FLOP/s → (names, interval, whether it is only a lower bound); ceilings within three per cent
+    share a line."""
     found: dict[float, tuple[str, tuple[float, float] | None, bool]] = {}
     units = {(c.mode, c.unit) for c in roof.ceilings}
     for c in roof.ceilings:
@@ -101,14 +135,17 @@ def _flats(roof: Roof) -> dict[float, tuple[str, tuple[float, float] | None, boo
         name = f"{c.mode} {c.unit}" if several and c.unit != "any" else c.mode
         same = next((rate for rate in found if abs(rate / c.flops_per_s - 1) < 0.03), c.flops_per_s)
         names = f"{found[same][0]}, {name}" if same in found else name
-        found[same] = (names, *found[same][1:]) if same in found else (names, c.interval, c.lower_bound)
+        found[same] = (
+            (names, *found[same][1:]) if same in found else (names, c.interval, c.lower_bound)
+        )
     if not any(abs(rate / roof.peak_flops - 1) < 0.03 for rate in found):
         found[roof.peak_flops] = (roof.mode or "peak", None, False)
     return found
 
 
 def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
-    "Lines of every level and ceiling between two intensities, their intervals as bands behind them."
+    """Lines of every level and ceiling between two intensities, their intervals as bands behind
+    them."""
     slopes, flats = _slopes(roof), _flats(roof)
     top, fastest = max(flats), max(slopes)
     line = dict(color=GREY, width=1.5)
@@ -116,11 +153,23 @@ def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
     for i, (rate, (name, interval)) in enumerate(sorted(slopes.items())):
         label = f"{text(name)} {si(rate, 'B/s')}"
         end = top / rate
-        at = low * (end / low) ** (0.3 + 0.12 * i)  # where the label stands, above and left of the rising line
-        traces.append(dict(
-            type="scatter", mode="lines+text", name=label, hoverinfo="name", showlegend=False,
-            x=[low, at, end], y=[low * rate, at * rate, top], text=["", label, ""], textposition="top left",
-            line=line | {"dash": "solid" if rate == roof.peak_bandwidth else "dot"}))
+        at = low * (end / low) ** (
+            0.3 + 0.12 * i
+        )  # where the label stands, above and left of the rising line
+        traces.append(
+            dict(
+                type="scatter",
+                mode="lines+text",
+                name=label,
+                hoverinfo="name",
+                showlegend=False,
+                x=[low, at, end],
+                y=[low * rate, at * rate, top],
+                text=["", label, ""],
+                textposition="top left",
+                line=line | {"dash": "solid" if rate == roof.peak_bandwidth else "dot"},
+            )
+        )
         if interval:
             a, b = interval
             between = f"{text(name)} {si(a, 'B/s')} to {si(b, 'B/s')}"
@@ -128,44 +177,97 @@ def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
     above, slot = math.inf, 0
     for rate, (name, interval, least) in sorted(flats.items(), reverse=True):
         label = f"{text(name)} {'≥ ' * least}{si(rate, 'FLOP/s')}"
-        slot = (slot + 1) % 4 if above / rate < 1.7 else 0  # close ceilings have their labels beside each other
+        slot = (
+            (slot + 1) % 4 if above / rate < 1.7 else 0
+        )  # close ceilings have their labels beside each other
         above, start = rate, rate / fastest
-        traces.append(dict(
-            type="scatter", mode="lines+text", name=label, hoverinfo="name", showlegend=False,
-            x=[start, high * (start / high) ** (0.25 * slot), high], y=[rate] * 3, text=["", label, ""],
-            textposition="top left",
-            line=line | {"dash": "solid" if abs(rate / roof.peak_flops - 1) < 0.03 else "dash"}))
+        traces.append(
+            dict(
+                type="scatter",
+                mode="lines+text",
+                name=label,
+                hoverinfo="name",
+                showlegend=False,
+                x=[start, high * (start / high) ** (0.25 * slot), high],
+                y=[rate] * 3,
+                text=["", label, ""],
+                textposition="top left",
+                line=line | {"dash": "solid" if abs(rate / roof.peak_flops - 1) < 0.03 else "dash"},
+            )
+        )
         if interval:
             a, b = interval
             between = f"{text(name)} {si(a, 'FLOP/s')} to {si(b, 'FLOP/s')}"
             bands.append(_band(between, [rate / fastest, high, high, rate / fastest], [b, b, a, a]))
     label = f"ridge {si(roof.ridge_point, 'FLOP/B')}"
-    traces.append(dict(
-        type="scatter", mode="markers+text", name=label, hoverinfo="name", showlegend=False,
-        x=[roof.ridge_point], y=[roof.peak_flops], text=[label], textposition="bottom right",
-        marker=dict(symbol="diamond", size=9, color=GREY)))
+    traces.append(
+        dict(
+            type="scatter",
+            mode="markers+text",
+            name=label,
+            hoverinfo="name",
+            showlegend=False,
+            x=[roof.ridge_point],
+            y=[roof.peak_flops],
+            text=[label],
+            textposition="bottom right",
+            marker=dict(symbol="diamond", size=9, color=GREY),
+        )
+    )
     return [*bands, *traces]
 
 
 def _earlier_traces(roof: Roof, later: Roof, low: float, high: float) -> list[dict]:
     "Faint lines of a roof, where a later one has none within three per cent."
-    def gone(rate, others): return all(abs(rate / x - 1) > 0.03 for x in others)
-    def beside(rate, others): return "top left" if rate > min(others, key=lambda x: abs(x - rate)) else "bottom right"
+
+    def gone(rate, others):
+        return all(abs(rate / x - 1) > 0.03 for x in others)
+
+    def beside(rate, others):
+        return "top left" if rate > min(others, key=lambda x: abs(x - rate)) else "bottom right"
+
     slopes, flats = _slopes(roof), _flats(roof)
     lines = []
-    for i, (rate, (name, _)) in enumerate(x for x in sorted(slopes.items()) if gone(x[0], _slopes(later))):
+    for i, (rate, (name, _)) in enumerate(
+        x for x in sorted(slopes.items()) if gone(x[0], _slopes(later))
+    ):
         end = max(flats) / rate
         at = low * (end / low) ** (0.55 + 0.12 * i)
-        lines.append((f"{text(name)} {si(rate, 'B/s')}", [low, at, end], [low * rate, at * rate, max(flats)],
-                      beside(rate, _slopes(later))))
+        lines.append(
+            (
+                f"{text(name)} {si(rate, 'B/s')}",
+                [low, at, end],
+                [low * rate, at * rate, max(flats)],
+                beside(rate, _slopes(later)),
+            )
+        )
     for rate, (name, _, least) in (x for x in flats.items() if gone(x[0], _flats(later))):
         start = rate / max(slopes)
         at = start * (high / start) ** 0.5
-        lines.append((f"{text(name)} {'≥ ' * least}{si(rate, 'FLOP/s')}", [start, at, high], [rate] * 3,
-                      beside(rate, _flats(later))))
-    return [dict(type="scatter", mode="lines+text", name=f"before: {label}", hoverinfo="name", showlegend=False,
-                 x=x, y=y, text=["", f"before: {label}", ""], textposition=beside, opacity=0.6,
-                 line=dict(color=GREY, width=1, dash="dot")) for label, x, y, beside in lines]
+        lines.append(
+            (
+                f"{text(name)} {'≥ ' * least}{si(rate, 'FLOP/s')}",
+                [start, at, high],
+                [rate] * 3,
+                beside(rate, _flats(later)),
+            )
+        )
+    return [
+        dict(
+            type="scatter",
+            mode="lines+text",
+            name=f"before: {label}",
+            hoverinfo="name",
+            showlegend=False,
+            x=x,
+            y=y,
+            text=["", f"before: {label}", ""],
+            textposition=beside,
+            opacity=0.6,
+            line=dict(color=GREY, width=1, dash="dot"),
+        )
+        for label, x, y, beside in lines
+    ]
 
 
 def _decade(x: float, step: int) -> float:
@@ -175,9 +277,9 @@ def _decade(x: float, step: int) -> float:
 
 def frame(
     points: Sequence[RooflinePoint],  # that the axes are to hold
-    roof: Roof,                       # whose ceilings and levels are drawn
-    title: str,                       # above the figure
-    earlier: Roof | None = None,      # drawn faintly where it is another
+    roof: Roof,  # whose ceilings and levels are drawn
+    title: str,  # above the figure
+    earlier: Roof | None = None,  # drawn faintly where it is another
 ) -> "Figure":
     "Axes and roof, without points."
     import plotly.graph_objects as go
@@ -188,38 +290,70 @@ def frame(
     rates = [p.achieved_gflops * 1e9 for p in shown]
     roofs = [roof, *([earlier] if earlier else [])]
     bottom = _decade(min([*rates, *(low * r.peak_bandwidth for r in roofs)]), -1)
-    top = max([*(x for r in roofs for x in (r.peak_flops, *(c.flops_per_s for c in r.ceilings))), *rates])
-    axis = dict(type="log", gridcolor="rgba(122,133,148,0.25)", linecolor=GREY, zeroline=False, dtick=1,
-                exponentformat="SI")
-    lines = [*(_earlier_traces(earlier, roof, low, high) if earlier else []), *_roof_traces(roof, low, high)]
+    top = max(
+        [*(x for r in roofs for x in (r.peak_flops, *(c.flops_per_s for c in r.ceilings))), *rates]
+    )
+    axis = dict(
+        type="log",
+        gridcolor="rgba(122,133,148,0.25)",
+        linecolor=GREY,
+        zeroline=False,
+        dtick=1,
+        exponentformat="SI",
+    )
+    lines = [
+        *(_earlier_traces(earlier, roof, low, high) if earlier else []),
+        *_roof_traces(roof, low, high),
+    ]
     fig = go.Figure([go.Scatter({k: v for k, v in t.items() if k != "type"}) for t in lines])
     fig.update_layout(
-        title=dict(text=text(title), x=0, xref="paper"), font=dict(color=GREY, family="system-ui, sans-serif"),
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", margin=dict(l=70, r=20, t=50, b=110), height=580,
+        title=dict(text=text(title), x=0, xref="paper"),
+        font=dict(color=GREY, family="system-ui, sans-serif"),
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        margin=dict(l=70, r=20, t=50, b=110),
+        height=580,
         legend=dict(orientation="h", y=-0.13, yanchor="top", x=0, itemsizing="constant"),
-        hoverlabel=dict(align="left"), modebar=dict(bgcolor="rgba(0,0,0,0)", color=GREY, activecolor=COLORS["memory"]),
-        xaxis=dict(title="Arithmetic intensity (FLOP/byte)", range=[math.log10(low), math.log10(high)], **axis),
-        yaxis=dict(title="Achieved (FLOP/s)", range=[math.log10(bottom), math.log10(top * 2.5)], **axis))
+        hoverlabel=dict(align="left"),
+        modebar=dict(bgcolor="rgba(0,0,0,0)", color=GREY, activecolor=COLORS["memory"]),
+        xaxis=dict(
+            title="Arithmetic intensity (FLOP/byte)",
+            range=[math.log10(low), math.log10(high)],
+            **axis,
+        ),
+        yaxis=dict(
+            title="Achieved (FLOP/s)", range=[math.log10(bottom), math.log10(top * 2.5)], **axis
+        ),
+    )
     note = left_out(points)
     if any(x.interval for x in (*roof.ceilings, *roof.levels)):
         note = f"Grey bands: intervals of ceilings and levels. {note}".rstrip()
     if note:
-        fig.add_annotation(text=text(note), xref="paper", yref="paper", x=0, y=0, yshift=-98, showarrow=False,
-                           xanchor="left", font=dict(size=12))
+        fig.add_annotation(
+            text=text(note),
+            xref="paper",
+            yref="paper",
+            x=0,
+            y=0,
+            yshift=-98,
+            showarrow=False,
+            xanchor="left",
+            font=dict(size=12),
+        )
     return fig
 
 
 def size(
     share: float,  # of the time, 0 to 1
-) -> float:        # px, diameter
+) -> float:  # px, diameter
     "Marker size: its area grows with the share of time, never too small to point at."
     return max(7.0, 70 * math.sqrt(max(share, 0.0)))
 
 
 def figure(
     points: Sequence[RooflinePoint],  # of a run
-    roof: Roof,                       # that they were judged by
-    title: str = "Roofline",          # above the figure
+    roof: Roof,  # that they were judged by
+    title: str = "Roofline",  # above the figure
 ) -> "Figure":
     "The points under the roof: sized by their share of time, coloured by their bound."
     import plotly.graph_objects as go
@@ -227,18 +361,30 @@ def figure(
     fig = frame(points, roof, title)
     for bound, color in COLORS.items():
         mine = [p for p in points if drawable(p) and p.bound == bound]
-        if not mine: continue
+        if not mine:
+            continue
         mine.sort(key=lambda p: -p.share)  # small ones on top
-        fig.add_trace(go.Scatter(
-            x=[p.arithmetic_intensity for p in mine], y=[p.achieved_gflops * 1e9 for p in mine], mode="markers",
-            marker=dict(size=[size(p.share) for p in mine], color=color, opacity=0.75,
-                        line=dict(width=1, color="rgba(255,255,255,0.6)")),
-            name=f"{bound} bound", hovertemplate="%{hovertext}<extra></extra>", hovertext=[hover(p) for p in mine]))
+        fig.add_trace(
+            go.Scatter(
+                x=[p.arithmetic_intensity for p in mine],
+                y=[p.achieved_gflops * 1e9 for p in mine],
+                mode="markers",
+                marker=dict(
+                    size=[size(p.share) for p in mine],
+                    color=color,
+                    opacity=0.75,
+                    line=dict(width=1, color="rgba(255,255,255,0.6)"),
+                ),
+                name=f"{bound} bound",
+                hovertemplate="%{hovertext}<extra></extra>",
+                hovertext=[hover(p) for p in mine],
+            )
+        )
     return fig
 
 
 def run_figure(
-    run: "Run",                # that is shown
+    run: "Run",  # that is shown
     title: str | None = None,  # above the figure; None: the model's name and the roof's
 ) -> "Figure":
     "A run's points under its roof; the title says so where the machine changed meanwhile."
@@ -248,18 +394,29 @@ def run_figure(
 
 # %% ../../nbs/analysis/report/plot.ipynb #a1a02899
 ARROWS = {  # verdict: (colour, dash, width)
-    "noise": (GREY, "dot", 1), "–": (GREY, "dot", 1),
-    "faster": ("#2b88c9", "solid", 2), "slower": ("#d55e00", "dash", 2),
-    "faster?": ("#2b88c9", "longdashdot", 1), "slower?": ("#d55e00", "dashdot", 1)}
-_TOLD = {"noise": "noise", "–": "no verdict", "faster?": "faster, or the machine", "slower?": "slower, or the machine"}
+    "noise": (GREY, "dot", 1),
+    "–": (GREY, "dot", 1),
+    "faster": ("#2b88c9", "solid", 2),
+    "slower": ("#d55e00", "dash", 2),
+    "faster?": ("#2b88c9", "longdashdot", 1),
+    "slower?": ("#d55e00", "dashdot", 1),
+}
+_TOLD = {
+    "noise": "noise",
+    "–": "no verdict",
+    "faster?": "faster, or the machine",
+    "slower?": "slower, or the machine",
+}
 _ALONE = {"only before": "circle-open", "only after": "diamond-open"}
 
 
 def arrows(
-    moves: Sequence[tuple],  # (point before, point after, verdict); None where one run does not have it
-    roof: Roof,              # of the later run
-    earlier: Roof | None = None,       # of the earlier one; None: the same
-    title: str = "Before and after",   # above the figure
+    moves: Sequence[
+        tuple
+    ],  # (point before, point after, verdict); None where one run does not have it
+    roof: Roof,  # of the later run
+    earlier: Roof | None = None,  # of the earlier one; None: the same
+    title: str = "Before and after",  # above the figure
 ) -> "Figure":
     "Every part that both runs have as an arrow from before to after, what one has as a mark."
     import plotly.graph_objects as go
@@ -267,30 +424,61 @@ def arrows(
     fig = frame([p for a, b, _ in moves for p in (a, b) if p], roof, title, earlier)
     hovered = dict(hovertemplate="%{hovertext}<extra></extra>")
     for verdict, (color, dash, width) in ARROWS.items():
-        mine = [(a, b) for a, b, v in moves if v == verdict and a and b and drawable(a) and drawable(b)]
-        if not mine: continue
+        mine = [
+            (a, b) for a, b, v in moves if v == verdict and a and b and drawable(a) and drawable(b)
+        ]
+        if not mine:
+            continue
         told, faint = _TOLD.get(verdict, verdict), color == GREY
+
         def places(points):
-            return dict(x=[p and p.arithmetic_intensity for p in points],
-                        y=[p and p.achieved_gflops * 1e9 for p in points])
-        def said(p, which, told=told): return f"{which}, {told}<br>{hover(p)}"
+            return dict(
+                x=[p and p.arithmetic_intensity for p in points],
+                y=[p and p.achieved_gflops * 1e9 for p in points],
+            )
+
+        def said(p, which, told=told):
+            return f"{which}, {told}<br>{hover(p)}"
+
         common = dict(name=told, legendgroup=told, opacity=0.6 if faint else 1, **hovered)
         # The head points away from the point before it, for which plotly draws no mark of its own.
-        fig.add_trace(go.Scatter(
-            **places([p for a, b in mine for p in (a, b, None)]), **common, mode="lines+markers",
-            line=dict(color=color, width=width, dash=dash),
-            hovertext=[x for a, b in mine for x in (said(a, "before"), said(b, "after"), "")],
-            marker=dict(symbol="arrow", size=8 if faint else 13, color=color, angleref="previous")))
-        fig.add_trace(go.Scatter(
-            **places([a for a, _ in mine]), **common, mode="markers", hovertext=[said(a, "before") for a, _ in mine],
-            marker=dict(symbol="circle", size=4 if faint else 7, color=color), showlegend=False))
+        fig.add_trace(
+            go.Scatter(
+                **places([p for a, b in mine for p in (a, b, None)]),
+                **common,
+                mode="lines+markers",
+                line=dict(color=color, width=width, dash=dash),
+                hovertext=[x for a, b in mine for x in (said(a, "before"), said(b, "after"), "")],
+                marker=dict(
+                    symbol="arrow", size=8 if faint else 13, color=color, angleref="previous"
+                ),
+            )
+        )
+        fig.add_trace(
+            go.Scatter(
+                **places([a for a, _ in mine]),
+                **common,
+                mode="markers",
+                hovertext=[said(a, "before") for a, _ in mine],
+                marker=dict(symbol="circle", size=4 if faint else 7, color=color),
+                showlegend=False,
+            )
+        )
     for verdict, symbol in _ALONE.items():
         mine = [a or b for a, b, v in moves if v == verdict and drawable(a or b)]
-        if not mine: continue
-        fig.add_trace(go.Scatter(
-            x=[p.arithmetic_intensity for p in mine], y=[p.achieved_gflops * 1e9 for p in mine], mode="markers",
-            marker=dict(symbol=symbol, size=9, color=COLORS["overhead"], line=dict(width=2)), name=verdict,
-            **hovered, hovertext=[f"{verdict}<br>{hover(p)}" for p in mine]))
+        if not mine:
+            continue
+        fig.add_trace(
+            go.Scatter(
+                x=[p.arithmetic_intensity for p in mine],
+                y=[p.achieved_gflops * 1e9 for p in mine],
+                mode="markers",
+                marker=dict(symbol=symbol, size=9, color=COLORS["overhead"], line=dict(width=2)),
+                name=verdict,
+                **hovered,
+                hovertext=[f"{verdict}<br>{hover(p)}" for p in mine],
+            )
+        )
     title = dict(text="circle: before, arrow head: after")
     fig.update_layout(legend=dict(title=title, itemsizing="trace", itemwidth=60))
     return fig

@@ -18,18 +18,23 @@ from .html import Html, el, words
 @dataclass(frozen=True)
 class Axis:
     "A range of numbers along a stretch of pixels."
+
     low: float
     high: float
-    start: float       # px, of `low`
-    end: float         # px, of `high`
+    start: float  # px, of `low`
+    end: float  # px, of `high`
     log: bool = True
 
     def at(
         self,
         x: float,  # a number; beyond the range it lies beyond the stretch
-    ) -> float:    # px
+    ) -> float:  # px
         "Where a number lies."
-        a, b, x = (math.log(v) for v in (self.low, self.high, x)) if self.log else (self.low, self.high, x)
+        a, b, x = (
+            (math.log(v) for v in (self.low, self.high, x))
+            if self.log
+            else (self.low, self.high, x)
+        )
         return self.start + (x - a) / (b - a) * (self.end - self.start)
 
     def ticks(
@@ -38,11 +43,13 @@ class Axis:
     ) -> list[float]:
         "Round numbers within the range, rising."
         decades = math.log10(self.high / self.low) if self.log else 0
-        if decades < 0.8: return _even(self.low, self.high, most)
+        if decades < 0.8:
+            return _even(self.low, self.high, most)
         found: list[float] = []
         for leads in ((1, 2, 5), (1, 3), (1,)):
             found = _leading(self.low, self.high, leads)
-            if len(found) <= most: return found
+            if len(found) <= most:
+                return found
         step = math.ceil(len(found) / most)
         first = next((i for i, x in enumerate(found) if round(math.log10(x)) % step == 0), 0)
         return found[first::step]
@@ -50,7 +57,12 @@ class Axis:
 
 def _leading(low: float, high: float, leads: Sequence[int]) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    return [x for e in range(first, last + 1) for lead in leads if low <= (x := float(f"{lead}e{e}")) <= high]
+    return [
+        x
+        for e in range(first, last + 1)
+        for lead in leads
+        if low <= (x := float(f"{lead}e{e}")) <= high
+    ]
 
 
 def _even(low: float, high: float, most: int) -> list[float]:
@@ -60,20 +72,22 @@ def _even(low: float, high: float, most: int) -> list[float]:
     for step in (s * power for s in (1, 2, 2.5, 5, 10, 20)):
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         found = [float(f"{i * step:.12g}") for i in range(first, last + 1)]
-        if len(found) <= most: break
+        if len(found) <= most:
+            break
     return found
 
 
 def axis(
     numbers: Iterable[float],  # that it has to show
-    start: float,              # px, of the lowest
-    end: float,                # px, of the highest
-    log: bool = True,          # where all numbers are above 0; else the axis is linear
-    least: float = 1.3,        # the highest over the lowest, at least, for noise is no mountain range
+    start: float,  # px, of the lowest
+    end: float,  # px, of the highest
+    log: bool = True,  # where all numbers are above 0; else the axis is linear
+    least: float = 1.3,  # the highest over the lowest, at least, for noise is no mountain range
 ) -> Axis:
     "An axis with a little room at both ends; raises `InputError` where there is nothing to show."
     kept = [float(x) for x in numbers if math.isfinite(x)]
-    if not kept: raise InputError("An axis needs a number.")
+    if not kept:
+        raise InputError("An axis needs a number.")
     low, high = min(kept), max(kept)
     if log and low > 0:
         wide = math.sqrt(max(1.0, least * low / high)) * (high / low) ** 0.05
@@ -84,26 +98,33 @@ def axis(
 # %% ../../nbs/analysis/report/svg.ipynb #2e521b84
 COLOURS = 8
 SHAPES = (  # paths around 0,0
-    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.6-3.6h7.2v7.2h-7.2z", "M0-4.8L4.6 3.4H-4.6z",
+    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+    "M-3.6-3.6h7.2v7.2h-7.2z",
+    "M0-4.8L4.6 3.4H-4.6z",
     "M0-5.2L5.2 0L0 5.2L-5.2 0z",
-    "M0 4.8L4.6-3.4H-4.6z", "M-4-4L4 4M-4 4L4-4", "M-5 0H5M0-5V5", "M-4.5-2.5h9v5h-9z")
+    "M0 4.8L4.6-3.4H-4.6z",
+    "M-4-4L4 4M-4 4L4-4",
+    "M-5 0H5M0-5V5",
+    "M-4.5-2.5h9v5h-9z",
+)
 
 
 def style_of(
     i: int,  # a line's number
-) -> str:    # classes
+) -> str:  # classes
     "What a line looks like."
     return f"s{i % COLOURS} d{i // COLOURS % 3}"
 
 
-def _px(x: float) -> str: return f"{x:.1f}".removesuffix(".0")
+def _px(x: float) -> str:
+    return f"{x:.1f}".removesuffix(".0")
 
 
 def mark(
-    x: float,              # px
-    y: float,              # px
-    i: int = 0,            # number of its line
-    tip: str = "",         # shown when pointed at
+    x: float,  # px
+    y: float,  # px
+    i: int = 0,  # number of its line
+    tip: str = "",  # shown when pointed at
     row: int | None = None,  # that it is of
 ) -> Html:
     "A point of a line."
@@ -113,34 +134,44 @@ def mark(
 
 def path(
     points: Sequence[tuple[float, float]],  # px
-    classes: str,                           # of the style sheet
+    classes: str,  # of the style sheet
 ) -> Html:
     "A line through points."
     return el("path", d="M" + "L".join(f"{_px(x)} {_px(y)}" for x, y in points), cls=classes)
 
 
 def bar(
-    x: float,         # px
-    low: float,       # px
-    high: float,      # px
-    i: int,           # number of its line
-    capped: bool,     # True: an interval; False: a range, drawn thin and dotted
+    x: float,  # px
+    low: float,  # px
+    high: float,  # px
+    i: int,  # number of its line
+    capped: bool,  # True: an interval; False: a range, drawn thin and dotted
 ) -> Html:
     "How sure a point is."
     caps = f"M{_px(x - 3)} {_px(low)}h6M{_px(x - 3)} {_px(high)}h6" if capped else ""
-    return el("path", d=f"M{_px(x)} {_px(low)}V{_px(high)}{caps}", cls=f"s{i % COLOURS} " + ("ci" if capped else "rg"))
+    return el(
+        "path",
+        d=f"M{_px(x)} {_px(low)}V{_px(high)}{caps}",
+        cls=f"s{i % COLOURS} " + ("ci" if capped else "rg"),
+    )
 
 
 def label(
-    x: float,             # px
-    y: float,             # px, of the foot of the letters
-    text: object,         # shown as it is
+    x: float,  # px
+    y: float,  # px, of the foot of the letters
+    text: object,  # shown as it is
     anchor: str = "start",  # "start", "middle" or "end"
-    classes: str = "",    # of the style sheet
+    classes: str = "",  # of the style sheet
 ) -> Html:
     "A text in a chart."
-    return el("text", words(text, 60), x=_px(x), y=_px(y), text_anchor=None if anchor == "start" else anchor,
-              cls=classes or None)
+    return el(
+        "text",
+        words(text, 60),
+        x=_px(x),
+        y=_px(y),
+        text_anchor=None if anchor == "start" else anchor,
+        cls=classes or None,
+    )
 
 # %% ../../nbs/analysis/report/svg.ipynb #2854f134
 WIDTH, HEIGHT = 420, 300
@@ -152,20 +183,23 @@ def _apart(places: Iterable[tuple[float, str]], letter: float = 7.2) -> list[tup
     kept, end = [], -math.inf
     for x, text in sorted(places):
         half = letter * len(text) / 2
-        if x - half > end + 4 and x + half < WIDTH: kept.append((x, text)); end = x + half
+        if x - half > end + 4 and x + half < WIDTH:
+            kept.append((x, text))
+            end = x + half
     return kept
 
 
 def chart(
-    key: str,           # a name that no other chart of the page has
-    title: str,         # what it shows
-    description: str,   # the same in a sentence or two, with what can be seen in it
-    x: Axis,            # from `LEFT` to `RIGHT`
-    y: Axis,            # from `BOTTOM` to `TOP`
+    key: str,  # a name that no other chart of the page has
+    title: str,  # what it shows
+    description: str,  # the same in a sentence or two, with what can be seen in it
+    x: Axis,  # from `LEFT` to `RIGHT`
+    y: Axis,  # from `BOTTOM` to `TOP`
     names: tuple[str, str],  # of the axes
     tell: tuple[Callable[[float], str], Callable[[float], str]],  # a tick of x, of y -> its label
     marks: Iterable[object],  # what is drawn in it
-    at: Sequence[tuple[float, str]] | None = None,  # ticks of x, (number, label); None: round numbers
+    at: Sequence[tuple[float, str]]
+    | None = None,  # ticks of x, (number, label); None: round numbers
 ) -> Html:
     "A chart."
     grid = "".join(f"M{LEFT} {_px(y.at(v))}H{RIGHT}" for v in y.ticks())
@@ -173,13 +207,21 @@ def chart(
     places = [(x.at(v), text) for v, text in ticks]
     grid += "".join(f"M{_px(px)} {TOP}V{BOTTOM}" for px, _ in places if len(places) < 40)
     return el(
-        "svg", el("title", title, id=f"{key}-t"), el("desc", description, id=f"{key}-d"),
+        "svg",
+        el("title", title, id=f"{key}-t"),
+        el("desc", description, id=f"{key}-d"),
         el("path", d=grid, cls="grid") if grid else None,
         el("path", d=f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}", cls="axes"),
         *(label(LEFT - 7, y.at(v) + 4, tell[1](v), "end") for v in y.ticks()),
         *(label(px, BOTTOM + 18, text, "middle") for px, text in _apart(places)),
-        label(4, 14, names[1], classes="what"), label(RIGHT, HEIGHT - 6, names[0], "end", "what"), *marks,
-        viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_labelledby=f"{key}-t {key}-d", cls="chart")
+        label(4, 14, names[1], classes="what"),
+        label(RIGHT, HEIGHT - 6, names[0], "end", "what"),
+        *marks,
+        viewBox=f"0 0 {WIDTH} {HEIGHT}",
+        role="img",
+        aria_labelledby=f"{key}-t {key}-d",
+        cls="chart",
+    )
 
 
 def swatch(
@@ -188,4 +230,13 @@ def swatch(
 ) -> Html:
     "A line's look, for a legend."
     line = path([(1, 7), (27, 7)], f"ln {style_of(i)}") if lines else None
-    return el("svg", line, mark(14, 7, i), viewBox="0 0 28 14", width=28, height=14, aria_hidden="true", cls="swatch")
+    return el(
+        "svg",
+        line,
+        mark(14, 7, i),
+        viewBox="0 0 28 14",
+        width=28,
+        height=14,
+        aria_hidden="true",
+        cls="swatch",
+    )

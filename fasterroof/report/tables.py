@@ -18,16 +18,17 @@ def elide(
     width: int,  # characters
 ) -> str:
     "`name` in at most `width` characters, an ellipsis in its middle."
-    if len(name) <= width: return name
+    if len(name) <= width:
+        return name
     head = (width - 1) // 3
-    return f"{name[:head]}…{name[len(name) - (width - 1 - head):]}"
+    return f"{name[:head]}…{name[len(name) - (width - 1 - head) :]}"
 
 
 def text_table(
-    headings: Sequence[str],         # the first two are of names, to the left
+    headings: Sequence[str],  # the first two are of names, to the left
     rows: Sequence[Sequence[str]],  # cells, as text, a list a row
-    width: int = 80,                 # characters, of the terminal
-    styles: dict | None = None,      # a cell's text -> its colour
+    width: int = 80,  # characters, of the terminal
+    styles: dict | None = None,  # a cell's text -> its colour
 ) -> "Table":
     "A table for a terminal, no wider than it."
     from rich.table import Table
@@ -48,9 +49,9 @@ def text_table(
 
 
 def plain_table(
-    headings: Sequence[str],        # the last is of kernels, and gives way
+    headings: Sequence[str],  # the last is of kernels, and gives way
     rows: Sequence[Sequence[str]],  # cells, as text, a list a row
-    width: int = 80,                # characters, of the terminal
+    width: int = 80,  # characters, of the terminal
 ) -> "Table":
     "A table of figures for a terminal, no wider than it: words to the left, figures to the right."
     from rich.table import Table
@@ -60,31 +61,38 @@ def plain_table(
     last = max(8, width - sum(widths[:-1]) - len(headings))
     t = Table(box=None, padding=(0, 1, 0, 0), header_style="bold underline")
     for heading in headings:
-        t.add_column(heading, justify="left" if heading in (*headings[:2], headings[-1]) else "right", no_wrap=True)
-    for row in rows: t.add_row(*map(Text, [*row[:-1], elide(row[-1], last)]))
+        t.add_column(
+            heading,
+            justify="left" if heading in (*headings[:2], headings[-1]) else "right",
+            no_wrap=True,
+        )
+    for row in rows:
+        t.add_row(*map(Text, [*row[:-1], elide(row[-1], last)]))
     return t
 
 # %% ../../nbs/analysis/report/tables.ipynb #2b10aff6
 def folded_table(
-    headings: Sequence[str],        # the last is of sentences, which go on in further lines
+    headings: Sequence[str],  # the last is of sentences, which go on in further lines
     rows: Sequence[Sequence[str]],  # cells, as text, a list a row
-    width: int = 80,                # characters, of the terminal
+    width: int = 80,  # characters, of the terminal
 ) -> "Table":
     "A table for a terminal, no wider than it, whose last column holds as many words as it needs."
     from rich.table import Table
     from rich.text import Text
 
     t = Table(box=None, padding=(0, 1, 0, 0), header_style="bold underline", width=width)
-    for heading in headings[:-1]: t.add_column(heading, no_wrap=True)
+    for heading in headings[:-1]:
+        t.add_column(heading, no_wrap=True)
     t.add_column(headings[-1], overflow="fold", ratio=1)
-    for row in rows: t.add_row(*map(Text, row))
+    for row in rows:
+        t.add_row(*map(Text, row))
     return t
 
 # %% ../../nbs/analysis/report/tables.ipynb #81398079
 def html_table(
     headings: Sequence[str],  # a text each; the columns "bound" get a coloured dot
     rows: Sequence[Sequence[tuple]],  # cells: (text, sort key or None)
-    classes: str = "sortable",        # CSS classes; "sortable" makes its headings sort
+    classes: str = "sortable",  # CSS classes; "sortable" makes its headings sort
 ):
     "An HTML table as a fastcore component; a column with sort keys sorts by them."
     from fastcore.xml import Button, Table, Tbody, Td, Th, Thead, Tr
@@ -92,10 +100,20 @@ def html_table(
     from fasterroof.report.plot import COLORS
 
     def cell(heading, content, key):
-        dot = {"cls": "bound", "style": f"--dot:{COLORS[content]}"} if heading == "bound" and content in COLORS else {}
-        return Td(content, **dot, **({} if key is None else {"data_v": repr(key) if key == key else ""}))
+        dot = (
+            {"cls": "bound", "style": f"--dot:{COLORS[content]}"}
+            if heading == "bound" and content in COLORS
+            else {}
+        )
+        return Td(
+            content, **dot, **({} if key is None else {"data_v": repr(key) if key == key else ""})
+        )
 
-    head = Tr(*(
-        Th(Button(h, type="button"), scope="col", **({"cls": "bound"} if h == "bound" else {})) for h in headings))
+    head = Tr(
+        *(
+            Th(Button(h, type="button"), scope="col", **({"cls": "bound"} if h == "bound" else {}))
+            for h in headings
+        )
+    )
     body = (Tr(*(cell(h, *c) for h, c in zip(headings, row, strict=True))) for row in rows)
     return Table(Thead(head), Tbody(*body), cls=classes)

@@ -22,7 +22,15 @@ from .run import Run
 from .session import Workload, measure_run
 from .torch_workload import TorchWorkload
 from ..work.op import judged_in
-from ..work.program import Program, call_arguments, check_call, device_of, model_name, original, speaks_jax
+from fasterroof.work.program import (
+    Program,
+    call_arguments,
+    check_call,
+    device_of,
+    model_name,
+    original,
+    speaks_jax,
+)
 from ..work.tracer import trace
 
 if TYPE_CHECKING:
@@ -35,15 +43,20 @@ class RooflineAnalyzer:
 
     def __init__(
         self,
-        model: Callable,             # a module or another callable
-        sample: object,              # what to call it with: a tensor, a tuple, or a dict of keyword arguments
-        peaks: Roof | None = None,   # the roof; None: measured for the device and the modes that the model uses
+        model: Callable,  # a module or another callable
+        sample: object,  # what to call it with: a tensor, a tuple, or a dict of keyword arguments
+        peaks: (
+            Roof | None
+        ) = None,  # the roof; None: measured for the device and the modes that the model uses
         *,
-        loss: "Callable | bool | None" = None,  # of the model's output, to train; True: the output's own; None: forward
-        optimizer: object = None,    # an optimizer, or a function that makes one (`torch.optim.AdamW`); None: no step
-        name: str | None = None,     # shown in reports; None: the model's class
+        # of the model's output, to train; True: the output's own; None: forward
+        loss: "Callable | bool | None" = None,
+        # an optimizer, or a function that makes one (`torch.optim.AdamW`); None: no step
+        optimizer: object = None,
+        name: str | None = None,  # shown in reports; None: the model's class
     ) -> None:
-        if peaks is not None: check_peaks(peaks, None)
+        if peaks is not None:
+            check_peaks(peaks, None)
         self.args: tuple[Any, ...]
         self.kwargs: dict[str, Any]
         self.args, self.kwargs = call_arguments(sample)
@@ -59,48 +72,72 @@ class RooflineAnalyzer:
     def profile(
         self,
         device: str | torch.device | None = None,  # None: where the model is
-        warmup: int = 5,                           # plain runs before anything is measured
-        steps: int = 20,                           # plain runs and profiled runs, in turn
+        warmup: int = 5,  # plain runs before anything is measured
+        steps: int = 20,  # plain runs and profiled runs, in turn
     ) -> list[RooflinePoint]:
         """Run the model and place its parts under the roof; the result stays in `run`.
 
         Raises `ModelError` if the model raises, `DeviceError` for a device that is absent,
         `InputError` for other arguments.
         The model, the sample and all settings are afterwards as they were."""
-        self._run = measure_run(self._workload(device), peaks=self.peaks, warmup=warmup, steps=steps)
+        self._run = measure_run(
+            self._workload(device), peaks=self.peaks, warmup=warmup, steps=steps
+        )
         return self.results
 
     def _workload(self, device: str | torch.device | None) -> Workload:
-        "What a session measures: a torch program on its device, or a JAX function where its arrays are."
+        """What a session measures: a torch program on its device, or a JAX function where its
+        arrays are."""
         called = self.args, self.kwargs
         if not speaks_jax(self.model, called):
             program = Program(self.model, self.args, self.kwargs, self.loss, self.optimizer)
-            return TorchWorkload(program, device_of(self.model, called) if device is None else device, self.name)
+            return TorchWorkload(
+                program, device_of(self.model, called) if device is None else device, self.name
+            )
         from fasterroof.roofline.jax_workload import JaxWorkload
 
         if device is not None or self.loss is not None:
-            raise InputError("A JAX function runs where its arrays are and is its own training step: "
-                             "profile jax.grad(f) or your update, without device, loss and optimizer.")
+            raise InputError(
+                "A JAX function runs where its arrays are and is its own training step: "
+                "profile jax.grad(f) or your update, without device, loss and optimizer."
+            )
         return JaxWorkload(self.model, self.args, self.kwargs, self.name)
 
     def estimate(
         self,
-        roof: Roof | Chip | str | None = None,  # a roof, a chip, or its name: "H100 SXM"; None: the analyzer's own
-        mode: str | None = None,  # compute mode that floating-point work is judged by; None: each operation's own
+        roof: (
+            Roof | Chip | str | None
+        ) = None,  # a roof, a chip, or its name: "H100 SXM"; None: the analyzer's own
+        mode: (
+            str
+            # compute mode that floating-point work is judged by; None: each operation's own
+            | None
+        ) = None,
     ) -> list[RooflinePoint]:
-        """The points under a roof without running the model: time is the floor, `measured` is False.
+        """The points under a roof without running the model: time is the floor, `measured` is
+        False.
 
         Under a GPU's datasheet attention is counted as the fused kernel that runs there.
-        Raises `ModelError` if the model raises, `InputError` without a roof and for a chip that is not known."""
+        Raises `ModelError` if the model raises, `InputError` without a roof and for a chip
+        that is not known."""
         sheet = chip(roof) if isinstance(roof, str) else roof if isinstance(roof, Chip) else None
         roof = chip_roof(sheet) if sheet else roof or self.peaks
         if not isinstance(roof, Roof):
-            raise InputError("estimate needs a Roof: estimate(measure_peaks()), estimate(\"H100 SXM\") or any other "
-                             "chip's name, or Roof(peak_flops, peak_bandwidth).")
-        fused = sheet is not None and sheet.kind == "gpu" and not speaks_jax(self.model, (self.args, self.kwargs))
-        how = {"target": "cuda"} if fused and "target" not in self.kwargs else {}  # (such a model is refused)
+            raise InputError(
+                'estimate needs a Roof: estimate(measure_peaks()), estimate("H100 SXM") or any'
+                " other chip's name, or Roof(peak_flops, peak_bandwidth)."
+            )
+        fused = (
+            sheet is not None
+            and sheet.kind == "gpu"
+            and not speaks_jax(self.model, (self.args, self.kwargs))
+        )
+        how = (
+            {"target": "cuda"} if fused and "target" not in self.kwargs else {}
+        )  # (such a model is refused)
         with preserved(self.model), torch.no_grad():
-            if isinstance(self.model, torch.nn.Module): self.model.eval()
+            if isinstance(self.model, torch.nn.Module):
+                self.model.eval()
             ops = judged_in(trace(self.model, *self.args, **how, **self.kwargs).ops, mode)
         warn_unplaced([op for op in ops if op.counted], roof, self.name)
         return list(estimate(ops, roof))
@@ -108,7 +145,8 @@ class RooflineAnalyzer:
     @property
     def run(self) -> Run:
         "The run that `profile` made."
-        if self._run is None: raise InputError("There is no run yet: call profile() first.")
+        if self._run is None:
+            raise InputError("There is no run yet: call profile() first.")
         return self._run
 
     @property
@@ -120,15 +158,32 @@ class RooflineAnalyzer:
         self,
         top: int | None = 10,  # rows; None: all
     ) -> "pd.DataFrame":
-        "The slowest points: time in ms, share in %, work in MFLOP and MB, intensity, rate, bound, utilization in %."
+        """The slowest points: time in ms, share in %, work in MFLOP and MB, intensity, rate, bound,
+        utilization in %."""
         import pandas as pd
 
-        def scaled(x, scale): return None if x is None else x / scale
-        frame = pd.DataFrame([{
-            "name": p.name, "type": p.type, "calls": p.calls, "time_ms": p.time_s * 1e3, "share_pct": 100 * p.share,
-            "mflop": scaled(p.flops, 1e6), "mb": p.bytes_moved / 1e6, "flop_per_byte": p.arithmetic_intensity,
-            "gflop_per_s": p.achieved_gflops, "bound": p.bound, "level": p.level, "utilization_pct": p.utilization_pct,
-        } for p in slowest(self.run.parts, top)])
+        def scaled(x, scale):
+            return None if x is None else x / scale
+
+        frame = pd.DataFrame(
+            [
+                {
+                    "name": p.name,
+                    "type": p.type,
+                    "calls": p.calls,
+                    "time_ms": p.time_s * 1e3,
+                    "share_pct": 100 * p.share,
+                    "mflop": scaled(p.flops, 1e6),
+                    "mb": p.bytes_moved / 1e6,
+                    "flop_per_byte": p.arithmetic_intensity,
+                    "gflop_per_s": p.achieved_gflops,
+                    "bound": p.bound,
+                    "level": p.level,
+                    "utilization_pct": p.utilization_pct,
+                }
+                for p in slowest(self.run.parts, top)
+            ]
+        )
         frame.attrs["unstable"] = list(self.run.unstable)
         return frame
 

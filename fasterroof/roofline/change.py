@@ -26,7 +26,8 @@ from .run import Run
 @dataclass(frozen=True)
 class Difference:
     "Something that two runs do not share."
-    group: str      # "machine", "versions", "threads", "clocks", "settings", or "work"
+
+    group: str  # "machine", "versions", "threads", "clocks", "settings", or "work"
     what: str
     before: object  # None: not known, or there is none
     after: object
@@ -35,26 +36,42 @@ class Difference:
     def __str__(self):
         def shown(x):
             return MISSING if x is None else si(x, self.unit) if self.unit else one_line(x, 60)
-        share = f" ({100 * (self.after / self.before - 1):+.0f} %)" if self.unit and self.before and self.after else ""
+
+        share = (
+            f" ({100 * (self.after / self.before - 1):+.0f} %)"
+            if self.unit and self.before and self.after
+            else ""
+        )
         return f"{one_line(self.what, 60)} {shown(self.before)} → {shown(self.after)}{share}"
 
 # %% ../../nbs/analysis/roofline/change.ipynb #d0a2881c
-_GROUPS = {"versions": ("versions.", "python", "gpu.cuda"), "threads": ("cpu.threads", "cpu.cpu"),
-           "machine": ("cpu.", "gpu.", "os", "device")}
+_GROUPS = {
+    "versions": ("versions.", "python", "gpu.cuda"),
+    "threads": ("cpu.threads", "cpu.cpu"),
+    "machine": ("cpu.", "gpu.", "os", "device"),
+}
 _ORDER = ("versions", "threads", "clocks", "machine", "settings")
 _MOMENT = ("time", "foreign_cpu_share")  # what differs between any two runs
 
 
 def _flat(d: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
     for k, v in d.items():
-        if isinstance(v, dict): yield from _flat(v, f"{prefix}{k}.")
-        else: yield f"{prefix}{k}", v
+        if isinstance(v, dict):
+            yield from _flat(v, f"{prefix}{k}.")
+        else:
+            yield f"{prefix}{k}", v
 
 
 def _rates(roof: Roof) -> dict[str, tuple[float, float, float, str]]:
     "What a roof says: name → value, the ends of its interval, unit."
-    def ends(x, value): return x.interval or (0.97 * value, 1.03 * value)
-    found = {f"memory {x.name}": (x.bandwidth, *ends(x, x.bandwidth), "B/s") for x in (*roof.levels, roof.main)}
+
+    def ends(x, value):
+        return x.interval or (0.97 * value, 1.03 * value)
+
+    found = {
+        f"memory {x.name}": (x.bandwidth, *ends(x, x.bandwidth), "B/s")
+        for x in (*roof.levels, roof.main)
+    }
     for c in filter(None, (*roof.ceilings, roof.find(None))):
         name = f"ceiling {c.mode or 'peak'}" + f" {c.unit}" * (c.unit != "any")
         found[name] = (c.flops_per_s, *ends(c, c.flops_per_s), rate_unit(c.mode))
@@ -63,25 +80,40 @@ def _rates(roof: Roof) -> dict[str, tuple[float, float, float, str]]:
 
 def differences(
     before: Run,  # one run
-    after: Run,   # another
+    after: Run,  # another
 ) -> tuple[Difference, ...]:
-    "What two runs do not share besides their points: versions, threads, clocks, machine and settings, in this order."
-    def group(key): return next((g for g, starts in _GROUPS.items() if key.startswith(starts)), "settings")
+    """What two runs do not share besides their points: versions, threads, clocks, machine and
+    settings, in this order."""
+
+    def group(key):
+        return next((g for g, starts in _GROUPS.items() if key.startswith(starts)), "settings")
+
     def settings(run):
-        named = {"model": run.model, "sample": run.sample, "device": run.device, "roof.name": run.roof.name}
+        named = {
+            "model": run.model,
+            "sample": run.sample,
+            "device": run.device,
+            "roof.name": run.roof.name,
+        }
         return dict(_flat(run.environment)) | named
+
     a, b = settings(before), settings(after)
-    found = [Difference(group(k), k.removeprefix("versions."), a.get(k), b.get(k))
-             for k in {**a, **b} if a.get(k) != b.get(k) and k not in _MOMENT
-             and not k.startswith("trace.")]
+    found = [
+        Difference(group(k), k.removeprefix("versions."), a.get(k), b.get(k))
+        for k in {**a, **b}
+        if a.get(k) != b.get(k) and k not in _MOMENT and not k.startswith("trace.")
+    ]
     looks = [run.guard.get("before", {}) for run in (before, after)]
     for what in looks[0]:
         pair = [look.get(what) for look in looks]
         if pair[1] and roof_changes({what: pair[0]}, {what: pair[1]}):
             found.append(Difference("clocks", what, *pair, unit_of(what)))
     a, b = _rates(before.roof), _rates(after.roof)
-    found += [Difference("clocks", k, a[k][0], b[k][0], a[k][3])
-              for k in a if k in b and (a[k][2] < b[k][1] or b[k][2] < a[k][1])]
+    found += [
+        Difference("clocks", k, a[k][0], b[k][0], a[k][3])
+        for k in a
+        if k in b and (a[k][2] < b[k][1] or b[k][2] < a[k][1])
+    ]
     return tuple(sorted(found, key=lambda d: _ORDER.index(d.group)))
 
 # %% ../../nbs/analysis/roofline/change.ipynb #200f887d
@@ -93,49 +125,76 @@ def _sum(points: Sequence[RooflinePoint], figure: str) -> float | None:
 def merged(
     points: Sequence[RooflinePoint],  # of one run, one at least
 ) -> RooflinePoint:
-    "Points as one: what they do and how long they take together; class and place are those of the longest."
-    if len(points) == 1: return points[0]
+    """Points as one: what they do and how long they take together; class and place are those of the
+    longest."""
+    if len(points) == 1:
+        return points[0]
     longest = max(points, key=lambda p: p.time_s or 0.0)
     names = [p.name for p in points]
     steps = {len(p.samples) for p in points}
-    samples = tuple(map(sum, zip(*(p.samples for p in points), strict=True))) if len(steps) == 1 else ()
-    added = ("calls", "flops", "executed_flops", "bytes_moved", "share", "floor_s", "cold_floor_s", "limit_s", "idle_s",
-             "contraction_flops")
+    samples = (
+        tuple(map(sum, zip(*(p.samples for p in points), strict=True))) if len(steps) == 1 else ()
+    )
+    added = (
+        "calls",
+        "flops",
+        "executed_flops",
+        "bytes_moved",
+        "share",
+        "floor_s",
+        "cold_floor_s",
+        "limit_s",
+        "idle_s",
+        "contraction_flops",
+    )
     unfused = [p.bytes_moved if p.unfused_bytes is None else p.unfused_bytes for p in points]
     return replace(
-        longest, name=" + ".join(names) if len(names) < 4 else f"{names[0]} + … + {names[-1]}",
-        type=f"{len(points)} points", **{figure: _sum(points, figure) for figure in added},
-        samples=samples, interval=median_interval(samples),
+        longest,
+        name=" + ".join(names) if len(names) < 4 else f"{names[0]} + … + {names[-1]}",
+        type=f"{len(points)} points",
+        **{figure: _sum(points, figure) for figure in added},
+        samples=samples,
+        interval=median_interval(samples),
         time_s=float(np.median(samples)) if samples else _sum(points, "time_s"),
         bound="undefined" if any(p.bound == "undefined" for p in points) else longest.bound,
         uncounted=tuple(dict.fromkeys(x for p in points for x in p.uncounted)),
-        measured=all(p.measured for p in points), lower_bound=any(p.lower_bound for p in points),
+        measured=all(p.measured for p in points),
+        lower_bound=any(p.lower_bound for p in points),
         peak_flops=longest.peak_flops if len({p.peak_flops for p in points}) == 1 else None,
         fused=tuple(dict.fromkeys(x for p in points for x in p.fused)),
-        unfused_bytes=sum(unfused) if any(p.fused for p in points) else None)
+        unfused_bytes=sum(unfused) if any(p.fused for p in points) else None,
+    )
 
 # %% ../../nbs/analysis/roofline/change.ipynb #bb8df9d8
 def same_setting(
     before: Run,  # one run
-    after: Run,   # another
+    after: Run,  # another
 ) -> bool:
-    "Whether versions, threads, machine and settings agree, so that a shift of everything is the machine's."
+    """Whether versions, threads, machine and settings agree, so that a shift of everything is the
+    machine's."""
     told = [d for d in differences(before, after) if d.what not in ("model", "sample", "roof.name")]
     return all(d.group == "clocks" for d in told)
 
 
 def machine_factors(
-    before: Run,             # with looks at the machine, or without
-    after: Run,              # another
-    level: str | None = "",  # memory level of the part; "" for a part that is not bound by memory; None: all looks
-    same: bool = True,       # whether looks of one run can be held against those of the other
-) -> tuple[float, float]:    # from 1 or less to 1 or more
-    "By how much the machine alone may have changed a time, as the looks of both runs tell; (1, 1) without them."
+    before: Run,  # with looks at the machine, or without
+    after: Run,  # another
+    level: str
+    # memory level of the part; "" for a part that is not bound by memory; None: all looks
+    | None = "",
+    same: bool = True,  # whether looks of one run can be held against those of the other
+) -> tuple[float, float]:  # from 1 or less to 1 or more
+    """By how much the machine alone may have changed a time, as the looks of both runs tell; (1, 1)
+    without them."""
     low = high = 1.0
     for what in {what for run in (before, after) for look in run.guard.values() for what in look}:
-        if not (level is None or what == "arithmetic" or (level and what.endswith(f" {level}"))): continue
-        a, b = ([look[what] for look in run.guard.values() if what in look] for run in (before, after))
-        if not (a and b): continue
+        if not (level is None or what == "arithmetic" or (level and what.endswith(f" {level}"))):
+            continue
+        a, b = (
+            [look[what] for look in run.guard.values() if what in look] for run in (before, after)
+        )
+        if not (a and b):
+            continue
         within = max(a) / min(a) * max(b) / min(b)
         low = min(low, min(a) / max(b) if same else 1 / within)
         high = max(high, max(a) / min(b) if same else within)
@@ -144,9 +203,10 @@ def machine_factors(
 
 def common_factors(
     ratios: Sequence[float],  # time after over time before, of parts whose work is the same
-) -> tuple[float, float]:     # from 1 or less to 1 or more
+) -> tuple[float, float]:  # from 1 or less to 1 or more
     "By how much parts with the same work changed together; (1, 1) for fewer than five."
-    if len(ratios) < 5: return 1.0, 1.0
+    if len(ratios) < 5:
+        return 1.0, 1.0
     logs = np.log(ratios)
     middle = np.median(logs)
     spread = 3 * 1.48 * np.median(abs(logs - middle))
@@ -154,27 +214,35 @@ def common_factors(
 
 # %% ../../nbs/analysis/roofline/change.ipynb #458e7098
 def verdict(
-    told: Apart | None,            # None: too few samples
-    distinct: bool,                # whether it is called among the many
+    told: Apart | None,  # None: too few samples
+    distinct: bool,  # whether it is called among the many
     factors: tuple[float, float],  # what the machine alone may have done
 ) -> str:
-    "`faster`, `slower`, with a question mark where the machine may have done it, `noise`, or – (not known)."
-    if told is None: return MISSING
+    """`faster`, `slower`, with a question mark where the machine may have done it, `noise`, or –
+    (not known)."""
+    if told is None:
+        return MISSING
     inside = told.interval and told.interval[0] <= 1 <= told.interval[1]
-    if not distinct or inside: return "noise"
+    if not distinct or inside:
+        return "noise"
     slower = told.delta_s > 0
-    machine = told.interval and (told.interval[0] <= factors[1] if slower else told.interval[1] >= factors[0])
+    machine = told.interval and (
+        told.interval[0] <= factors[1] if slower else told.interval[1] >= factors[0]
+    )
     return ("slower" if slower else "faster") + "?" * bool(machine)
 
 # %% ../../nbs/analysis/roofline/change.ipynb #6238608b
 @dataclass(frozen=True)
 class Change:
     "One part of a program in two runs."
+
     before: tuple[RooflinePoint, ...]  # none where only the later run has it
-    after: tuple[RooflinePoint, ...]   # none where only the earlier run has it
-    how: str               # what it was matched by: "name", "renamed", "fused"; "" where only one run has it
-    told: Apart | None     # None: too few samples, or drifting ones
-    verdict: str           # "faster", "slower", "faster?", "slower?", "noise", "only before", "only after", "–"
+    after: tuple[RooflinePoint, ...]  # none where only the earlier run has it
+    how: str  # what it was matched by: "name", "renamed", "fused"; "" where only one run has it
+    told: Apart | None  # None: too few samples, or drifting ones
+    verdict: (
+        str  # "faster", "slower", "faster?", "slower?", "noise", "only before", "only after", "–"
+    )
 
     @cached_property
     def a(self) -> RooflinePoint | None:
@@ -200,7 +268,11 @@ class Change:
     @property
     def ratio(self) -> float | None:
         "Time after over time before; None if either is missing."
-        return self.b.time_s / self.a.time_s if self.a and self.b and self.a.time_s and self.b.time_s else None
+        return (
+            self.b.time_s / self.a.time_s
+            if self.a and self.b and self.a.time_s and self.b.time_s
+            else None
+        )
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -216,8 +288,12 @@ class Change:
     @property
     def work(self) -> dict[str, tuple]:
         "FLOPs and bytes that differ, as (before, after); only where both runs have the part."
-        if not (self.a and self.b): return {}
-        sides = {figure: (getattr(self.a, figure), getattr(self.b, figure)) for figure in ("flops", "bytes_moved")}
+        if not (self.a and self.b):
+            return {}
+        sides = {
+            figure: (getattr(self.a, figure), getattr(self.b, figure))
+            for figure in ("flops", "bytes_moved")
+        }
         return {figure: (x, y) for figure, (x, y) in sides.items() if x != y}
 
     @property
@@ -229,36 +305,48 @@ class Change:
 @dataclass(frozen=True)
 class Factors:
     "What the machine alone may have done to the times of two runs."
+
     before: Run
     after: Run
-    same: bool                     # whether versions, threads, machine and settings agree
-    common: tuple[float, float]    # of parts whose work is the same
+    same: bool  # whether versions, threads, machine and settings agree
+    common: tuple[float, float]  # of parts whose work is the same
 
     def of(
         self,
         *levels: str | None,  # memory levels that a part is bound by; None: all looks
     ) -> tuple[float, float]:
         "From the least to the most that a time may have changed by."
-        found = [machine_factors(self.before, self.after, level, self.same) for level in (*levels, "")]
+        found = [
+            machine_factors(self.before, self.after, level, self.same) for level in (*levels, "")
+        ]
         return min(f[0] for f in (*found, self.common)), max(f[1] for f in (*found, self.common))
 
 
 def changes(
     before: Run,  # the earlier run
-    after: Run,   # the later one
+    after: Run,  # the later one
 ) -> tuple[tuple[Change, ...], Factors]:
-    "Every part of either run, matched, timed and judged together, and what the machine may have done."
+    """Every part of either run, matched, timed and judged together, and what the machine may have
+    done."""
     timed, found = before.measured and after.measured, []
     gaps = before.host and after.host  # runs of earlier versions have no time between operations
     for m in match(*((run.parts if gaps else run.points) for run in (before, after))):
         alone = "" if m.before and m.after else "only before" if m.before else "only after"
         c = Change(*m, None, alone or MISSING)
-        found.append(replace(c, told=None if alone or not timed else apart(c.a.samples, c.b.samples)))
+        found.append(
+            replace(c, told=None if alone or not timed else apart(c.a.samples, c.b.samples))
+        )
     same = same_setting(before, after)
-    steady = [c.told.ratio for c in found if c.told and c.told.interval and not c.work and c.a.mode == c.b.mode]
+    steady = [
+        c.told.ratio
+        for c in found
+        if c.told and c.told.interval and not c.work and c.a.mode == c.b.mode
+    ]
     factors = Factors(before, after, same, common_factors(steady) if same else (1.0, 1.0))
     distinct = iter(called([c.told.p for c in found if c.told]))
+
     def judged(c):
         levels = {p.level for p in (c.a, c.b) if p.bound == "memory"}
         return replace(c, verdict=verdict(c.told, next(distinct), factors.of(*levels)))
+
     return tuple(judged(c) if c.told else c for c in found), factors

@@ -35,7 +35,7 @@ from ..work.op import modes_of
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #a34a3a60
 def _gpu_of(trace: TraceFile, device: str) -> str:
-    "The name of the GPU that a trace calls `device`; \"\" where it does not say."
+    'The name of the GPU that a trace calls `device`; "" where it does not say.'
     number = device.rpartition(":")[2]
     named = [d for d in trace.devices if str(d.get("id")) == number] or list(trace.devices[:1])
     return str(named[0].get("name", "")) if named else ""
@@ -44,15 +44,24 @@ def _gpu_of(trace: TraceFile, device: str) -> str:
 def _roof(trace: TraceFile, found: Profiled) -> tuple[Roof, str]:
     "Peaks measured now, and what to know about them."
     if found.device == "cpu":
-        note = f"The roof was measured on this machine ({cpu_name()}); a trace does not say which processor it is from."
+        note = (
+            f"The roof was measured on this machine ({cpu_name()}); a trace does not say which"
+            " processor it is from."
+        )
         return peaks_for(modes_of(found.ops) or ["fp32"], "cpu"), note
     gpu = _gpu_of(trace, found.device)
     here = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     if not here or (gpu and gpu not in here):
-        raise InputError(f"The trace is from a GPU ({one_line(gpu or 'unnamed', 60)}) that is not here, so its roof "
-                         "cannot be measured: give peaks, such as HardwarePeaks.load(path) of that machine.")
+        raise InputError(
+            f"The trace is from a GPU ({one_line(gpu or 'unnamed', 60)}) that is not here, so its"
+            " roof cannot be measured: give peaks, such as HardwarePeaks.load(path) of that"
+            " machine."
+        )
     device = f"cuda:{here.index(gpu) if gpu else 0}"
-    note = f"The roof was measured on this machine's {device}; the trace may be from another of its kind."
+    note = (
+        f"The roof was measured on this machine's {device}; the trace may be from another of its"
+        " kind."
+    )
     return peaks_for(modes_of(found.ops) or ["fp32"], device), note
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #479d3f0b
@@ -60,37 +69,54 @@ _CALL = "## Call CompiledFxGraph"
 
 
 def _hidden_s(trace: TraceFile) -> float:  # s
-    "Time in graphs of torch.compile during which no operator ran: kernels that it generated leave no event on a CPU."
+    """Time in graphs of torch.compile during which no operator ran: kernels that it generated leave
+    no event on a CPU."""
     calls = [e for e in trace.events if e.name.startswith(_CALL)]
-    if not calls: return 0.0
+    if not calls:
+        return 0.0
     within = union((e.start, e.end) for e in calls)
-    shown = union((e.start, e.end) for e in trace.events if e.category == "cpu_op" and "::" in e.name)
+    shown = union(
+        (e.start, e.end) for e in trace.events if e.category == "cpu_op" and "::" in e.name
+    )
     return covered_time(without(within, shown))
 
 
 def _whose(trace: TraceFile, device: str, roof: Roof) -> str:
     "What a trace says of its device, beside a datasheet that it is judged under."
     gpu = "" if device == "cpu" else _gpu_of(trace, device)
-    if not gpu: return f"nothing says that the trace's {device} is one"
+    if not gpu:
+        return f"nothing says that the trace's {device} is one"
     known = exactly(gpu)
-    other = ", which is another chip" if known and f"{known.vendor} {known.name}" != roof.name else ""
+    other = (
+        ", which is another chip" if known and f"{known.vendor} {known.name}" != roof.name else ""
+    )
     return f"the trace calls its {device} {one_line(gpu, 60)}{other}"
 
 
 def _said(hidden: float, roof: Roof, trace: TraceFile, device: str) -> list[str]:
     said = []
     if hidden:
-        said.append(f"It ran code that torch.compile generated, whose kernels leave no event on a CPU: "
-                    f"{si(hidden, 's')} of the trace within its graphs belong to no operation here. "
-                    "Profile the program to see them.")
+        said.append(
+            "It ran code that torch.compile generated, whose kernels leave no event on a CPU: "
+            f"{si(hidden, 's')} of the trace within its graphs belong to no operation here. "
+            "Profile the program to see them."
+        )
     if roof.source == "datasheet":
-        said.append(f"Judged under {one_line(roof.name, 80)}, a datasheet; {_whose(trace, device, roof)}.")
+        said.append(
+            f"Judged under {one_line(roof.name, 80)}, a datasheet; {_whose(trace, device, roof)}."
+        )
     return said
 
 
 def _left_out(found: Profiled) -> list[str]:
-    out = [f"{found.between} operations ran outside of the {found.marked} marked steps and were left out."]
-    aside = f"{found.aside} of {found.marked or 1} steps ran a different list of operations and were set aside."
+    out = [
+        f"{found.between} operations ran outside of the {found.marked} marked steps and were left"
+        " out."
+    ]
+    aside = (
+        f"{found.aside} of {found.marked or 1} steps ran a different list of operations and were"
+        " set aside."
+    )
     return out * (found.between > 0) + [aside] * (found.aside > 0)
 
 
@@ -99,64 +125,112 @@ def _environment(trace: TraceFile, found: Profiled) -> dict:
     facts = {k: v for k, v in trace.facts.items() if k not in ("traceEvents", "traceName")}
     seconds = trace.origin_ns / 1e9
     when = datetime.datetime.fromtimestamp(seconds, datetime.UTC) if 1e9 < seconds < 1e10 else None
-    record = {"trace": facts, "rank": trace.rank, "world_size": trace.world_size, "device": found.device,
-              "time": when.isoformat(timespec="seconds") if when else "", "cpu": {"name": ""}}
-    if trace.devices: record["gpu"] = {"name": _gpu_of(trace, found.device), "all": [dict(d) for d in trace.devices]}
+    record = {
+        "trace": facts,
+        "rank": trace.rank,
+        "world_size": trace.world_size,
+        "device": found.device,
+        "time": when.isoformat(timespec="seconds") if when else "",
+        "cpu": {"name": ""},
+    }
+    if trace.devices:
+        record["gpu"] = {
+            "name": _gpu_of(trace, found.device),
+            "all": [dict(d) for d in trace.devices],
+        }
     return record
 
 
-_REPEATS = ("The trace marks no steps (`prof.step()`), so it is one run: what it repeats is added up, and calls says "
-            "how often it ran.")
+_REPEATS = (
+    "The trace marks no steps (`prof.step()`), so it is one run: what it repeats is added up, and"
+    " calls says how often it ran."
+)
 
 
-def _stem(path: object) -> str: return Path(str(path)).name.partition(".")[0] or "trace"
+def _stem(path: object) -> str:
+    return Path(str(path)).name.partition(".")[0] or "trace"
 
 
 def _job(paths: Sequence) -> str:
-    "What the names of one job's files begin with: they differ by the rank, whose number is cut off as a whole."
+    """What the names of one job's files begin with: they differ by the rank, whose number is cut
+    off as a whole."""
     stems = [_stem(path) for path in paths]
-    if len({*stems}) == 1: return stems[0]
+    if len({*stems}) == 1:
+        return stems[0]
     return os.path.commonprefix(stems).rstrip("0123456789").rstrip("-_ ") or stems[0]
 
 
 def run_of(
-    trace: TraceFile,            # from `read_trace`
-    peaks: Roof | None = None,   # the roof of the machine that it is from; None: measured now, on a device of its kind
-    name: str | None = None,     # shown in reports; None: that of the file
-    claim: Claim | None = None,  # names the parts of the program that it knows more about: see `profiler_ops.profiled`
+    trace: TraceFile,  # from `read_trace`
+    peaks: (
+        Roof
+        # the roof of the machine that it is from; None: measured now, on a device of its kind
+        | None
+    ) = None,
+    name: str | None = None,  # shown in reports; None: that of the file
+    claim: (
+        Claim
+        # names the parts of the program that it knows more about: see `profiler_ops.profiled`
+        | None
+    ) = None,
 ) -> Run:
     """A run from one rank's trace.
 
     Raises `RunFileError` if it holds no operation, `InputError` if there is no roof for it."""
     if peaks is not None and not isinstance(peaks, Roof):
-        raise InputError(f"peaks must be a Roof, such as HardwarePeaks.load(path) reads, not {type(peaks).__name__}.")
+        raise InputError(
+            "peaks must be a Roof, such as HardwarePeaks.load(path) reads, not"
+            f" {type(peaks).__name__}."
+        )
     found = profiled(trace, claim)
     if not float(np.median(found.walls)) > 0:
         raise RunFileError(f"{one_line(trace.path)} holds no time: its steps end where they begin.")
     hidden = _hidden_s(trace) if found.device == "cpu" else 0.0
     roof, note = (peaks, "") if peaks is not None else _roof(trace, found)
     # The device is idle for no longer than the steps last beyond its kernels.
-    joined = join_run(found.ops, found.steps, roof, float(np.median(found.walls)), found.windows,
-                      found.modules)
-    steps = f"{len(found.steps)} step{'s' * (len(found.steps) > 1)}" if found.marked else "the whole trace"
-    if found.aside: steps = f"{len(found.steps)} of {found.marked} steps"
+    joined = join_run(
+        found.ops, found.steps, roof, float(np.median(found.walls)), found.windows, found.modules
+    )
+    steps = (
+        f"{len(found.steps)} step{'s' * (len(found.steps) > 1)}"
+        if found.marked
+        else "the whole trace"
+    )
+    if found.aside:
+        steps = f"{len(found.steps)} of {found.marked} steps"
     repeats = not found.marked and any(p.calls > 1 for p in joined.points)
     rank = f", rank {trace.rank} of {trace.world_size}" if trace.world_size > 1 else ""
     gpu = found.device != "cpu"
     return Run(
         model=name or _stem(trace.path),
         sample=f"{steps} of {len(found.ops)} operation{'s' * (len(found.ops) != 1)}{rank}",
-        device=found.device, points=joined.points, host=joined.host, shorter_s=joined.shorter_s, roof=roof,
-        watched=Timing(tuple(found.walls)), ops=tuple(found.ops), timeline=joined.timeline,
-        time_without_work=joined.time_without_work, work_without_time=joined.work_without_time,
+        device=found.device,
+        points=joined.points,
+        host=joined.host,
+        shorter_s=joined.shorter_s,
+        roof=roof,
+        watched=Timing(tuple(found.walls)),
+        ops=tuple(found.ops),
+        timeline=joined.timeline,
+        time_without_work=joined.time_without_work,
+        work_without_time=joined.work_without_time,
         idle_s=float(np.median(found.idle)) if gpu else None,
-        notes=("From a trace: times are those of a run that was profiled.", *([_REPEATS] * repeats),
-               *([note] * bool(note)),
-               *_said(hidden, roof, trace, found.device), *found.notes, *_left_out(found)),
-        environment=_environment(trace, found))
+        notes=(
+            "From a trace: times are those of a run that was profiled.",
+            *([_REPEATS] * repeats),
+            *([note] * bool(note)),
+            *_said(hidden, roof, trace, found.device),
+            *found.notes,
+            *_left_out(found),
+        ),
+        environment=_environment(trace, found),
+    )
 
 
-_MARK, _MOST = f'{{"{OWN}": '.encode(), 2**30  # how a trace of ours begins; B of text that are read of one
+_MARK, _MOST = (
+    f'{{"{OWN}": '.encode(),
+    2**30,
+)  # how a trace of ours begins; B of text that are read of one
 
 
 def _carried(path: str | os.PathLike) -> Run | None:
@@ -166,35 +240,58 @@ def _carried(path: str | os.PathLike) -> Run | None:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             file = gzip.GzipFile(fileobj=raw) if packed else raw
-            if file.read(len(_MARK)) != _MARK: return None
+            if file.read(len(_MARK)) != _MARK:
+                return None
             text = _MARK + file.read(_MOST)
         return run_from_dict(json.loads(text)[OWN], one_line(path))
-    except RunFileError: raise
-    except (OSError, EOFError, ValueError, RecursionError, zlib.error): return None  # `read_trace` says what is wrong
+    except RunFileError:
+        raise
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error):
+        return None  # `read_trace` says what is wrong
 
 
 def run_from_trace(
-    paths: str | os.PathLike | Sequence[str | os.PathLike],  # a trace, or one of each rank of a distributed program
-    peaks: Roof | None = None,   # the roof of the machine that it is from; None: measured now, on a device of its kind
-    name: str | None = None,     # shown in reports; None: that of the file, or what the files' names begin with
+    paths: (
+        str | os.PathLike | Sequence[str | os.PathLike]
+    ),  # a trace, or one of each rank of a distributed program
+    peaks: (
+        Roof
+        # the roof of the machine that it is from; None: measured now, on a device of its kind
+        | None
+    ) = None,
+    name: (
+        str | None
+    ) = None,  # shown in reports; None: that of the file, or what the files' names begin with
 ) -> Run:
     """Make a run of a trace of torch.profiler (`export_chrome_trace`, with `record_shapes=True`).
 
     Raises `RunFileError` for a file that is none, `InputError` if there is no roof for it."""
-    if isinstance(paths, (str, os.PathLike)): paths = [paths]
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
     if not isinstance(paths, Sequence):
-        raise InputError(f"A trace is named by its path, or those of all ranks by a list, not {type(paths).__name__}.")
-    if not paths: raise InputError("Name at least one trace.")
+        raise InputError(
+            "A trace is named by its path, or those of all ranks by a list, not"
+            f" {type(paths).__name__}."
+        )
+    if not paths:
+        raise InputError("Name at least one trace.")
     read_as = name or _job(paths)
     runs: list[Run] = []
     for path in paths:
         carried = _carried(path)
         if carried is not None and peaks is not None:
-            raise InputError("This trace was written by fasterroof and carries its run with its roof: leave peaks out, "
-                             "or use project(roof).")
-        if carried is None: runs.append(run_of(read_trace(path), peaks or (runs[0].roof if runs else None), read_as))
-        else: runs.append(carried if name is None else replace(carried, model=name))
-    if len(runs) == 1: return runs[0]
+            raise InputError(
+                "This trace was written by fasterroof and carries its run with its roof: leave"
+                " peaks out, or use project(roof)."
+            )
+        if carried is None:
+            runs.append(
+                run_of(read_trace(path), peaks or (runs[0].roof if runs else None), read_as)
+            )
+        else:
+            runs.append(carried if name is None else replace(carried, model=name))
+    if len(runs) == 1:
+        return runs[0]
     from fasterroof.roofline.ranks import merge_runs
 
     return merge_runs(runs)

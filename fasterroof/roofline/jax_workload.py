@@ -43,25 +43,41 @@ def _as_one(counted: Trace, written: int, given: Sequence, made: Sequence) -> Op
     "All operations of a trace as a single one."
     external, ops = counted.external_bytes or 0, counted.ops
     known = all(op.counted for op in ops)
-    def total(field): return sum(getattr(op, field) or 0 for op in ops)
+
+    def total(field):
+        return sum(getattr(op, field) or 0 for op in ops)
+
     return Op(
-        name=f"jax.{counted.name}", kind="fused", module="", type=counted.name, leaf=True, call=0,
-        flops=total("flops") if known else None, executed_flops=total("executed_flops") if known else None,
-        contraction_flops=total("contraction_flops") if known else None, transcendentals=total("transcendentals"),
-        bytes_read=external - min(written, external), bytes_written=min(written, external), footprint=external,
+        name=f"jax.{counted.name}",
+        kind="fused",
+        module="",
+        type=counted.name,
+        leaf=True,
+        call=0,
+        flops=total("flops") if known else None,
+        executed_flops=total("executed_flops") if known else None,
+        contraction_flops=total("contraction_flops") if known else None,
+        transcendentals=total("transcendentals"),
+        bytes_read=external - min(written, external),
+        bytes_written=min(written, external),
+        footprint=external,
         mode=(modes_of(ops) or [op.mode for op in ops if op.bytes] or ["fp32"])[0],
         shapes=tuple(tuple(tuple(x.shape) for x in xs) for xs in (given, made)),
-        rule="sum of its operations" if known else None, payload=total("payload"),
-        group_size=max((op.group_size for op in ops), default=1), fused=tuple(ops))
+        rule="sum of its operations" if known else None,
+        payload=total("payload"),
+        group_size=max((op.group_size for op in ops), default=1),
+        fused=tuple(ops),
+    )
 
 # %% ../../nbs/analysis/roofline/jax_workload.ipynb #20b9242c
 @dataclass(frozen=True)
 class _JaxCall:
     "A function of arrays alone, its arrays, and what is known of the function it came from."
+
     fn: Callable
     arrays: list
-    donated: int = 0       # arrays that the function by itself would consume
-    captured: tuple = ()   # arrays that it has from elsewhere, handed to `fn` first
+    donated: int = 0  # arrays that the function by itself would consume
+    captured: tuple = ()  # arrays that it has from elsewhere, handed to `fn` first
 
 
 def _call(fn: object, args: tuple, kwargs: dict) -> _JaxCall:
@@ -69,17 +85,22 @@ def _call(fn: object, args: tuple, kwargs: dict) -> _JaxCall:
 
     from fasterroof.work.jax.staging import is_array
 
-    while type(fn) is partial: fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
+    while type(fn) is partial:
+        fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
     leaves, tree = jax.tree_util.tree_flatten((fn, args, kwargs))
 
     def flat(*arrays):
         rest = iter(arrays)
-        f, a, k = jax.tree_util.tree_unflatten(tree, [next(rest) if is_array(x) else x for x in leaves])
+        f, a, k = jax.tree_util.tree_unflatten(
+            tree, [next(rest) if is_array(x) else x for x in leaves]
+        )
         return [x for x in jax.tree_util.tree_leaves(f(*a, **k)) if is_array(x)]
 
     arrays = [x for x in leaves if is_array(x)]
     if any(isinstance(x, jax.ShapeDtypeStruct) for x in arrays):
-        raise InputError("A run needs arrays, not ShapeDtypeStructs: trace() counts without values.")
+        raise InputError(
+            "A run needs arrays, not ShapeDtypeStructs: trace() counts without values."
+        )
     donated = 0
     if type(fn).__name__ == "PjitFunction":
         asked = jax.tree_util.tree_leaves(fn.lower(*args, **kwargs).args_info)
@@ -93,14 +114,20 @@ def _place(arrays: Sequence) -> object:
 
     places = {d for x in arrays for d in x.devices()} or {jax.devices()[0]}
     if len(places) > 1:
-        raise InputError(f"These arguments lie on {len(places)} devices: profile_jax times a program on a single one.")
+        raise InputError(
+            f"These arguments lie on {len(places)} devices: profile_jax times a program on a single"
+            " one."
+        )
     return places.pop()
 
 
 def _check_peaks(peaks: Roof | None, platform: str) -> None:
     if peaks is None and platform != "cpu":
-        raise InputError(f"JAX runs on {platform} here, whose peaks are not measured by themselves: pass peaks, "
-                         "from HardwarePeaks.load(path), measure_peaks(device) or Roof(peak_flops, peak_bandwidth).")
+        raise InputError(
+            f"JAX runs on {platform} here, whose peaks are not measured by themselves: pass peaks,"
+            " from HardwarePeaks.load(path), measure_peaks(device) or Roof(peak_flops,"
+            " peak_bandwidth)."
+        )
     check_peaks(peaks, torch.device("cpu" if platform == "cpu" else "cuda"))
 
 # %% ../../nbs/analysis/roofline/jax_workload.ipynb #989905a3
@@ -117,17 +144,26 @@ def _captured(closed) -> list:
 
 def _evaluated(closed, captured: Iterator, arrays: Sequence) -> list:
     "What a jaxpr makes of arrays, with other arrays in place of those that it holds."
-    env = dict(zip(closed.jaxpr.constvars, captured, strict=False)) if closed.jaxpr.constvars else {}
+    env = (
+        dict(zip(closed.jaxpr.constvars, captured, strict=False)) if closed.jaxpr.constvars else {}
+    )
     env |= dict(zip(closed.jaxpr.invars, arrays, strict=True))
-    def read(v): return v.val if hasattr(v, "val") else env[v]
+
+    def read(v):
+        return v.val if hasattr(v, "val") else env[v]
+
     for eqn in closed.jaxpr.eqns:
         given = [read(v) for v in eqn.invars]
-        if _within(eqn): made = _evaluated(_within(eqn), captured, given)
+        if _within(eqn):
+            made = _evaluated(_within(eqn), captured, given)
         else:
             bound = eqn.primitive.get_bind_params(eqn.params)
-            functions, params = ((), bound) if isinstance(bound, dict) else bound  # (a pair before JAX 0.9)
+            functions, params = (
+                ((), bound) if isinstance(bound, dict) else bound
+            )  # (a pair before JAX 0.9)
             # How it was asked for: threefry's kind, matmul precision, where to compute.
-            with eqn.ctx.manager: made = eqn.primitive.bind(*functions, *given, **params)
+            with eqn.ctx.manager:
+                made = eqn.primitive.bind(*functions, *given, **params)
             made = made if eqn.primitive.multiple_results else [made]
         env |= dict(zip(eqn.outvars, made, strict=True))
     return [read(v) for v in closed.jaxpr.outvars]
@@ -138,31 +174,39 @@ def _handed_over(call: _JaxCall, closed: object) -> _JaxCall:
     import jax
 
     captured = tuple(jax.device_put(x) for x in _captured(closed))
-    if not captured: return call
+    if not captured:
+        return call
     place = _place([*call.arrays] or captured)
-    for x in captured: _place([x])  # one that lies on several devices makes a program of several
+    for x in captured:
+        _place([x])  # one that lies on several devices makes a program of several
     captured = tuple(jax.device_put(x, place) for x in captured)
 
-    def fn(*arrays): return _evaluated(closed, iter(arrays[:len(captured)]), arrays[len(captured):])
+    def fn(*arrays):
+        return _evaluated(closed, iter(arrays[: len(captured)]), arrays[len(captured) :])
+
     return replace(call, fn=fn, captured=captured)
 
 # %% ../../nbs/analysis/roofline/jax_workload.ipynb #7b70d613
 @dataclass(frozen=True)
 class _Compiled:
-    run: Callable            # runs it and waits for all outputs
-    lower_s: float           # s, tracing and lowering
-    compile_s: float         # s, XLA's part
-    outputs: list            # shapes and formats
+    run: Callable  # runs it and waits for all outputs
+    lower_s: float  # s, tracing and lowering
+    compile_s: float  # s, XLA's part
+    outputs: list  # shapes and formats
     memory: dict[str, float]  # what → B
-    analysis: str            # XLA's own words, "" where it has none
+    analysis: str  # XLA's own words, "" where it has none
 
     @property
     def notes(self) -> list[str]:
-        said = [f"Compiling took {si(self.lower_s, 's')} of tracing and lowering and {si(self.compile_s, 's')} of XLA; "
-                "it is in none of the runs."]
+        said = [
+            f"Compiling took {si(self.lower_s, 's')} of tracing and lowering and"
+            f" {si(self.compile_s, 's')} of XLA; it is in none of the runs."
+        ]
         sizes = ", ".join(f"{what} {si(n, 'B')}" for what, n in self.memory.items())
-        if sizes: said.append(f"XLA's memory analysis: {sizes}.")
-        if self.analysis: said.append(f"XLA's cost analysis, which counts a loop's body once: {self.analysis}.")
+        if sizes:
+            said.append(f"XLA's memory analysis: {sizes}.")
+        if self.analysis:
+            said.append(f"XLA's cost analysis, which counts a loop's body once: {self.analysis}.")
         return said
 
 
@@ -176,43 +220,60 @@ def _compiled(call: _JaxCall) -> _Compiled:
         between = time.perf_counter()
         program = lowered.compile()
         end = time.perf_counter()
-    try: cost = program.cost_analysis() or {}
-    except Exception: cost = {}  # (some backends have none)
+    try:
+        cost = program.cost_analysis() or {}
+    except Exception:
+        cost = {}  # (some backends have none)
     cost = cost[0] if isinstance(cost, (list, tuple)) and cost else cost
     told = (("flops", "FLOP"), ("bytes accessed", "B"))
-    figures = [si(cost[k], unit) for k, unit in told if isinstance(cost, Mapping) and cost.get(k, -1) >= 0]
-    try: sizes = program.memory_analysis()
-    except Exception: sizes = None
+    figures = [
+        si(cost[k], unit) for k, unit in told if isinstance(cost, Mapping) and cost.get(k, -1) >= 0
+    ]
+    try:
+        sizes = program.memory_analysis()
+    except Exception:
+        sizes = None
     kinds = {"temporaries": "temp", "arguments": "argument", "outputs": "output"}
     memory = {what: getattr(sizes, f"{kind}_size_in_bytes", None) for what, kind in kinds.items()}
-    return _Compiled(lambda: jax.block_until_ready(program(*given)), between - start, end - between,
-                     jax.tree_util.tree_leaves(lowered.out_info),
-                     {what: float(n) for what, n in memory.items() if n is not None}, ", ".join(figures))
+    return _Compiled(
+        lambda: jax.block_until_ready(program(*given)),
+        between - start,
+        end - between,
+        jax.tree_util.tree_leaves(lowered.out_info),
+        {what: float(n) for what, n in memory.items() if n is not None},
+        ", ".join(figures),
+    )
 
 # %% ../../nbs/analysis/roofline/jax_workload.ipynb #c138dd2d
 @contextmanager
 def _errors(name: str):
-    try: yield
-    except (FasterroofError, KeyboardInterrupt): raise
+    try:
+        yield
+    except (FasterroofError, KeyboardInterrupt):
+        raise
     except (Exception, SystemExit) as e:  # (whatever the function raises)
         message = one_line(str(e).strip().partition("\n")[0]).rstrip(".")
         raise ModelError(f"{name}, compiled by XLA, raised {type(e).__name__}: {message}.") from e
 
 # %% ../../nbs/analysis/roofline/jax_workload.ipynb #a5f0c660
 def compiled_call(
-    fn: Callable,         # a JAX function of no arguments
-    name: str = "",       # what it is called in messages; empty: its own name
+    fn: Callable,  # a JAX function of no arguments
+    name: str = "",  # what it is called in messages; empty: its own name
 ) -> Callable[[], list]:  # runs it and waits for all outputs
-    "The function, compiled once; raises `ModelError` where it raises, `InputError` where its arguments do not fit."
+    """The function, compiled once; raises `ModelError` where it raises, `InputError` where its
+    arguments do not fit."""
     from fasterroof.work.jax.staging import check_arguments, stage
 
     name = one_line(name or model_name(fn))
     check_arguments(fn, (), {}, name)
     closed, _ = stage(fn, (), {}, name)
     if not closed.jaxpr.eqns:
-        raise InputError(f"{name} does nothing that JAX would run: what numpy or Python does in it happens once, while "
-                         "it is traced; compiled=False calls it as it is.")
-    with _errors(name): return _compiled(_handed_over(_call(fn, (), {}), closed)).run
+        raise InputError(
+            f"{name} does nothing that JAX would run: what numpy or Python does in it happens once,"
+            " while it is traced; compiled=False calls it as it is."
+        )
+    with _errors(name):
+        return _compiled(_handed_over(_call(fn, (), {}), closed)).run
 
 # %% ../../nbs/analysis/roofline/jax_workload.ipynb #779d02a3
 def _spans(run: Callable, steps: int) -> list[Span]:
@@ -226,18 +287,29 @@ def _spans(run: Callable, steps: int) -> list[Span]:
 
 # %% ../../nbs/analysis/roofline/jax_workload.ipynb #e3b1d307
 def _described(arrays: Sequence) -> str:
-    return ", ".join(f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in arrays) or "no arrays"
+    return (
+        ", ".join(f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in arrays)
+        or "no arrays"
+    )
 
 # %% ../../nbs/analysis/roofline/jax_workload.ipynb #437a05ad
 def _notes(counted: Trace, call: _JaxCall, program: _Compiled, threads: int | None) -> list[str]:
-    notes = [f"{counted.name} is one point: XLA fuses its operations, whose times cannot be told apart. Its bytes are "
-             "those of its inputs, captured constants and outputs, each once, as if all were fused."]
+    notes = [
+        f"{counted.name} is one point: XLA fuses its operations, whose times cannot be told apart."
+        " Its bytes are those of its inputs, captured constants and outputs, each once, as if all"
+        " were fused."
+    ]
     notes += [f"Counted: {caveat}." for caveat in counted.caveats]
     notes += program.notes
     if call.donated:
-        notes.append(f"{counted.name} donates {call.donated} of its arrays: they were kept here, so XLA wrote to new "
-                     "memory what it would have written in place.")
-    if threads: notes.append(f"XLA's CPU client uses all processors that the process may use: {threads} threads.")
+        notes.append(
+            f"{counted.name} donates {call.donated} of its arrays: they were kept here, so XLA"
+            " wrote to new memory what it would have written in place."
+        )
+    if threads:
+        notes.append(
+            f"XLA's CPU client uses all processors that the process may use: {threads} threads."
+        )
     return notes
 
 
@@ -246,13 +318,15 @@ class JaxWorkload:
 
     def __init__(
         self,
-        fn: Callable,                # a JAX function, jitted or not
-        args: tuple = (),            # its positional arguments: arrays, containers of them, anything static
+        fn: Callable,  # a JAX function, jitted or not
+        args: tuple = (),  # its positional arguments: arrays, containers of them, anything static
         kwargs: dict | None = None,  # its keyword arguments; None: none
-        name: str | None = None,     # what it is called; None: its own name
+        name: str | None = None,  # what it is called; None: its own name
     ) -> None:
-        try: import jax
-        except ImportError: raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.") from None
+        try:
+            import jax
+        except ImportError:
+            raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.") from None
         self.fn, self.args, self.kwargs = fn, tuple(args), dict(kwargs or {})
         self.name, self.sample, self.where = one_line(name or model_name(fn)), "", "cpu"
         self.device, self.looks = torch.device("cpu"), True
@@ -265,7 +339,9 @@ class JaxWorkload:
 
         self._counted = trace_jax(self.fn, self.args, self.kwargs, name=self.name)
         if not self._counted.ops:
-            raise InputError(f"{self.name} does nothing that JAX would run: there is nothing to profile.")
+            raise InputError(
+                f"{self.name} does nothing that JAX would run: there is nothing to profile."
+            )
         closed, _ = stage(self.fn, self.args, self.kwargs, self.name)
         with _errors(self.name):
             self._call = _handed_over(_call(self.fn, self.args, self.kwargs), closed)
@@ -274,9 +350,14 @@ class JaxWorkload:
             self._program = _compiled(self._call)
             self._program.run()
         self.looks = place.platform == "cpu"
-        self.device, self.where = torch.device("cpu" if self.looks else "cuda"), "cpu" if self.looks else str(place)
+        self.device, self.where = (
+            torch.device("cpu" if self.looks else "cuda"),
+            "cpu" if self.looks else str(place),
+        )
         self._threads = len(cpu_set()) if self.looks else None
-        self._op = _as_one(self._counted, _written(closed), self._call.arrays, self._program.outputs)
+        self._op = _as_one(
+            self._counted, _written(closed), self._call.arrays, self._program.outputs
+        )
         self.sample = _described(self._call.arrays)
 
     @contextmanager
@@ -287,7 +368,8 @@ class JaxWorkload:
         "Compile it; within the block torch's probes use the threads that XLA uses."
         self._compile(peaks)
         with preserved():
-            if self._threads: torch.set_num_threads(self._threads)  # the roof is that of what XLA uses
+            if self._threads:
+                torch.set_num_threads(self._threads)  # the roof is that of what XLA uses
             yield
 
     def count(self) -> list[Op]:
@@ -300,7 +382,8 @@ class JaxWorkload:
     ) -> dict[str, float]:
         "Run it unmeasured, and return the size of XLA's temporaries, in B."
         with _errors(self.name):
-            for _ in track(range(times), "Warming up"): self._program.run()
+            for _ in track(range(times), "Warming up"):
+                self._program.run()
         return {k: v for k, v in self._program.memory.items() if k == "temporaries"}
 
     def take(
@@ -308,9 +391,14 @@ class JaxWorkload:
         steps: int,  # runs that are timed
     ) -> Taken:
         "Time each run as a whole; XLA's operations cannot be timed one by one."
-        with no_gc(), _errors(self.name): spans = _spans(self._program.run, steps)
-        return Taken(ops=[self._op], steps=[[s] for s in spans], plain=Timing(tuple(s.duration for s in spans)),
-                     compile_s=self._program.lower_s + self._program.compile_s)
+        with no_gc(), _errors(self.name):
+            spans = _spans(self._program.run, steps)
+        return Taken(
+            ops=[self._op],
+            steps=[[s] for s in spans],
+            plain=Timing(tuple(s.duration for s in spans)),
+            compile_s=self._program.lower_s + self._program.compile_s,
+        )
 
     def notes(self) -> list[str]:
         "Return why it is one point, and XLA's own analysis."
@@ -318,17 +406,18 @@ class JaxWorkload:
 
 
 def profile_jax(
-    fn: Callable,                # a JAX function, jitted or not
-    args: tuple = (),            # its positional arguments: arrays, containers of them, anything static
+    fn: Callable,  # a JAX function, jitted or not
+    args: tuple = (),  # its positional arguments: arrays, containers of them, anything static
     kwargs: dict | None = None,  # its keyword arguments; None: none
     *,
-    peaks: Roof | None = None,   # the roof; None: measured now, on a CPU
-    name: str | None = None,     # what it is called; None: its own name
-    warmup: int = 5,             # runs before anything is measured
-    steps: int = 20,             # runs that are timed
+    peaks: Roof | None = None,  # the roof; None: measured now, on a CPU
+    name: str | None = None,  # what it is called; None: its own name
+    warmup: int = 5,  # runs before anything is measured
+    steps: int = 20,  # runs that are timed
 ) -> Run:
     """Compile a JAX function once, time it, and place it under the roof as one point.
 
-    Raises `ModelError` if the function raises, `InputError` for arguments that do not fit, without JAX, and without
+    Raises `ModelError` if the function raises, `InputError` for arguments that do not fit,
+    without JAX, and without
     peaks on anything but a CPU. The arguments are afterwards as they were, donated or not."""
     return measure_run(JaxWorkload(fn, args, kwargs, name), peaks=peaks, warmup=warmup, steps=steps)

@@ -29,54 +29,88 @@ if TYPE_CHECKING:
     from fasterroof.work.op import Op
 
 # %% ../../nbs/analysis/roofline/join.ipynb #18a8de30
-HOST = "(host)"    # name of the time between a module's operations
-EVENT_S = 0.45e-6  # s, the profiler's own cost of an event at most: 0.28 to 0.45 µs measured, inside or outside of it
+HOST = "(host)"  # name of the time between a module's operations
+# s, the profiler's own cost of an event at most: 0.28 to 0.45 µs measured, inside or outside of it
+EVENT_S = 0.45e-6
 
 
 @dataclass(frozen=True, kw_only=True)
 class RooflinePoint:
     "One part of a program under a roof. Quantities that are not known are None."
-    name: str                       # path of the module, or of it and the operation: "layer1.0.conv1", "layer1.0.add_"
-    type: str                       # class of the module, or name of the operation
-    kind: str                       # what it mostly does: "convolution", "norm", "elementwise", "view", …
-    phase: str                      # "forward", "backward", "recompute", "optimizer"
-    calls: int                      # times the module was called, or the operation run
-    flops: int | None               # FLOP by convention; None: something in it has no rule
-    executed_flops: int | None      # FLOP left after what kernels provably skip
-    bytes_moved: int                # B, compulsory traffic
-    time_s: float | None            # s, median over the steps, in situ; of an estimate the floor (None: unknown)
+
+    name: str  # path of the module, or of it and the operation: "layer1.0.conv1", "layer1.0.add_"
+    type: str  # class of the module, or name of the operation
+    kind: str  # what it mostly does: "convolution", "norm", "elementwise", "view", …
+    phase: str  # "forward", "backward", "recompute", "optimizer"
+    calls: int  # times the module was called, or the operation run
+    flops: int | None  # FLOP by convention; None: something in it has no rule
+    executed_flops: int | None  # FLOP left after what kernels provably skip
+    bytes_moved: int  # B, compulsory traffic
+    time_s: (
+        float | None
+    )  # s, median over the steps, in situ; of an estimate the floor (None: unknown)
     interval: tuple[float, float] | None  # s, 95 % interval of that median; None under six steps
-    samples: tuple[float, ...]      # s, one a step
-    share: float                    # of the time of all points together, 0 to 1
-    floor_s: float | None           # s, the least time its work can take under the roof, hot; None: not known
-    bound: str                      # "memory", "compute", "overhead" or "undefined"
-    level: str                      # memory level or link that its largest operation was judged by; "": moves nothing
-    mode: str                       # compute mode of its largest operation
-    shapes: str                     # inputs → outputs of its first operation that works
+    samples: tuple[float, ...]  # s, one a step
+    share: float  # of the time of all points together, 0 to 1
+    floor_s: (
+        float | None
+    )  # s, the least time its work can take under the roof, hot; None: not known
+    bound: str  # "memory", "compute", "overhead" or "undefined"
+    level: str  # memory level or link that its largest operation was judged by; "": moves nothing
+    mode: str  # compute mode of its largest operation
+    shapes: str  # inputs → outputs of its first operation that works
     uncounted: tuple[str, ...] = ()  # operations without a rule
-    measured: bool = True           # False: an estimate, nothing was run
+    measured: bool = True  # False: an estimate, nothing was run
     cold_floor_s: float | None = None  # s, the same with all bytes from main memory
-    limit_s: float | None = None    # s, the same under the upper ends of the roof's intervals: nothing takes less
-    lower_bound: bool = False       # judged by a ceiling that is only a lower bound: `floor_s` may be less
-    idle_s: float | None = None     # s a run for which the device waited for it; None: not known (CPU)
-    profiling_s: float | None = None  # s of its time that may be the profiler's own, at most; None: not known
-    contraction_flops: int | None = None  # FLOP of multiply-accumulates among `flops`; None: not known
-    peak_flops: float | None = None  # FLOP/s of the ceiling for its contractions: what MFU is a share of
-    fused: tuple[str, ...] = ()     # what a compiler made one kernel of, as "module: operation"
+    limit_s: float | None = (
+        None  # s, the same under the upper ends of the roof's intervals: nothing takes less
+    )
+    lower_bound: bool = (
+        False  # judged by a ceiling that is only a lower bound: `floor_s` may be less
+    )
+    idle_s: float | None = None  # s a run for which the device waited for it; None: not known (CPU)
+    profiling_s: float | None = (
+        None  # s of its time that may be the profiler's own, at most; None: not known
+    )
+    contraction_flops: int | None = (
+        None  # FLOP of multiply-accumulates among `flops`; None: not known
+    )
+    peak_flops: float | None = (
+        None  # FLOP/s of the ceiling for its contractions: what MFU is a share of
+    )
+    fused: tuple[str, ...] = ()  # what a compiler made one kernel of, as "module: operation"
     unfused_bytes: int | None = None  # B that these would move one by one; None: nothing was fused
 
     def __post_init__(self) -> None:
-        figures = [self.calls, self.flops, self.executed_flops, self.bytes_moved, self.time_s, self.share, self.floor_s,
-                   self.cold_floor_s, self.limit_s, self.idle_s, self.contraction_flops, self.peak_flops,
-                   self.unfused_bytes, self.profiling_s]
+        figures = [
+            self.calls,
+            self.flops,
+            self.executed_flops,
+            self.bytes_moved,
+            self.time_s,
+            self.share,
+            self.floor_s,
+            self.cold_floor_s,
+            self.limit_s,
+            self.idle_s,
+            self.contraction_flops,
+            self.peak_flops,
+            self.unfused_bytes,
+            self.profiling_s,
+        ]
         figures += [*(self.interval or ()), *self.samples]
         if not all(x is None or (math.isfinite(x) and x >= 0) for x in figures):
-            raise InputError(f"A point's figures are finite and not negative; those of {one_line(self.name)} are not.")
+            raise InputError(
+                f"A point's figures are finite and not negative; those of {one_line(self.name)} are"
+                " not."
+            )
 
     @property
     def arithmetic_intensity(self) -> float | None:  # FLOP/byte
         "FLOPs by convention over bytes moved; None where either is unknown or nothing is moved."
-        return self.flops / self.bytes_moved if self.flops is not None and self.bytes_moved else None
+        return (
+            self.flops / self.bytes_moved if self.flops is not None and self.bytes_moved else None
+        )
 
     @property
     def achieved_gflops(self) -> float | None:  # GFLOP/s
@@ -85,26 +119,42 @@ class RooflinePoint:
 
     @property
     def utilization_pct(self) -> float | None:  # %
-        """Floor over time: 100 would be as fast as the roof allows. Never clamped; None for an estimate.
+        """Floor over time: 100 would be as fast as the roof allows. Never clamped; None for an
+        estimate.
 
-        Under a ceiling that is only a lower bound it is an upper bound, and None from 100 on: it says nothing there."""
-        if self.floor_s is None or not self.time_s or not self.measured: return None
+        Under a ceiling that is only a lower bound it is an upper bound, and None from 100
+        on: it says nothing there."""
+        if self.floor_s is None or not self.time_s or not self.measured:
+            return None
         pct = 100 * self.floor_s / self.time_s
         return None if self.lower_bound and pct >= 100 else pct
 
     @property
     def cold_utilization_pct(self) -> float | None:  # %
-        "The same against the cold floor, all bytes from main memory: above 100 where caches held some of them."
-        known = self.cold_floor_s is not None and self.time_s and self.measured and not self.lower_bound
+        """The same against the cold floor, all bytes from main memory: above 100 where caches held
+        some of them."""
+        known = (
+            self.cold_floor_s is not None and self.time_s and self.measured and not self.lower_bound
+        )
         return 100 * self.cold_floor_s / self.time_s if known else None
 
     @property
     def mfu_pct(self) -> float | None:  # %
-        """Model FLOPs utilization (Chowdhery and others, 2022): contraction FLOPs over time and `peak_flops`.
+        """Model FLOPs utilization (Chowdhery and others, 2022): contraction FLOPs over time and
+        `peak_flops`.
 
-        Recomputation is no work of the model's: there it is 0. None for an estimate, or where a figure is missing."""
-        if not (self.measured and self.time_s and self.peak_flops) or self.contraction_flops is None: return None
-        return 0.0 if self.phase == "recompute" else 100 * self.contraction_flops / self.time_s / self.peak_flops
+        Recomputation is no work of the model's: there it is 0. None for an estimate, or
+        where a figure is missing."""
+        if (
+            not (self.measured and self.time_s and self.peak_flops)
+            or self.contraction_flops is None
+        ):
+            return None
+        return (
+            0.0
+            if self.phase == "recompute"
+            else 100 * self.contraction_flops / self.time_s / self.peak_flops
+        )
 
     @property
     def near_profiling(self) -> bool:
@@ -113,92 +163,154 @@ class RooflinePoint:
 
     @property
     def impossible(self) -> bool:
-        "Whether it was faster than the upper ends of the roof's intervals allow: something is counted wrong."
-        timed = self.measured and self.time_s and self.limit_s is not None  # without any time, none was found
+        """Whether it was faster than the upper ends of the roof's intervals allow: something is
+        counted wrong."""
+        timed = (
+            self.measured and self.time_s and self.limit_s is not None
+        )  # without any time, none was found
         return bool(timed and not self.lower_bound and self.time_s < self.limit_s)
 
     def as_dict(self) -> dict[str, Any]:
-        "All fields and derived figures, as plain values in SI units (`achieved_gflops` in GFLOP/s)."
-        derived = ("arithmetic_intensity", "achieved_gflops", "utilization_pct", "cold_utilization_pct", "mfu_pct",
-                   "impossible")
+        """All fields and derived figures, as plain values in SI units (`achieved_gflops` in
+        GFLOP/s)."""
+        derived = (
+            "arithmetic_intensity",
+            "achieved_gflops",
+            "utilization_pct",
+            "cold_utilization_pct",
+            "mfu_pct",
+            "impossible",
+        )
         return asdict(self) | {name: getattr(self, name) for name in derived}
 
     def __repr__(self) -> str:
-        pct = MISSING if self.utilization_pct is None else f"{'≤ ' * self.lower_bound}{self.utilization_pct:.1f}%"
-        return (f"RooflinePoint({one_line(self.name)}, {one_line(self.type)}: {si(self.flops, 'FLOP')}, "
-                f"{si(self.bytes_moved, 'B')}, {si(self.time_s, 's')}, {self.bound}, {pct} of the roof)")
+        pct = (
+            MISSING
+            if self.utilization_pct is None
+            else f"{'≤ ' * self.lower_bound}{self.utilization_pct:.1f}%"
+        )
+        return (
+            f"RooflinePoint({one_line(self.name)}, {one_line(self.type)}: {si(self.flops, 'FLOP')},"
+            f" {si(self.bytes_moved, 'B')}, {si(self.time_s, 's')}, {self.bound}, {pct} of the"
+            " roof)"
+        )
 
 # %% ../../nbs/analysis/roofline/join.ipynb #a9cd3717
 @dataclass(frozen=True)
 class Join:
     "Points in the order in which the program first reaches them, and what matched nothing."
+
     points: tuple[RooflinePoint, ...]
-    work_without_time: tuple[str, ...] = ()     # names of operations that no span belongs to
-    time_without_work: tuple[float, ...] = ()   # s, spans that belong to no operation, one sum a step
-    timeline: "tuple[Span, ...]" = ()           # the spans of one step: the one that took the median time
-    host: tuple[RooflinePoint, ...] = ()        # the time between operations, for each module and phase
-    shorter_s: float = 0.0                      # s by which each gap is shorter than it was while profiled
+    work_without_time: tuple[str, ...] = ()  # names of operations that no span belongs to
+    time_without_work: tuple[
+        float, ...
+    ] = ()  # s, spans that belong to no operation, one sum a step
+    timeline: "tuple[Span, ...]" = ()  # the spans of one step: the one that took the median time
+    host: tuple[RooflinePoint, ...] = ()  # the time between operations, for each module and phase
+    shorter_s: float = 0.0  # s by which each gap is shorter than it was while profiled
 
 # %% ../../nbs/analysis/roofline/join.ipynb #96139b1d
-def _dims(shapes: tuple) -> str: return ", ".join("×".join(map(str, s)) or "scalar" for s in shapes)
+def _dims(shapes: tuple) -> str:
+    return ", ".join("×".join(map(str, s)) or "scalar" for s in shapes)
 
 
 def op_floor(
     roof: Roof,  # judges it by its mode and working set
-    op: "Op",    # one operation, or a fused region
+    op: "Op",  # one operation, or a fused region
 ) -> Floor:
     "The least time of one operation, a collective's transfer included."
     modes = {x.mode for x in op.fused if x.flops}
-    if len(modes) > 1:  # in one kernel, arithmetic in several modes: the longest of them, if all overlap
-        sums = [replace(op, fused=(), mode=m, **{f: sum(getattr(x, f) or 0 for x in op.fused if x.mode == m)
-                                                for f in ("flops", "executed_flops", "contraction_flops")})
-                for m in sorted(modes)]
-        return max((op_floor(roof, x) for x in sums), key=lambda f: math.inf if math.isnan(f.compute_s) else f.time_s)
+    if (
+        len(modes) > 1
+    ):  # in one kernel, arithmetic in several modes: the longest of them, if all overlap
+        sums = [
+            replace(
+                op,
+                fused=(),
+                mode=m,
+                **{
+                    f: sum(getattr(x, f) or 0 for x in op.fused if x.mode == m)
+                    for f in ("flops", "executed_flops", "contraction_flops")
+                },
+            )
+            for m in sorted(modes)
+        ]
+        return max(
+            (op_floor(roof, x) for x in sums),
+            key=lambda f: math.inf if math.isnan(f.compute_s) else f.time_s,
+        )
     executed = op.executed_flops or 0
-    # What a kernel skips (padding taps, masked positions) it skips in the contraction and around it alike.
+    # What a kernel skips (padding taps, masked positions) it skips in the contraction and around it
+    # alike.
     contraction = (op.contraction_flops or 0) * executed / op.flops if op.flops else 0
-    floor = roof.floor(executed, op.bytes_read, op.bytes_written, mode=op.mode, footprint=op.footprint,
-                       contraction=contraction)
+    floor = roof.floor(
+        executed,
+        op.bytes_read,
+        op.bytes_written,
+        mode=op.mode,
+        footprint=op.footprint,
+        contraction=contraction,
+    )
     over = link_bytes(op)
     return roof.over_link(floor, over, op.group_size, op.times) if over else floor
 
 
 def _peak(ops: "list[Op]", mode: str, roof: Roof) -> float | None:
-    "FLOP/s that the contractions of these operations could reach together, each in its mode; without any, `mode`'s."
+    """FLOP/s that the contractions of these operations could reach together, each in its mode;
+    without any, `mode`'s."""
     by_mode: dict[str, float] = {}
     for op in ops:
-        if op.contraction_flops: by_mode[op.mode] = by_mode.get(op.mode, 0.0) + op.contraction_flops
-    if len(by_mode) < 2: peak = roof.ceiling(next(iter(by_mode), mode))
-    else: peak = sum(by_mode.values()) / sum(flops / roof.ceiling(m) for m, flops in by_mode.items())
+        if op.contraction_flops:
+            by_mode[op.mode] = by_mode.get(op.mode, 0.0) + op.contraction_flops
+    if len(by_mode) < 2:
+        peak = roof.ceiling(next(iter(by_mode), mode))
+    else:
+        peak = sum(by_mode.values()) / sum(flops / roof.ceiling(m) for m, flops in by_mode.items())
     return None if math.isnan(peak) else peak
 
 
 def _type(name: str, ops: "list[Op]") -> str:
-    if ops[0].leaf: return ops[0].type
-    if any(op.fused for op in ops): return "fused kernel"
+    if ops[0].leaf:
+        return ops[0].type
+    if any(op.fused for op in ops):
+        return "fused kernel"
     return name.rpartition(".")[2].removesuffix("()")
 
 
 def _point(
-    key: tuple, ops: "list[Op]", roof: Roof, upper: Roof, times: Sequence[float] = (), idle: Sequence[float] = (),
+    key: tuple,
+    ops: "list[Op]",
+    roof: Roof,
+    upper: Roof,
+    times: Sequence[float] = (),
+    idle: Sequence[float] = (),
 ) -> dict[str, Any]:
-    "Everything about a point but its time; `times` and `idle` are each operation's, in s, where measured."
+    """Everything about a point but its time; `times` and `idle` are each operation's, in s, where
+    measured."""
     name, phase = key
-    uncounted = tuple(dict.fromkeys(x.name for op in ops for x in (op.fused or (op,)) if not x.counted))
+    uncounted = tuple(
+        dict.fromkeys(x.name for op in ops for x in (op.fused or (op,)) if not x.counted)
+    )
     floors = [op_floor(roof, op) for op in ops]
     weights: dict[str, float] = {}
     for i, (f, op) in enumerate(zip(floors, ops, strict=True)):
-        bound = roof.bound(f, op.times, times[i] if len(times) else None, idle[i] if len(idle) else 0.0)
+        bound = roof.bound(
+            f, op.times, times[i] if len(times) else None, idle[i] if len(idle) else 0.0
+        )
         least = 0.0 if bound == "undefined" else max(f.time_s, roof.launch_s * op.times)
         weights[bound] = weights.get(bound, 0.0) + least
     undefined = bool(uncounted) or "undefined" in weights
-    # The operation that stands for the point: the one with the highest floor, or, where none is known, with most bytes.
+    # The operation that stands for the point: the one with the highest floor, or, where none is
+    # known, with most bytes.
     known = [0.0 if math.isnan(f.time_s) else f.time_s for f in floors]
     main = max(range(len(ops)), key=lambda i: (known[i], ops[i].bytes))
     first = next((op for op in ops if op.bytes), ops[0])
     return dict(
-        name=name, type=_type(name, ops), phase=phase,
-        kind=ops[main].kind, calls=len({op.call for op in ops}) if ops[0].leaf else sum(op.times for op in ops),
+        name=name,
+        type=_type(name, ops),
+        phase=phase,
+        kind=ops[main].kind,
+        calls=len({op.call for op in ops}) if ops[0].leaf else sum(op.times for op in ops),
         flops=None if uncounted else sum(op.flops for op in ops),
         executed_flops=None if uncounted else sum(op.executed_flops for op in ops),
         bytes_moved=sum(op.bytes for op in ops),
@@ -209,11 +321,18 @@ def _point(
         idle_s=sum(idle) if len(idle) else None,
         contraction_flops=None if uncounted else sum(op.contraction_flops or 0 for op in ops),
         peak_flops=_peak(ops, ops[main].mode, roof),
-        fused=tuple(dict.fromkeys(f"{x.module}: {x.name}" if x.module else x.name for op in ops for x in op.fused)),
+        fused=tuple(
+            dict.fromkeys(
+                f"{x.module}: {x.name}" if x.module else x.name for op in ops for x in op.fused
+            )
+        ),
         unfused_bytes=sum(op.unfused_bytes for op in ops) if any(op.fused for op in ops) else None,
         bound="undefined" if undefined else max(weights, key=weights.get),
-        level=floors[main].level, mode=ops[main].mode, uncounted=uncounted,
-        shapes=f"{_dims(first.shapes[0])} → {_dims(first.shapes[1])}")
+        level=floors[main].level,
+        mode=ops[main].mode,
+        uncounted=uncounted,
+        shapes=f"{_dims(first.shapes[0])} → {_dims(first.shapes[1])}",
+    )
 
 
 def points_of(
@@ -231,7 +350,10 @@ def points_of(
 
 def _shared(parts: list[dict], **more: object) -> tuple[RooflinePoint, ...]:
     total = sum(p["time_s"] or 0.0 for p in parts)
-    return tuple(RooflinePoint(**p, **more, share=(p["time_s"] or 0.0) / total if total else 0.0) for p in parts)
+    return tuple(
+        RooflinePoint(**p, **more, share=(p["time_s"] or 0.0) / total if total else 0.0)
+        for p in parts
+    )
 
 # %% ../../nbs/analysis/roofline/join.ipynb #d1544486
 def _waits(gaps: "Sequence[Sequence[Gap]]", count: int, shorter_s: float) -> np.ndarray:
@@ -240,21 +362,31 @@ def _waits(gaps: "Sequence[Sequence[Gap]]", count: int, shorter_s: float) -> np.
     for s, step in enumerate(gaps):
         for gap in step:
             wait = max(0.0, gap.duration - shorter_s)
-            for i in gap.then.ops if gap.before and gap.then else (): waits[i, s] += wait / len(gap.then.ops)
+            for i in gap.then.ops if gap.before and gap.then else ():
+                waits[i, s] += wait / len(gap.then.ops)
     return np.median(waits, axis=1)
 
 
 def _home(ops: "Sequence[Op]", gap: "Gap") -> str:
     "The innermost module that holds the operations before and after a gap, by their paths."
-    sides = [ops[side.ops[0]] if side is not None and side.ops else None for side in (gap.before, gap.then)]
-    if None in sides: return ""
+    sides = [
+        ops[side.ops[0]] if side is not None and side.ops else None
+        for side in (gap.before, gap.then)
+    ]
+    if None in sides:
+        return ""
     before, after = sides
     paths = [op.module.split(".") for op in sides]
-    if before.module == after.module and before.call != after.call: paths[0].pop()  # between two calls of it
-    return ".".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*paths, strict=False)))
+    if before.module == after.module and before.call != after.call:
+        paths[0].pop()  # between two calls of it
+    return ".".join(
+        a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*paths, strict=False))
+    )
 
 
-def _pieces(ops: "Sequence[Op]", gap: "Gap", changes: list[tuple[float, str | None]]) -> Iterator[tuple]:
+def _pieces(
+    ops: "Sequence[Op]", gap: "Gap", changes: list[tuple[float, str | None]]
+) -> Iterator[tuple]:
     "The modules in which a gap lies, with its phase and the seconds in each."
     near = next((side for side in (gap.then, gap.before) if side is not None and side.ops), None)
     phase, end = ops[near.ops[0]].phase if near else "forward", gap.start + gap.duration
@@ -262,7 +394,8 @@ def _pieces(ops: "Sequence[Op]", gap: "Gap", changes: list[tuple[float, str | No
     while i < len(changes) and changes[i][0] < end:
         until = changes[i + 1][0] if i + 1 < len(changes) else math.inf
         lasts = min(until, end) - max(changes[i][0], gap.start)
-        if lasts > 0: yield (_home(ops, gap) if changes[i][1] is None else changes[i][1], phase), lasts
+        if lasts > 0:
+            yield (_home(ops, gap) if changes[i][1] is None else changes[i][1], phase), lasts
         i += 1
 
 
@@ -274,12 +407,17 @@ class _Host:
         self.runs, rows = len(gaps), []
         for s, step in enumerate(gaps):
             changes = innermost(modules[s] if modules else ())
-            rows += [(self.homes.setdefault(home, len(self.homes)), s, seconds)
-                     for gap in step for home, seconds in _pieces(ops, gap, changes)]
+            rows += [
+                (self.homes.setdefault(home, len(self.homes)), s, seconds)
+                for gap in step
+                for home, seconds in _pieces(ops, gap, changes)
+            ]
         home, run, lasts = np.array(rows).T if rows else np.zeros((3, 0))
         self.home, self.run, self.lasts = home.astype(int), run.astype(int), lasts
 
-    def times(self, shorter_s: float = 0.0) -> np.ndarray:  # s, a row for each module and phase, a column a run
+    def times(
+        self, shorter_s: float = 0.0
+    ) -> np.ndarray:  # s, a row for each module and phase, a column a run
         "What is left of them if each is so much shorter."
         left = np.maximum(self.lasts - shorter_s, 0.0)
         cells = np.bincount(self.home * self.runs + self.run, left, len(self.homes) * self.runs)
@@ -287,9 +425,13 @@ class _Host:
 
     def excess(self, room_s: float) -> float:  # s
         "How much shorter each has to be, so that the medians add up to no more than the room."
-        def total(shorter_s): return np.median(self.times(shorter_s), axis=1).sum()
+
+        def total(shorter_s):
+            return np.median(self.times(shorter_s), axis=1).sum()
+
         low, high = 0.0, float(self.lasts.max(initial=0.0))
-        if total(low) <= room_s: return 0.0
+        if total(low) <= room_s:
+            return 0.0
         for _ in range(40):
             middle = (low + high) / 2
             low, high = (middle, high) if total(middle) > room_s else (low, middle)
@@ -298,38 +440,67 @@ class _Host:
     def parts(self, shorter_s: float) -> list[dict]:
         "What makes a point of each module and phase."
         calls = np.bincount(self.home[self.run == 0], minlength=len(self.homes))
-        return [dict(
-            name=f"{module}.{HOST}" if module else HOST, type="host", kind="host", phase=phase, calls=int(n), flops=0,
-            executed_flops=0, contraction_flops=0, bytes_moved=0, time_s=float(np.median(samples)),
-            interval=median_interval(samples), samples=tuple(map(float, samples)), floor_s=0.0, cold_floor_s=0.0,
-            limit_s=0.0, bound="overhead", level="", mode="none", shapes="")
-            for (module, phase), n, samples in zip(self.homes, calls, self.times(shorter_s), strict=True)]
+        return [
+            dict(
+                name=f"{module}.{HOST}" if module else HOST,
+                type="host",
+                kind="host",
+                phase=phase,
+                calls=int(n),
+                flops=0,
+                executed_flops=0,
+                contraction_flops=0,
+                bytes_moved=0,
+                time_s=float(np.median(samples)),
+                interval=median_interval(samples),
+                samples=tuple(map(float, samples)),
+                floor_s=0.0,
+                cold_floor_s=0.0,
+                limit_s=0.0,
+                bound="overhead",
+                level="",
+                mode="none",
+                shapes="",
+            )
+            for (module, phase), n, samples in zip(
+                self.homes, calls, self.times(shorter_s), strict=True
+            )
+        ]
 
 # %% ../../nbs/analysis/roofline/join.ipynb #d2e76b07
 def join_run(
-    ops: "Sequence[Op]",               # the program's operations, in order
+    ops: "Sequence[Op]",  # the program's operations, in order
     steps: "Sequence[Sequence[Span]]",  # the spans of each run of it
-    roof: Roof,                        # judges each operation by its mode and working set
-    plain_s: float | None = None,      # s, a run with nothing attached: it bounds the gaps; None: not known
-    windows: "Sequence[Stretch]" = (),  # s, when each run began and ended; none: gaps are not the program's own
-    modules: "Sequence[Sequence[tuple[float, float, str]]]" = (),  # of each run, when modules ran on the host: start
+    roof: Roof,  # judges each operation by its mode and working set
+    plain_s: float
+    | None = None,  # s, a run with nothing attached: it bounds the gaps; None: not known
+    # s, when each run began and ended; none: gaps are not the program's own
+    windows: "Sequence[Stretch]" = (),
+    # of each run, when modules ran on the host: start
+    modules: "Sequence[Sequence[tuple[float, float, str]]]" = (),
     # and end, s, and path; none: gaps belong to what holds the operations around them
-    events: Sequence[int] = (),        # of each operation, events that a profiler recorded on the host in a run
+    events: Sequence[
+        int
+    ] = (),  # of each operation, events that a profiler recorded on the host in a run
 ) -> Join:
     "Where each part of the program stands under the roof."
-    if not steps: raise InputError("There is nothing to join: no step was timed.")
+    if not steps:
+        raise InputError("There is nothing to join: no step was timed.")
     times, unexplained = np.zeros((len(ops), len(steps))), [0.0] * len(steps)
     timed = set()
     for s, spans in enumerate(steps):
         for span in spans:
-            if not span.ops: unexplained[s] += span.duration
+            if not span.ops:
+                unexplained[s] += span.duration
             for i in span.ops:
                 # A span of several operations of one point adds up to itself;
                 # operations of different points cannot share one.
                 first, point = ops[span.ops[0]].point, ops[i].point
                 if point != first:
-                    raise InputError(f"One span belongs to both {first} and {point}: "
-                                     "a fused region needs a name of its own.")
+                    raise InputError(
+                        f"One span belongs to both {first} and {point}: "
+                        "a fused region needs a name of its own."
+                    )
                 times[i, s] += span.duration / len(span.ops)
                 timed.add(i)
     gaps = [gaps_between(spans, windows[s] if windows else None) for s, spans in enumerate(steps)]
@@ -337,46 +508,82 @@ def join_run(
     groups, host = points_of(ops), _Host(ops, gaps, () if on_device else modules)
     samples = {key: times[where].sum(axis=0) for key, where in groups.items()}
     # Spans of several streams overlap: then what they cover is less than their sum.
-    covered = np.median([covered_time(union((span.start, span.end) for span in spans)) for spans in steps])
+    covered = np.median(
+        [covered_time(union((span.start, span.end) for span in spans)) for spans in steps]
+    )
     spans_s = min(float(covered), sum(float(np.median(s)) for s in samples.values()))
     shorter_s = 0.0 if plain_s is None else host.excess(max(0.0, plain_s - spans_s))
-    # On the host a collective's call may return while its bytes are under way: its time is not the transfer's.
-    started = {i for spans in steps for span in spans if span.device == "cpu"
-               for i in span.ops if roof.links and link_bytes(ops[i])}
+    # On the host a collective's call may return while its bytes are under way: its time is not the
+    # transfer's.
+    started = {
+        i
+        for spans in steps
+        for span in spans
+        if span.device == "cpu"
+        for i in span.ops
+        if roof.links and link_bytes(ops[i])
+    }
     parts, upper = [], roof.upper
-    medians, idle = np.median(times, axis=1), _waits(gaps, len(ops), shorter_s) if on_device else None
+    medians, idle = (
+        np.median(times, axis=1),
+        _waits(gaps, len(ops), shorter_s) if on_device else None,
+    )
     for key, where in groups.items():
         waited = () if idle is None else idle[where]
         part = _point(key, [ops[i] for i in where], roof, upper, medians[where], waited)
         part["lower_bound"] |= part["floor_s"] is not None and not started.isdisjoint(where)
-        if events: part["profiling_s"] = EVENT_S * sum(events[i] for i in where)
+        if events:
+            part["profiling_s"] = EVENT_S * sum(events[i] for i in where)
         own = samples[key]
-        parts.append(part | dict(
-            time_s=float(np.median(own)), interval=median_interval(own), samples=tuple(map(float, own))))
+        parts.append(
+            part
+            | dict(
+                time_s=float(np.median(own)),
+                interval=median_interval(own),
+                samples=tuple(map(float, own)),
+            )
+        )
     between = host.parts(shorter_s) if windows else []
-    worked = [op for i, op in enumerate(ops) if i not in timed and (op.bytes or op.flops or not op.counted)]
-    untimed = tuple(dict.fromkeys(op.name for op in worked))  # a view has nothing to find a time for
+    worked = [
+        op
+        for i, op in enumerate(ops)
+        if i not in timed and (op.bytes or op.flops or not op.counted)
+    ]
+    untimed = tuple(
+        dict.fromkeys(op.name for op in worked)
+    )  # a view has nothing to find a time for
     sums = [sum(s.duration for s in spans) for spans in steps]
     usual = steps[sorted(range(len(sums)), key=sums.__getitem__)[(len(sums) - 1) // 2]]
     every = _shared(parts + between)
-    return Join(every[:len(parts)], untimed, tuple(unexplained) if any(unexplained) else (), tuple(usual),
-                every[len(parts):], shorter_s if windows else 0.0)
+    return Join(
+        every[: len(parts)],
+        untimed,
+        tuple(unexplained) if any(unexplained) else (),
+        tuple(usual),
+        every[len(parts) :],
+        shorter_s if windows else 0.0,
+    )
 
 # %% ../../nbs/analysis/roofline/join.ipynb #ee66ac17
 def estimate(
     ops: "Sequence[Op]",  # the program's operations, in order
-    roof: Roof,           # judges each operation by its mode and working set
+    roof: Roof,  # judges each operation by its mode and working set
 ) -> tuple[RooflinePoint, ...]:
     "The points with their floors for times, `measured=False`."
     upper = roof.upper
-    parts = [_point(key, [ops[i] for i in where], roof, upper) for key, where in points_of(ops).items()]
-    return _shared([p | dict(time_s=p["floor_s"], interval=None, samples=()) for p in parts], measured=False)
+    parts = [
+        _point(key, [ops[i] for i in where], roof, upper) for key, where in points_of(ops).items()
+    ]
+    return _shared(
+        [p | dict(time_s=p["floor_s"], interval=None, samples=()) for p in parts], measured=False
+    )
 
 # %% ../../nbs/analysis/roofline/join.ipynb #aa6da614
 @dataclass(frozen=True)
 class Total:
     "Some points of a run together."
-    name: str      # of the module or phase that the points share
+
+    name: str  # of the module or phase that the points share
     points: tuple[RooflinePoint, ...]  # in the order of the run
     time_s: float  # s that they took together, or the wall time that they are judged by
 
@@ -393,8 +600,11 @@ class Total:
     @property
     def unfused_bytes(self) -> int | None:  # B
         "The same if nothing had been fused; None where nothing was."
-        if all(p.unfused_bytes is None for p in self.points): return None
-        return sum(p.bytes_moved if p.unfused_bytes is None else p.unfused_bytes for p in self.points)
+        if all(p.unfused_bytes is None for p in self.points):
+            return None
+        return sum(
+            p.bytes_moved if p.unfused_bytes is None else p.unfused_bytes for p in self.points
+        )
 
     @property
     def undefined(self) -> tuple[str, ...]:
@@ -413,34 +623,43 @@ class Total:
 
     @property
     def utilization_pct(self) -> float | None:  # %
-        """Floor over time. None where a point is undefined, nothing was measured, or no time passed,
+        """Floor over time. None where a point is undefined, nothing was measured, or no time
+        passed,
 
         and from 100 on where a ceiling that judged it is only a lower bound."""
-        if self.floor_s is None or not self.time_s or not all(p.measured for p in self.points): return None
+        if self.floor_s is None or not self.time_s or not all(p.measured for p in self.points):
+            return None
         pct = 100 * self.floor_s / self.time_s
         return None if pct >= 100 and self.lower_bound else pct
 
     @property
     def mfu_pct(self) -> float | None:  # %
-        "Contraction FLOPs, each over the peak of its mode, over time; recomputation left out. None if not known."
-        if not self.time_s or not all(p.measured for p in self.points): return None
+        """Contraction FLOPs, each over the peak of its mode, over time; recomputation left out.
+        None if not known."""
+        if not self.time_s or not all(p.measured for p in self.points):
+            return None
         parts = [p for p in self.points if p.phase != "recompute" and p.contraction_flops != 0]
-        if any(p.contraction_flops is None or p.peak_flops is None for p in parts): return None
+        if any(p.contraction_flops is None or p.peak_flops is None for p in parts):
+            return None
         return 100 * sum(p.contraction_flops / p.peak_flops for p in parts) / self.time_s
 
 
 def totals(
-    points: Iterable[RooflinePoint],       # of a run
-    key: Callable[[RooflinePoint], str],   # the name of the group that a point belongs to
+    points: Iterable[RooflinePoint],  # of a run
+    key: Callable[[RooflinePoint], str],  # the name of the group that a point belongs to
 ) -> dict[str, Total]:
     "The points in groups, in the order in which the program first reaches them."
     groups: dict[str, list[RooflinePoint]] = {}
-    for p in points: groups.setdefault(key(p), []).append(p)
-    return {name: Total(name, tuple(ps), sum(p.time_s or 0.0 for p in ps)) for name, ps in groups.items()}
+    for p in points:
+        groups.setdefault(key(p), []).append(p)
+    return {
+        name: Total(name, tuple(ps), sum(p.time_s or 0.0 for p in ps))
+        for name, ps in groups.items()
+    }
 
 
 def module_prefix(
-    name: str,   # of a point: a path
+    name: str,  # of a point: a path
     depth: int,  # how many parts of the path are kept
 ) -> str:
     "The module at that depth which holds a point: `layer1.0` of `layer1.0.conv1` at depth 2."
@@ -449,8 +668,8 @@ def module_prefix(
 # %% ../../nbs/analysis/roofline/join.ipynb #56ba7178
 def warn_unplaced(
     ops: "list[Op]",  # of a program
-    roof: Roof,     # that they are judged by
-    name: str,      # of the program
+    roof: Roof,  # that they are judged by
+    name: str,  # of the program
 ) -> None:
     "One warning for operations without a rule, one for modes without a ceiling."
     from fasterroof.work.op import Trace
@@ -460,8 +679,12 @@ def warn_unplaced(
     parts = [part for op in ops for part in (op.fused or (op,))]
     unknown = sorted({op.mode for op in parts if op.flops and not roof.ceiling(op.mode) > 0})
     if unknown:
-        warnings.warn(f"{name}: the roof has no ceiling for {', '.join(unknown)}; "
-                      "points in that mode are undefined.", UncountedWarning, stacklevel=3)
+        warnings.warn(
+            f"{name}: the roof has no ceiling for {', '.join(unknown)}; "
+            "points in that mode are undefined.",
+            UncountedWarning,
+            stacklevel=3,
+        )
 
 # %% ../../nbs/analysis/roofline/join.ipynb #35f19c76
 def slowest(

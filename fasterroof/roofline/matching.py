@@ -16,13 +16,15 @@ from .join import RooflinePoint
 # %% ../../nbs/analysis/roofline/matching.ipynb #d3644dfd
 class Match(NamedTuple):
     "Points of two runs that are the same part of a program."
+
     before: tuple[RooflinePoint, ...]
     after: tuple[RooflinePoint, ...]
     how: str  # "name", "renamed", "fused"; "" where only one run has it
 
 # %% ../../nbs/analysis/roofline/matching.ipynb #84339384
 def _eager(entry: str, phase: str, known: set[tuple[str, str]]) -> str:
-    "The name of the eager point that a part of a fused one belongs to; the entry itself where there is none."
+    """The name of the eager point that a part of a fused one belongs to; the entry itself where
+    there is none."""
     module, _, operation = entry.rpartition(": ")
     short = operation.rpartition(".")[2].rstrip("_")
     inside = f"{module}.{short}" if module else short
@@ -33,63 +35,90 @@ def _eager(entry: str, phase: str, known: set[tuple[str, str]]) -> str:
 def _connected(parts: Sequence[set]) -> list[list[int]]:
     "Positions of the sets that share an element, directly or by way of others."
     home, first = list(range(len(parts))), {}
+
     def root(i):
-        while home[i] != i: i = home[i]
+        while home[i] != i:
+            i = home[i]
         return i
+
     for i, names in enumerate(parts):
-        for name in names: home[root(i)] = root(first.setdefault(name, i))
+        for name in names:
+            home[root(i)] = root(first.setdefault(name, i))
     groups: dict[int, list[int]] = {}
-    for i in range(len(parts)): groups.setdefault(root(i), []).append(i)
+    for i in range(len(parts)):
+        groups.setdefault(root(i), []).append(i)
     return list(groups.values())
 
 
-def _fused(a: Sequence[RooflinePoint], b: Sequence[RooflinePoint]) -> list[tuple[list[int], list[int]]]:
+def _fused(
+    a: Sequence[RooflinePoint], b: Sequence[RooflinePoint]
+) -> list[tuple[list[int], list[int]]]:
     "Positions of points that are made of the same parts, where at least one of them is fused."
     points = [*a, *b]
     known = {(p.name, p.phase) for p in points if not p.fused}
-    parts = [{(p.phase, _eager(x, p.phase, known)) for x in p.fused} or {(p.phase, p.name)} for p in points]
+    parts = [
+        {(p.phase, _eager(x, p.phase, known)) for x in p.fused} or {(p.phase, p.name)}
+        for p in points
+    ]
     groups = []
     for group in _connected(parts):
         mine, theirs = [i for i in group if i < len(a)], [i - len(a) for i in group if i >= len(a)]
-        if mine and theirs and any(points[i].fused for i in group): groups.append((mine, theirs))
+        if mine and theirs and any(points[i].fused for i in group):
+            groups.append((mine, theirs))
     return groups
 
 # %% ../../nbs/analysis/roofline/matching.ipynb #35950027
 def _paired(key: Callable[[RooflinePoint], Hashable], a: dict, b: dict) -> list[tuple[int, int]]:
     "Positions of equal keys, the first with the first; those with the key None stay alone."
     waiting = defaultdict(deque)
-    for j, p in b.items(): waiting[key(p)].append(j)
+    for j, p in b.items():
+        waiting[key(p)].append(j)
     waiting.pop(None, None)
     return [(i, waiting[key(p)].popleft()) for i, p in a.items() if waiting.get(key(p))]
 
 
 def _aligned(key: Callable[[RooflinePoint], Hashable], a: dict, b: dict) -> list[tuple[int, int]]:
     "Positions of equal keys in the same order."
-    found = SequenceMatcher(None, [key(p) for p in a.values()], [key(p) for p in b.values()], autojunk=False)
+    found = SequenceMatcher(
+        None, [key(p) for p in a.values()], [key(p) for p in b.values()], autojunk=False
+    )
     i, j = list(a), list(b)
     return [(i[m.a + k], j[m.b + k]) for m in found.get_matching_blocks() for k in range(m.size)]
 
 
 def match(
-    before: Sequence[RooflinePoint],  # points of a run, in the order in which the program reaches them
-    after: Sequence[RooflinePoint],   # of another
-) -> list[Match]:                     # in the order of `before`; what only `after` has is last
+    before: Sequence[
+        RooflinePoint
+    ],  # points of a run, in the order in which the program reaches them
+    after: Sequence[RooflinePoint],  # of another
+) -> list[Match]:  # in the order of `before`; what only `after` has is last
     "Which points are the same part of the program; every point is in exactly one match."
     a, b = dict(enumerate(before)), dict(enumerate(after))
-    same = _paired(lambda p: (p.name, p.phase, p.fused, p.shapes) if p.fused else None, a, b)  # the very kernel
+    same = _paired(
+        lambda p: (p.name, p.phase, p.fused, p.shapes) if p.fused else None, a, b
+    )  # the very kernel
     groups = [([i], [j], "name") for i, j in same]
-    rest, others = ([p for i, p in x.items() if i not in {s[k] for s in same}] for k, x in enumerate((a, b)))
+    rest, others = (
+        [p for i, p in x.items() if i not in {s[k] for s in same}] for k, x in enumerate((a, b))
+    )
     where = [[i for i in x if i not in {s[k] for s in same}] for k, x in enumerate((a, b))]
-    groups += [([where[0][i] for i in mine], [where[1][j] for j in theirs], "fused")
-               for mine, theirs in _fused(rest, others)]
+    groups += [
+        ([where[0][i] for i in mine], [where[1][j] for j in theirs], "fused")
+        for mine, theirs in _fused(rest, others)
+    ]
     for mine, theirs, _ in groups:
-        for i in mine: del a[i]
-        for j in theirs: del b[j]
+        for i in mine:
+            del a[i]
+        for j in theirs:
+            del b[j]
 
     def take(pairs):
-        for i, j in pairs: groups.append(([i], [j], "name" if a.pop(i).name == b.pop(j).name else "renamed"))
+        for i, j in pairs:
+            groups.append(([i], [j], "name" if a.pop(i).name == b.pop(j).name else "renamed"))
 
-    def work(p): return p.phase, p.type, p.kind, p.shapes
+    def work(p):
+        return p.phase, p.type, p.kind, p.shapes
+
     take(_paired(lambda p: (p.name, work(p)), a, b))
     elsewhere = {work(p) for p in a.values()} & {work(p) for p in b.values()}
     take(_paired(lambda p: None if work(p) in elsewhere else (p.name, p.phase, p.type), a, b))
@@ -99,4 +128,7 @@ def match(
     groups += [([i], [], "") for i in a]
     groups.sort(key=lambda group: group[0][0])
     groups += [([], [j], "") for j in b]
-    return [Match(tuple(before[i] for i in mine), tuple(after[j] for j in theirs), how) for mine, theirs, how in groups]
+    return [
+        Match(tuple(before[i] for i in mine), tuple(after[j] for j in theirs), how)
+        for mine, theirs, how in groups
+    ]

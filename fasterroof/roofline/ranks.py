@@ -43,71 +43,132 @@ def _slowest_call(times: Sequence[float], group: object, device: torch.device) -
 
 
 def _windows(
-    call: Callable[[], object], reset: Callable[[], object], group: object, device: torch.device, budget_s: float,
+    call: Callable[[], object],
+    reset: Callable[[], object],
+    group: object,
+    device: torch.device,
+    budget_s: float,
 ) -> list[float]:
     "Seconds a call by the slowest rank, a window each."
     sync = synchronizer(device)
+
     def window(calls):
-        reset(); sync()
+        reset()
+        sync()
         dist.barrier(group=group)
         return time_once(lambda: [call() for _ in range(calls)], sync) / calls
-    for _ in range(3): window(1)  # connections are made when they are first used
-    pilot, = _slowest_call([min(window(1) for _ in range(3))], group, device)
-    calls = max(1, min(_CALLS, math.ceil(1e-3 / pilot)))  # a window of a millisecond, where that many calls make one
-    return _slowest_call([window(calls) for _ in range(max(5, min(100, int(budget_s / pilot / calls))))], group, device)
+
+    for _ in range(3):
+        window(1)  # connections are made when they are first used
+    (pilot,) = _slowest_call([min(window(1) for _ in range(3))], group, device)
+    calls = max(
+        1, min(_CALLS, math.ceil(1e-3 / pilot))
+    )  # a window of a millisecond, where that many calls make one
+    return _slowest_call(
+        [window(calls) for _ in range(max(5, min(100, int(budget_s / pilot / calls))))],
+        group,
+        device,
+    )
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #b45afe0d
 def _calls(kind: str, numel: int, group: object, device: torch.device) -> tuple[Callable, Callable]:
-    "A function that runs the collective on as many float32 numbers, and one that puts its data back."
+    """A function that runs the collective on as many float32 numbers, and one that puts its data
+    back."""
     n, rank = dist.get_world_size(group), dist.get_rank(group)
-    source = torch.rand(numel, generator=torch.Generator(device).manual_seed(rank), device=device) + 0.5
+    source = (
+        torch.rand(numel, generator=torch.Generator(device).manual_seed(rank), device=device) + 0.5
+    )
     whole = source.clone()
-    if kind == "all_reduce": return partial(dist.all_reduce, whole, group=group), lambda: whole.copy_(source)
-    shard = source[:numel // n].clone()
+    if kind == "all_reduce":
+        return partial(dist.all_reduce, whole, group=group), lambda: whole.copy_(source)
+    shard = source[: numel // n].clone()
     return partial(dist.all_gather_into_tensor, whole, shard, group=group), lambda: None
 
 
-def _link(kind: str, sizes: Sequence[int], group: object, device: torch.device, budget_s: float) -> Link:
+def _link(
+    kind: str, sizes: Sequence[int], group: object, device: torch.device, budget_s: float
+) -> Link:
     n, found, latency_s = dist.get_world_size(group), [], math.inf
     for size in sizes:
         numel = max(1, size // 4 // n) * n  # parts of equal length
         times = _windows(*_calls(kind, numel, group, device), group, device, budget_s)
-        if math.isinf(latency_s): latency_s = min(times); continue
+        if math.isinf(latency_s):
+            latency_s = min(times)
+            continue
         payload = 4 * numel // (n if kind == "all_gather" else 1)
-        if min(times) < 2 * latency_s: continue
-        found.append((best_of([wire_bytes(kind, payload, n) / (t - latency_s) for t in times]), 4 * numel))
-    if not found: raise InputError(f"No {kind} took twice as long as the smallest: measure links with more bytes.")
+        if min(times) < 2 * latency_s:
+            continue
+        found.append(
+            (best_of([wire_bytes(kind, payload, n) / (t - latency_s) for t in times]), 4 * numel)
+        )
+    if not found:
+        raise InputError(
+            f"No {kind} took twice as long as the smallest: measure links with more bytes."
+        )
     best, size = max(found)
-    return Link(f"{dist.get_backend(group)} {kind}", best.value, n, latency_s, f"{kind} {si(size, 'B')}",
-                (best.low, best.high), lower_bound=True)
+    return Link(
+        f"{dist.get_backend(group)} {kind}",
+        best.value,
+        n,
+        latency_s,
+        f"{kind} {si(size, 'B')}",
+        (best.low, best.high),
+        lower_bound=True,
+    )
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #4210a929
 def measure_links(
-    nbytes: Sequence[int] = (256, 2**20, 2**23, 2**26),  # sizes of the whole buffer, B, growing; the first: latency
+    nbytes: Sequence[int] = (
+        256,
+        2**20,
+        2**23,
+        2**26,
+    ),  # sizes of the whole buffer, B, growing; the first: latency
     group: "ProcessGroup | None" = None,  # whose ranks; None: all
-    device: str | torch.device | None = None,  # where the data lie; None: the GPU with NCCL, else the CPU
+    device: (
+        str | torch.device | None
+    ) = None,  # where the data lie; None: the GPU with NCCL, else the CPU
     budget_s: float = 0.3,  # s, about, for each size of each collective
 ) -> tuple[Link, ...]:
-    """The links of a group, as all-reduce and all-gather reach them: lower bounds, the same on every rank.
+    """The links of a group, as all-reduce and all-gather reach them: lower bounds, the same on
+    every rank.
 
-    To be called on every rank of the group at once. Raises `InputError` without one, or where it has one rank only."""
+    To be called on every rank of the group at once. Raises `InputError` without one, or where
+    it has one rank only."""
     if not (dist.is_available() and dist.is_initialized()):
-        raise InputError("There is no process group: call torch.distributed.init_process_group on every rank first.")
-    if dist.get_rank(group) < 0: raise InputError("This process is not in the group: call it on the group's ranks.")
-    if dist.get_world_size(group) < 2: raise InputError("A group of one rank has no link to measure.")
-    if len(nbytes) < 2 or not all(a < b for a, b in zip(nbytes, nbytes[1:], strict=False)) or nbytes[0] < 1:
-        raise InputError(f"nbytes are two sizes or more above zero, each larger than the last, not {tuple(nbytes)!r}.")
-    if not 0 < budget_s < math.inf: raise InputError(f"budget_s is a time above zero, in s, not {budget_s!r}.")
-    if device is None: device = "cuda" if "nccl" in dist.get_backend(group) else "cpu"
+        raise InputError(
+            "There is no process group: call torch.distributed.init_process_group on every rank"
+            " first."
+        )
+    if dist.get_rank(group) < 0:
+        raise InputError("This process is not in the group: call it on the group's ranks.")
+    if dist.get_world_size(group) < 2:
+        raise InputError("A group of one rank has no link to measure.")
+    if (
+        len(nbytes) < 2
+        or not all(a < b for a, b in zip(nbytes, nbytes[1:], strict=False))
+        or nbytes[0] < 1
+    ):
+        raise InputError(
+            "nbytes are two sizes or more above zero, each larger than the last, not"
+            f" {tuple(nbytes)!r}."
+        )
+    if not 0 < budget_s < math.inf:
+        raise InputError(f"budget_s is a time above zero, in s, not {budget_s!r}.")
+    if device is None:
+        device = "cuda" if "nccl" in dist.get_backend(group) else "cpu"
     device = torch.device(device)
     with no_gc(), torch.no_grad():
-        return tuple(_link(kind, nbytes, group, device, budget_s) for kind in ("all_reduce", "all_gather"))
+        return tuple(
+            _link(kind, nbytes, group, device, budget_s) for kind in ("all_reduce", "all_gather")
+        )
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #ca0b67a5
 Key = tuple[str, str]  # name and phase of a point
 
 
-def _key(p: RooflinePoint) -> Key: return p.name, p.phase
+def _key(p: RooflinePoint) -> Key:
+    return p.name, p.phase
 
 
 def _collectives(run: Run) -> tuple[set[Key], set[Key]]:
@@ -116,7 +177,8 @@ def _collectives(run: Run) -> tuple[set[Key], set[Key]]:
     groups = points_of(run.ops)
     for p in run.points:
         where = groups.get(_key(p))
-        if where is None: pure |= {_key(p)} if p.kind == "comm" else set()  # a run without its operations
+        if where is None:
+            pure |= {_key(p)} if p.kind == "comm" else set()  # a run without its operations
         elif not comm.isdisjoint(where):
             only = all(i in comm or run.ops[i].kind in FREE for i in where)
             (pure if only else mixed).add(_key(p))
@@ -125,8 +187,12 @@ def _collectives(run: Run) -> tuple[set[Key], set[Key]]:
 
 def _split(runs: dict[int, Run]) -> tuple[set[Key], set[Key]]:
     "The same of all ranks: what does something else on one of them is no collective."
-    pure, mixed = (set().union(*found) for found in zip(*map(_collectives, runs.values()), strict=True))
-    other = set().union(*({_key(p) for p in run.points} - _collectives(run)[0] for run in runs.values()))
+    pure, mixed = (
+        set().union(*found) for found in zip(*map(_collectives, runs.values()), strict=True)
+    )
+    other = set().union(
+        *({_key(p) for p in run.points} - _collectives(run)[0] for run in runs.values())
+    )
     return pure - other, mixed | (pure & other)
 
 
@@ -135,7 +201,8 @@ def _by_key(runs: dict[int, Run]) -> dict[Key, dict[int, RooflinePoint]]:
     found: dict[Key, dict[int, RooflinePoint]] = {_key(p): {} for p in runs[_fullest(runs)].points}
     for r, run in runs.items():
         for p in run.points:
-            if _key(p) in found: found[_key(p)][r] = p
+            if _key(p) in found:
+                found[_key(p)][r] = p
     return found
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #f213dfee
@@ -149,26 +216,48 @@ def _ranked(runs: Sequence[Run]) -> dict[int, Run]:
         rank = run.environment.get("rank", i)
         if not isinstance(rank, int) or isinstance(rank, bool) or rank < 0:
             raise InputError(f"A rank is a whole number from 0, not {one_line(repr(rank), 40)}.")
-        if rank in ranked: raise InputError(f"Two of these runs are of rank {rank}: pass one run of each.")
+        if rank in ranked:
+            raise InputError(f"Two of these runs are of rank {rank}: pass one run of each.")
         if not run.measured or not all(p.samples for p in run.points):
-            raise InputError(f"The run of rank {rank} was not measured step by step: a projection cannot be merged.")
+            raise InputError(
+                f"The run of rank {rank} was not measured step by step: a projection cannot be"
+                " merged."
+            )
         if len({s.rank for s in run.timeline}) > 1:
-            raise InputError("One of these runs is of several ranks already: pass the runs that it was made of.")
+            raise InputError(
+                "One of these runs is of several ranks already: pass the runs that it was made of."
+            )
         ranked[rank] = run
-    for what, of in (("model", lambda r: r.model), ("type of device", lambda r: r.device.partition(":")[0])):
+    for what, of in (
+        ("model", lambda r: r.model),
+        ("type of device", lambda r: r.device.partition(":")[0]),
+    ):
         several = sorted({one_line(of(run), 60) for run in runs})
-        if len(several) > 1: raise InputError(f"Ranks of one job share their {what}; these are {', '.join(several)}.")
+        if len(several) > 1:
+            raise InputError(
+                f"Ranks of one job share their {what}; these are {', '.join(several)}."
+            )
     ranked = dict(sorted(ranked.items()))
     full = _fullest(ranked)
-    have, size = {_key(p) for p in ranked[full].points}, ranked[full].environment.get("world_size", 1)
+    have, size = (
+        {_key(p) for p in ranked[full].points},
+        ranked[full].environment.get("world_size", 1),
+    )
     for r, run in ranked.items():
-        alike = not have.isdisjoint(map(_key, run.points)) or run.environment.get("world_size", 1) == size != 1
-        if not alike: raise InputError(f"Ranks {r} and {full} share no point, and nothing says how many ranks their "
-                                       "job has: these are not ranks of one job.")
+        alike = (
+            not have.isdisjoint(map(_key, run.points))
+            or run.environment.get("world_size", 1) == size != 1
+        )
+        if not alike:
+            raise InputError(
+                f"Ranks {r} and {full} share no point, and nothing says how many ranks their "
+                "job has: these are not ranks of one job."
+            )
     return ranked
 
 
-def _fullest(runs: dict[int, Run]) -> int: return max(runs, key=lambda r: (len(runs[r].points), -r))
+def _fullest(runs: dict[int, Run]) -> int:
+    return max(runs, key=lambda r: (len(runs[r].points), -r))
 
 
 def _steps(runs: dict[int, Run]) -> int:
@@ -178,7 +267,8 @@ def _steps(runs: dict[int, Run]) -> int:
 def waiting(
     runs: Sequence[Run],  # of the ranks of one job
 ) -> dict[Key, dict[int, float]]:  # (name, phase) of the collective → rank → s a step
-    "How long each rank waits for the last one in each collective. Raises `InputError` for runs of different jobs."
+    """How long each rank waits for the last one in each collective. Raises `InputError` for runs of
+    different jobs."""
     ranked = _ranked(runs)
     return _waiting(ranked, _split(ranked)[0], _steps(ranked))
 
@@ -186,7 +276,8 @@ def waiting(
 def _waiting(runs: dict[int, Run], pure: set[Key], steps: int) -> dict[Key, dict[int, float]]:
     waits = {}
     for key, points in _by_key(runs).items():
-        if key not in pure or len(points) < 2: continue
+        if key not in pure or len(points) < 2:
+            continue
         times = {r: np.array(p.samples[:steps]) for r, p in points.items()}
         last = np.min(list(times.values()), axis=0)
         waits[key] = {r: float(np.median(t - last)) for r, t in times.items()}
@@ -195,17 +286,25 @@ def _waiting(runs: dict[int, Run], pure: set[Key], steps: int) -> dict[Key, dict
 
 def _computing(runs: dict[int, Run], pure: set[Key], steps: int) -> dict[int, float]:
     "Seconds a step that each rank spends outside of collectives."
-    def of(run): return [p.samples[:steps] for p in run.points if _key(p) not in pure]
-    return {r: float(np.median(np.sum(of(run), axis=0))) if of(run) else 0.0 for r, run in runs.items()}
+
+    def of(run):
+        return [p.samples[:steps] for p in run.points if _key(p) not in pure]
+
+    return {
+        r: float(np.median(np.sum(of(run), axis=0))) if of(run) else 0.0 for r, run in runs.items()
+    }
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #a5a07714
 def _point(points: dict[int, RooflinePoint], steps: int, collective: bool) -> RooflinePoint:
-    "The point of the slowest rank, or of the one that came last to a collective, with the times of each step."
+    """The point of the slowest rank, or of the one that came last to a collective, with the times
+    of each step."""
     times = np.array([p.samples[:steps] for p in points.values()])
     pick, rank_of = (np.min, min) if collective else (np.max, max)
     samples = tuple(map(float, pick(times, axis=0)))
     shown = rank_of(points.values(), key=lambda p: float(np.median(p.samples[:steps])))
-    return replace(shown, time_s=float(np.median(samples)), interval=median_interval(samples), samples=samples)
+    return replace(
+        shown, time_s=float(np.median(samples)), interval=median_interval(samples), samples=samples
+    )
 
 
 def _points(runs: dict[int, Run], pure: set[Key], steps: int) -> tuple[RooflinePoint, ...]:
@@ -216,19 +315,24 @@ def _points(runs: dict[int, Run], pure: set[Key], steps: int) -> tuple[RooflineP
 
 def _slowest(timings: Sequence[Timing | None]) -> Timing | None:
     "Of each step the longest; None where a rank has none."
-    if any(t is None for t in timings): return None
+    if any(t is None for t in timings):
+        return None
     return Timing(tuple(map(max, zip(*(t.samples for t in timings), strict=False))))
 
 
 def _timeline(run: Run, rank: int, shown: Run) -> Iterator[Span]:
-    "The spans of a rank from its own first start on, with the places of the operations in the run that is shown."
+    """The spans of a rank from its own first start on, with the places of the operations in the run
+    that is shown."""
     places, names, begin = {}, {}, min((s.start for s in run.timeline), default=0.0)
     theirs = points_of(shown.ops)
     for key, where in points_of(run.ops).items():
         there = theirs.get(key, ())
         for n, i in enumerate(where):
             places[i] = there[min(n, len(there) - 1)] if there else None
-            if not there: names[i] = run.ops[i].name.replace(".", "::", 1)  # a kernel without an operation is named so
+            if not there:
+                names[i] = run.ops[i].name.replace(
+                    ".", "::", 1
+                )  # a kernel without an operation is named so
     for s in run.timeline:
         ops = tuple(dict.fromkeys(places[i] for i in s.ops if places[i] is not None))
         name = s.name or next((names[i] for i in s.ops if i in names), "")
@@ -239,8 +343,15 @@ def _environment(runs: dict[int, Run], shown: int) -> dict[str, Any]:
     "The environment of the rank that is shown, and what differs, of every rank."
     first, missing = runs[shown].environment, object()
     keys = dict.fromkeys(k for run in runs.values() for k in run.environment if k != "rank")
-    differ = [k for k in keys if any(run.environment.get(k, missing) != first.get(k, missing) for run in runs.values())]
-    ranks = {str(r): {k: run.environment[k] for k in differ if k in run.environment} for r, run in runs.items()}
+    differ = [
+        k
+        for k in keys
+        if any(run.environment.get(k, missing) != first.get(k, missing) for run in runs.values())
+    ]
+    ranks = {
+        str(r): {k: run.environment[k] for k in differ if k in run.environment}
+        for r, run in runs.items()
+    }
     return {k: v for k, v in first.items() if k != "rank"} | ({"ranks": ranks} if differ else {})
 
 
@@ -252,24 +363,34 @@ def _names(keys) -> str:
 def _notes(runs: dict[int, Run], pure: set[Key], mixed: set[Key], steps: int) -> Iterator[str]:
     "What was merged, who is slow, who waits, and what is not alike."
     shown, ranks = _fullest(runs), list(runs)
-    yield f"Merged from the runs of ranks {', '.join(map(str, ranks))}; operations and roof are those of rank {shown}."
+    yield (
+        f"Merged from the runs of ranks {', '.join(map(str, ranks))}; operations and roof are those"
+        f" of rank {shown}."
+    )
     absent = [str(r) for r in range(max(ranks)) if r not in runs]
-    if absent: yield f"Ranks that no run was passed for: {', '.join(absent)}."
+    if absent:
+        yield f"Ranks that no run was passed for: {', '.join(absent)}."
     took = _computing(runs, pure, steps)
     slow, quick = max(took, key=took.get), min(took, key=took.get)
     if took[slow] > took[quick]:
         share = f" ({100 * (took[slow] / took[quick] - 1):.0f} %)" if took[quick] else ""
-        yield (f"Slowest is rank {slow}: it computes for {si(took[slow], 's')} a step, "
-               f"{si(took[slow] - took[quick], 's')}{share} longer than rank {quick}.")
+        yield (
+            f"Slowest is rank {slow}: it computes for {si(took[slow], 's')} a step, "
+            f"{si(took[slow] - took[quick], 's')}{share} longer than rank {quick}."
+        )
     waits = _waiting(runs, pure, steps)
     for key, by_rank in sorted(waits.items(), key=lambda item: -max(item[1].values()))[:5]:
         each = ", ".join(f"rank {r} {si(s, 's')}" for r, s in by_rank.items())
-        yield f"Waiting for the last rank in {one_line(key[0], 60)} ({one_line(key[1], 20)}), a step: {each}."
+        yield (
+            f"Waiting for the last rank in {one_line(key[0], 60)} ({one_line(key[1], 20)}), a step:"
+            f" {each}."
+        )
     if len(waits) > 5:
         sums = {r: sum(by_rank.get(r, 0.0) for by_rank in waits.values()) for r in runs}
         each = ", ".join(f"rank {r} {si(s, 's')}" for r, s in sums.items())
         yield f"Waiting in all {len(waits)} collectives together, a step: {each}."
-    if mixed: yield f"Computing and communicating in one, waiting included: {_names(sorted(mixed))}."
+    if mixed:
+        yield f"Computing and communicating in one, waiting included: {_names(sorted(mixed))}."
     yield from _differences(runs, steps)
 
 
@@ -285,59 +406,105 @@ def _differences(runs: dict[int, Run], steps: int) -> Iterator[str]:
     for r, run in runs.items():
         have = {_key(p): p for p in run.points}
         lacking = [_key(p) for p in shown.points if _key(p) not in have]
-        if lacking: yield f"Missing on rank {r}: {_names(lacking)}."
+        if lacking:
+            yield f"Missing on rank {r}: {_names(lacking)}."
         own = [p for p in run.points if _key(p) not in shared]
         if own:
             took = float(np.median(np.sum([p.samples[:steps] for p in own], axis=0)))
-            yield (f"Only on rank {r}, and not among the points here: {_names(map(_key, own))}, "
-                   f"{si(took, 's')} a step.")
+            yield (
+                f"Only on rank {r}, and not among the points here: {_names(map(_key, own))}, "
+                f"{si(took, 's')} a step."
+            )
         pairs = [(p, have[_key(p)]) for p in shown.points if _key(p) in have]
         other = [_key(p) for p, q in pairs if (p.flops, p.bytes_moved) != (q.flops, q.bytes_moved)]
-        if other: yield f"Rank {r} does other work in (shown, where it is the slowest): {_names(other)}."
-        if _given(run) != _given(shown): yield f"Rank {r} was given {one_line(_given(run))}."
-        if run.unstable: yield f"The machine of rank {r} changed meanwhile."
+        if other:
+            yield f"Rank {r} does other work in (shown, where it is the slowest): {_names(other)}."
+        if _given(run) != _given(shown):
+            yield f"Rank {r} was given {one_line(_given(run))}."
+        if run.unstable:
+            yield f"The machine of rank {r} changed meanwhile."
     if any(run.roof != shown.roof for run in runs.values()):
-        yield "Roofs differ between ranks: each point is judged by that of the rank whose time is shown."
-    counts = {r: min([run.whole.n, *(len(p.samples) for p in run.points)]) for r, run in runs.items()}
+        yield (
+            "Roofs differ between ranks: each point is judged by that of the rank whose time is"
+            " shown."
+        )
+    counts = {
+        r: min([run.whole.n, *(len(p.samples) for p in run.points)]) for r, run in runs.items()
+    }
     if len(set(counts.values())) > 1:
-        yield (f"Ranks made different numbers of steps ({', '.join(f'rank {r} {n}' for r, n in counts.items())}): "
-               "as many as all have count, from the first.")
+        yield (
+            "Ranks made different numbers of steps"
+            f" ({', '.join(f'rank {r} {n}' for r, n in counts.items())}): as many as all have"
+            " count, from the first."
+        )
     if any(run.timeline for run in runs.values()) and len(runs) > 1:
-        yield "Timeline: a step of each rank, its own usual one, from its first start on: clocks are not compared."
+        yield (
+            "Timeline: a step of each rank, its own usual one, from its first start on: clocks are"
+            " not compared."
+        )
     told = [n for run in runs.values() for n in run.notes]
     for note in dict.fromkeys(told):
         by = [r for r, run in runs.items() if note in run.notes]
-        yield note if len(by) == len(runs) else f"Rank{'s' * (len(by) > 1)} {', '.join(map(str, by))}: {note}"
+        yield (
+            note
+            if len(by) == len(runs)
+            else f"Rank{'s' * (len(by) > 1)} {', '.join(map(str, by))}: {note}"
+        )
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #775b87b7
 def merge_runs(
-    runs: Sequence[Run],  # of the ranks of one job; numbered by `environment["rank"]`, else by their places
+    runs: Sequence[
+        Run
+    ],  # of the ranks of one job; numbered by `environment["rank"]`, else by their places
 ) -> Run:
-    """One run of the whole job: computation by the slowest rank, collectives by the one that came last.
+    """One run of the whole job: computation by the slowest rank, collectives by the one that came
+    last.
 
     Its points are those of the rank that has most; what others do besides is named in its notes.
-    Raises `InputError` for runs that are not of one job: other models, no point shared, a rank twice, a projection."""
+    Raises `InputError` for runs that are not of one job: other models, no point shared, a rank
+    twice, a projection."""
     ranked = _ranked(runs)
     rank = _fullest(ranked)
     shown, every, steps = ranked[rank], list(ranked.values()), _steps(ranked)
     pure, mixed = _split(ranked)
-    plain, watched, pipelined = (_slowest([getattr(run, name) for run in every])
-                                 for name in ("plain", "watched", "pipelined"))
+    plain, watched, pipelined = (
+        _slowest([getattr(run, name) for run in every])
+        for name in ("plain", "watched", "pipelined")
+    )
     if not (plain or watched):
-        raise InputError("Some of these runs were timed plain and others watched only: there is no time of the whole.")
+        raise InputError(
+            "Some of these runs were timed plain and others watched only: there is no time of the"
+            " whole."
+        )
     took = _computing(ranked, pure, steps)
     slowest = max(took, key=took.get)
     lost = [run.time_without_work[:steps] for run in every if run.time_without_work]
     return replace(
-        shown, points=_points(ranked, pure, steps), plain=plain, watched=watched, pipelined=pipelined,
+        shown,
+        points=_points(ranked, pure, steps),
+        plain=plain,
+        watched=watched,
+        pipelined=pipelined,
         sample=shown.sample if len(every) == 1 else _given(shown),
-        device=shown.device if len(every) == 1 else f"{shown.device.partition(':')[0]}, {len(every)} ranks",
+        device=(
+            shown.device
+            if len(every) == 1
+            else f"{shown.device.partition(':')[0]}, {len(every)} ranks"
+        ),
         compile_s=max((run.compile_s for run in every if run.compile_s is not None), default=None),
-        memory={k: max(run.memory.get(k, 0.0) for run in every) for run in every for k in run.memory},
+        memory={
+            k: max(run.memory.get(k, 0.0) for run in every) for run in every for k in run.memory
+        },
         timeline=tuple(s for r, run in ranked.items() for s in _timeline(run, r, shown)),
         time_without_work=tuple(map(max, zip(*lost, strict=False))) if lost else (),
-        work_without_time=tuple(dict.fromkeys(name for run in every for name in run.work_without_time)),
-        idle_s=ranked[slowest].idle_s, host=ranked[slowest].host,
-        shorter_s=ranked[slowest].shorter_s, notes=tuple(_notes(ranked, pure, mixed, steps)),
-        environment=_environment(ranked, rank), probed_again=any(run.probed_again for run in every),
-        guard=next((run.guard for run in every if run.unstable), shown.guard))
+        work_without_time=tuple(
+            dict.fromkeys(name for run in every for name in run.work_without_time)
+        ),
+        idle_s=ranked[slowest].idle_s,
+        host=ranked[slowest].host,
+        shorter_s=ranked[slowest].shorter_s,
+        notes=tuple(_notes(ranked, pure, mixed, steps)),
+        environment=_environment(ranked, rank),
+        probed_again=any(run.probed_again for run in every),
+        guard=next((run.guard for run in every if run.unstable), shown.guard),
+    )

@@ -37,42 +37,69 @@ OWN = "fasterroof"  # the key under which a trace of ours carries its run
 @dataclass(frozen=True, kw_only=True)
 class Run:
     "One program, on one machine, under one roof."
-    model: str                               # its name
-    sample: str                              # what it was given: shapes and formats
-    device: str                              # where it ran: "cpu", "cuda:0"
-    points: tuple[RooflinePoint, ...]        # in the order in which the program reaches them
-    roof: Roof                               # what its points are held against
-    host: tuple[RooflinePoint, ...] = ()     # the time between operations, for each module and phase: "block.(host)"
-    plain: Timing | None = None              # whole runs, nothing attached, s; None: none was made
-    watched: Timing | None = None            # whole profiled runs, s; None: nothing ran, it is a projection
-    pipelined: Timing | None = None          # s a run when runs follow each other without waiting; None: not measured
-    compile_s: float | None = None           # s that compiling took, apart from all runs; None: nothing was compiled
-    memory: dict[str, float] = field(default_factory=dict)  # phase → B, the most that tensors held at a time
-    eager_bytes: int | None = None           # B that the program moves before it is compiled; None: not known
-    ops: tuple[Op, ...] = ()                 # the operations of a run, in order
-    timeline: tuple[Span, ...] = ()          # one step: when each of them ran
+
+    model: str  # its name
+    sample: str  # what it was given: shapes and formats
+    device: str  # where it ran: "cpu", "cuda:0"
+    points: tuple[RooflinePoint, ...]  # in the order in which the program reaches them
+    roof: Roof  # what its points are held against
+    host: tuple[
+        RooflinePoint, ...
+    ] = ()  # the time between operations, for each module and phase: "block.(host)"
+    plain: Timing | None = None  # whole runs, nothing attached, s; None: none was made
+    watched: Timing | None = None  # whole profiled runs, s; None: nothing ran, it is a projection
+    pipelined: Timing | None = (
+        None  # s a run when runs follow each other without waiting; None: not measured
+    )
+    compile_s: float | None = (
+        None  # s that compiling took, apart from all runs; None: nothing was compiled
+    )
+    memory: dict[str, float] = field(
+        default_factory=dict
+    )  # phase → B, the most that tensors held at a time
+    eager_bytes: int | None = (
+        None  # B that the program moves before it is compiled; None: not known
+    )
+    ops: tuple[Op, ...] = ()  # the operations of a run, in order
+    timeline: tuple[Span, ...] = ()  # one step: when each of them ran
     time_without_work: tuple[float, ...] = ()  # s a step, spans that belong to no operation
-    work_without_time: tuple[str, ...] = ()    # operations that no span belongs to
-    idle_s: float | None = None              # s, median time a step between kernels; None: not measured (CPU)
-    shorter_s: float = 0.0                   # s by which each gap in `host` is shorter than it was while profiled
-    notes: tuple[str, ...] = ()              # sentences that whoever reads the figures needs
-    environment: dict[str, Any] = field(default_factory=dict)  # versions, processor, threads, settings
+    work_without_time: tuple[str, ...] = ()  # operations that no span belongs to
+    idle_s: float | None = None  # s, median time a step between kernels; None: not measured (CPU)
+    shorter_s: float = 0.0  # s by which each gap in `host` is shorter than it was while profiled
+    notes: tuple[str, ...] = ()  # sentences that whoever reads the figures needs
+    environment: dict[str, Any] = field(
+        default_factory=dict
+    )  # versions, processor, threads, settings
     probed_again: bool = False  # whether the roof was, since points were faster than it allows
-    guard: dict[str, Any] = field(default_factory=dict)  # "before", "after": what the machine did, in FLOP/s or B/s
+    guard: dict[str, Any] = field(
+        default_factory=dict
+    )  # "before", "after": what the machine did, in FLOP/s or B/s
 
     def __post_init__(self) -> None:
         if self.whole is not None and not self.whole.median > 0:
             raise InputError("A run takes time: its samples cannot be zero.")
         if any(not 0 <= i < len(self.ops) for span in self.timeline for i in span.ops):
-            raise InputError("A span of the timeline belongs to an operation that the run does not have.")
+            raise InputError(
+                "A span of the timeline belongs to an operation that the run does not have."
+            )
         for look in self.guard.values():
-            if not (isinstance(look, dict) and all(isinstance(x, float) and 0 < x < math.inf for x in look.values())):
-                raise InputError("A look of the guard is a rate above zero for each thing that was looked at.")
+            if not (
+                isinstance(look, dict)
+                and all(isinstance(x, float) and 0 < x < math.inf for x in look.values())
+            ):
+                raise InputError(
+                    "A look of the guard is a rate above zero for each thing that was looked at."
+                )
 
     if not TYPE_CHECKING:  # (whoever checks types knows the fields)
+
         def __getattr__(self, name: str):
-            if name in type(self).__dataclass_fields__:  # `watch` fills the run in at the end of its block
-                raise AttributeError("This run is still being watched: it can be read when the `with` block is left.")
+            if (
+                name in type(self).__dataclass_fields__
+            ):  # `watch` fills the run in at the end of its block
+                raise AttributeError(
+                    "This run is still being watched: it can be read when the `with` block is left."
+                )
             raise AttributeError(f"A run has no {name!r}.")
 
     @property
@@ -92,7 +119,8 @@ class Run:
 
     @property
     def unstable(self) -> tuple[str, ...]:
-        "What changed in the machine meanwhile, in words; empty where it held still, or where nobody looked."
+        """What changed in the machine meanwhile, in words; empty where it held still, or where
+        nobody looked."""
         return roof_changes(self.guard.get("before", {}), self.guard.get("after", {}))
 
     @property
@@ -122,7 +150,8 @@ class Run:
 
     @property
     def watching_cost(self) -> float | None:
-        "How much longer a profiled run takes than a plain one: 0.05 is 5 % longer; None without both."
+        """How much longer a profiled run takes than a plain one: 0.05 is 5 % longer; None without
+        both."""
         return self.watched.median / self.plain.median - 1 if self.plain and self.watched else None
 
     @property
@@ -165,7 +194,8 @@ class Run:
 
     @property
     def unfused_bytes(self) -> int | None:  # B
-        "What the program moves when nothing is fused: seen before it was compiled, else summed; None if nothing was."
+        """What the program moves when nothing is fused: seen before it was compiled, else summed;
+        None if nothing was."""
         return self.total.unfused_bytes if self.eager_bytes is None else self.eager_bytes
 
     @property
@@ -175,25 +205,31 @@ class Run:
 
     @property
     def utilization_pct(self) -> float | None:  # %
-        """The points' floors over a whole run's median: the whole run against the roof, operation by operation.
+        """The points' floors over a whole run's median: the whole run against the roof, operation
+        by operation.
 
         None from 100 on where a ceiling that judged it is only a lower bound."""
         return self.total.utilization_pct
 
     @property
     def mfu_pct(self) -> float | None:  # %
-        "Contraction FLOPs over a whole run's median and the roof's peak of their mode; recomputation left out."
+        """Contraction FLOPs over a whole run's median and the roof's peak of their mode;
+        recomputation left out."""
         return self.total.mfu_pct
 
     def project(
         self,
-        roof: Roof | str,        # any: measured peaks, or a chip's name for its datasheet, "H100 SXM"
-        mode: str | None = None,  # compute mode that floating-point work is judged by; None: each operation's own
+        roof: Roof | str,  # any: measured peaks, or a chip's name for its datasheet, "H100 SXM"
+        mode: str
+        # compute mode that floating-point work is judged by; None: each operation's own
+        | None = None,
     ) -> "Run":
-        """The same work under another roof: the least time that each part can take there. Nothing runs.
+        """The same work under another roof: the least time that each part can take there. Nothing
+        runs.
 
         With `mode`, arithmetic goes by that mode's ceilings, and bytes stay what they are.
-        Raises `InputError` without the operations (runs saved by version 1), or where the roof lacks a ceiling."""
+        Raises `InputError` without the operations (runs saved by version 1), or where the
+        roof lacks a ceiling."""
         return project(self, roof, mode)
 
     @property
@@ -216,7 +252,14 @@ class Run:
             row |= {"time_low_s": low, "time_high_s": high, "uncounted": " ".join(row["uncounted"])}
             del row["samples"]
         frame = pd.DataFrame(rows)
-        number = ["flops", "executed_flops", "floor_s", "arithmetic_intensity", "achieved_gflops", "utilization_pct"]
+        number = [
+            "flops",
+            "executed_flops",
+            "floor_s",
+            "arithmetic_intensity",
+            "achieved_gflops",
+            "utilization_pct",
+        ]
         frame = frame.astype({c: float for c in number}) if rows else frame
         frame.attrs["unstable"] = list(self.unstable)
         return frame
@@ -233,11 +276,14 @@ class Run:
     @classmethod
     def from_trace(
         cls,
-        paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",  # of torch.profiler; or one of each rank
-        peaks: Roof | None = None,  # the roof of its machine; None: measured here, on a device of its kind
-        name: str | None = None,    # shown in reports; None: that of the file
+        # of torch.profiler; or one of each rank
+        paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
+        peaks: Roof
+        | None = None,  # the roof of its machine; None: measured here, on a device of its kind
+        name: str | None = None,  # shown in reports; None: that of the file
     ) -> "Run":
-        """A run from a trace that somebody recorded (`export_chrome_trace`, with `record_shapes=True`; also gzipped).
+        """A run from a trace that somebody recorded (`export_chrome_trace`, with
+        `record_shapes=True`; also gzipped).
 
         What its shapes do not allow to count is named in the notes.
         Raises `RunFileError` for a file that is none, `InputError` if there is no roof for it."""
@@ -247,13 +293,16 @@ class Run:
 
     def to_perfetto(
         self,
-        path: str | os.PathLike[str],  # a file, replaced if it exists; compressed if its name ends in .gz
+        path: str
+        | os.PathLike[str],  # a file, replaced if it exists; compressed if its name ends in .gz
     ) -> None:
-        """Write one step for Perfetto (ui.perfetto.dev) or chrome://tracing, each slice with its place under the roof.
+        """Write one step for Perfetto (ui.perfetto.dev) or chrome://tracing, each slice with its
+        place under the roof.
 
         The file carries the run as well: `from_trace` reads it back.
 
-        Raises `InputError` for a run without a timeline, `RunFileError` if the file cannot be written."""
+        Raises `InputError` for a run without a timeline, `RunFileError` if the file cannot
+        be written."""
         from fasterroof.report.perfetto import write_perfetto
 
         write_perfetto(self, path)
@@ -296,34 +345,44 @@ class Run:
         return run_html(self)
 
     def __repr__(self) -> str:
-        if "points" not in self.__dict__: return "Run(still being watched)"
+        if "points" not in self.__dict__:
+            return "Run(still being watched)"
         figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
         given = f", {one_line(self.sample)}" * bool(self.sample)
         return f"Run({one_line(self.model)}{given} on {one_line(self.device)}: {figures})"
-
-
 
 # %% ../../nbs/analysis/roofline/run.ipynb #f3325488
 def run_headline(
     run: "Run",  # that is shown
 ) -> dict[str, str]:
     "The figures to read first."
+
     def timed(t):
         between = f" [{si(t.interval[0], 's')}, {si(t.interval[1], 's')}]" if t.interval else ""
         return si(t.median, "s") + between
+
     work = f"{si(run.flops, 'FLOP')}, {si(run.bytes_moved, 'B')}"
-    if run.unfused_bytes is not None: work += f" ({si(run.unfused_bytes, 'B')} unfused)"
-    if run.undefined: work += f" (without {len(run.undefined)} undefined)"
-    if not run.measured: return {"least time, projected": si(run.time_s, "s"), "work": work}
+    if run.unfused_bytes is not None:
+        work += f" ({si(run.unfused_bytes, 'B')} unfused)"
+    if run.undefined:
+        work += f" (without {len(run.undefined)} undefined)"
+    if not run.measured:
+        return {"least time, projected": si(run.time_s, "s"), "work": work}
     least = "≤ " * run.total.lower_bound
-    def share(pct): return MISSING if pct is None else f"{pct:.0f} %"
+
+    def share(pct):
+        return MISSING if pct is None else f"{pct:.0f} %"
+
     lines = {"unstable": "the machine changed meanwhile"} if run.unstable else {}
     several = max((o.overlap_s for o in run.occupancy), default=0.0)
     overlap = f"; overlap {si(several, 's')}" if several and run.device != "cpu" else ""
     if run.pipelined:  # two figures, told apart by name
-        lines |= {"latency (each run waited for)": timed(run.whole),
-                  "throughput (runs follow each other)": f"a run every {timed(run.pipelined)}"}
-    else: lines["a run takes" if run.plain else "a profiled run takes"] = timed(run.whole)
+        lines |= {
+            "latency (each run waited for)": timed(run.whole),
+            "throughput (runs follow each other)": f"a run every {timed(run.pipelined)}",
+        }
+    else:
+        lines["a run takes" if run.plain else "a profiled run takes"] = timed(run.whole)
     lines |= {
         "of the roof": least * (run.utilization_pct is not None) + share(run.utilization_pct),
         "MFU": share(run.mfu_pct),
@@ -331,19 +390,28 @@ def run_headline(
         "accounted for": f"{100 * run.covered:.1f} %",
         "operations": si(run.time_s - run.host_s, "s") + overlap,
     }
-    if run.host: lines["between operations"] = si(run.host_s, "s")
+    if run.host:
+        lines["between operations"] = si(run.host_s, "s")
     phases = run.by_phase()
     if len(phases) > 1:
-        lines["phases"] = ", ".join(f"{name} {share(100 * t.time_s / run.time_s)}" for name, t in phases.items())
-    if run.memory: lines["most memory"] = ", ".join(f"{k} {si(v, 'B')}" for k, v in run.memory.items())
-    if run.compile_s is not None: lines["compiling took"] = si(run.compile_s, "s")
-    if run.watching_cost is not None: lines["profiling overhead"] = f"{100 * run.watching_cost:+.1f} %"
-    if run.idle_s is not None: lines["idle between kernels, profiled"] = si(run.idle_s, "s")
+        lines["phases"] = ", ".join(
+            f"{name} {share(100 * t.time_s / run.time_s)}" for name, t in phases.items()
+        )
+    if run.memory:
+        lines["most memory"] = ", ".join(f"{k} {si(v, 'B')}" for k, v in run.memory.items())
+    if run.compile_s is not None:
+        lines["compiling took"] = si(run.compile_s, "s")
+    if run.watching_cost is not None:
+        lines["profiling overhead"] = f"{100 * run.watching_cost:+.1f} %"
+    if run.idle_s is not None:
+        lines["idle between kernels, profiled"] = si(run.idle_s, "s")
     talks = [o for o in run.occupancy if o.communication_s]
     if talks:
         most = max(talks, key=lambda o: o.exposed_communication_s)
-        lines["communication"] = (f"{si(most.communication_s, 's')}, {si(most.exposed_communication_s, 's')} exposed, "
-                                  f"{si(most.hidden_communication_s, 's')} hidden")
+        lines["communication"] = (
+            f"{si(most.communication_s, 's')}, {si(most.exposed_communication_s, 's')} exposed, "
+            f"{si(most.hidden_communication_s, 's')} hidden"
+        )
     return lines
 
 # %% ../../nbs/analysis/roofline/run.ipynb #6562be01
@@ -356,34 +424,62 @@ def run_remarks(
     "Notes, and what matched nothing."
     more, first = [], ()
     if run.unstable:
-        first = (f"Unstable: the machine changed during this run: {', '.join(map(one_line, run.unstable))}. "
-                 "Its roof held for a part of it only.",)
+        first = (
+            (
+                "Unstable: the machine changed during this run:"
+                f" {', '.join(map(one_line, run.unstable))}. Its roof held for a part of it only."
+            ),
+        )
     if run.undefined:
         names = [one_line(n, 60) for n in dict.fromkeys(run.undefined)]
         rest = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-        more.append(f"Undefined, without a cost rule or a ceiling: {', '.join(names[:_MOST])}{rest}.")
-    def names(points): return ", ".join(one_line(p.name, 60) for p in points)
+        more.append(
+            f"Undefined, without a cost rule or a ceiling: {', '.join(names[:_MOST])}{rest}."
+        )
+
+    def names(points):
+        return ", ".join(one_line(p.name, 60) for p in points)
+
     wrong = [p for p in run.points if p.impossible]
     if wrong and run.probed_again:
-        more.append(f"Counting error: faster than the upper end of the roof allows: {names(wrong)}.")
+        more.append(
+            f"Counting error: faster than the upper end of the roof allows: {names(wrong)}."
+        )
     elif wrong:
-        more.append(f"Faster than the upper end of this roof, which was given and not probed now: {names(wrong)}.")
+        more.append(
+            "Faster than the upper end of this roof, which was given and not probed now:"
+            f" {names(wrong)}."
+        )
     above = [p for p in run.points if (p.utilization_pct or 0) > 100 and not p.impossible]
-    if above: more.append(f"Above 100 %, within the roof's interval: {names(above)}.")
+    if above:
+        more.append(f"Above 100 %, within the roof's interval: {names(above)}.")
     low = [p for p in run.points if p.lower_bound]
-    beyond = [p for p in low if p.measured and p.utilization_pct is None and p.floor_s is not None and p.time_s]
+    beyond = [
+        p
+        for p in low
+        if p.measured and p.utilization_pct is None and p.floor_s is not None and p.time_s
+    ]
     if low:
-        more.append(f"{len(low)} of {len(run.points)} points are judged by a ceiling that is only a lower bound: "
-                    "their share of the roof (≤) may be less.")
-    if beyond: more.append(f"Faster than such a lower bound: {names(beyond)}.")
+        more.append(
+            f"{len(low)} of {len(run.points)} points are judged by a ceiling that is only a lower"
+            " bound: their share of the roof (≤) may be less."
+        )
+    if beyond:
+        more.append(f"Faster than such a lower bound: {names(beyond)}.")
     short = [p for p in run.points if p.near_profiling]
     if short:
-        more.append(f"{len(short)} of {len(run.points)} points are so short that a third of their time or more may be "
-                    f"the profiler's own (up to {si(EVENT_S, 's')} an event): {names(short[:_MOST])}"
-                    f"{f' and {len(short) - _MOST} more' if len(short) > _MOST else ''}.")
+        more.append(
+            f"{len(short)} of {len(run.points)} points are so short that a third of their time or"
+            " more may be "
+            f"the profiler's own (up to {si(EVENT_S, 's')} an event): {names(short[:_MOST])}"
+            f"{f' and {len(short) - _MOST} more' if len(short) > _MOST else ''}."
+        )
     if run.shorter_s > 0 and run.plain and run.watched:
-        more.append(f"While profiled, operations and the gaps between them took {si(run.watched.median, 's')}. "
-                    f"Each gap is shown {si(run.shorter_s, 's')} shorter, so that they add up to the plain run.")
+        more.append(
+            "While profiled, operations and the gaps between them took"
+            f" {si(run.watched.median, 's')}. Each gap is shown {si(run.shorter_s, 's')} shorter,"
+            " so that they add up to the plain run."
+        )
     if run.work_without_time:
         names = ", ".join(map(one_line, run.work_without_time))
         more.append(f"No time was found for: {names}.")
@@ -394,27 +490,60 @@ def run_remarks(
 
 # %% ../../nbs/analysis/roofline/run.ipynb #05c13d1e
 def project(
-    run: Run,                 # that was measured, or read from a file
-    roof: Roof | str,         # any: measured peaks, or a chip's name for its datasheet, "H100 SXM"
-    mode: str | None = None,  # compute mode that floating-point work is judged by; None: each operation's own
+    run: Run,  # that was measured, or read from a file
+    roof: Roof | str,  # any: measured peaks, or a chip's name for its datasheet, "H100 SXM"
+    mode: (
+        str | None
+    ) = None,  # compute mode that floating-point work is judged by; None: each operation's own
 ) -> Run:
     """The run's work under another roof, as floors. Nothing runs.
 
-    Raises `InputError` without the operations (runs saved by version 1), or where the roof lacks a ceiling."""
-    if isinstance(roof, str): roof = chip_roof(roof)
-    if not isinstance(roof, Roof): raise InputError(f"project takes a Roof, not {type(roof).__name__}.")
-    if not run.ops: raise InputError("This run does not hold its operations: profile again to project it.")
+    Raises `InputError` without the operations (runs saved by version 1), or where the roof
+    lacks a ceiling."""
+    if isinstance(roof, str):
+        roof = chip_roof(roof)
+    if not isinstance(roof, Roof):
+        raise InputError(f"project takes a Roof, not {type(roof).__name__}.")
+    if not run.ops:
+        raise InputError("This run does not hold its operations: profile again to project it.")
     ops = judged_in(run.ops, mode)
-    lacking = sorted({computed_as(op.mode) for op in ops if op.flops and not roof.ceiling(op.mode) > 0})
-    if lacking: raise InputError(f"{roof.name} has no ceiling for {', '.join(lacking)}; it has one for "
-                                 f"{', '.join(dict.fromkeys(c.mode for c in roof.ceilings)) or roof.mode}.")
-    notes = [f"A projection: the work of a run on {run.device}, as floors under {roof.name}. Nothing ran there."]
-    if mode: notes.append(f"Floating-point arithmetic is judged by {mode}, with the bytes of its own formats.")
+    lacking = sorted(
+        {computed_as(op.mode) for op in ops if op.flops and not roof.ceiling(op.mode) > 0}
+    )
+    if lacking:
+        raise InputError(
+            f"{roof.name} has no ceiling for {', '.join(lacking)}; it has one for "
+            f"{', '.join(dict.fromkeys(c.mode for c in roof.ceilings)) or roof.mode}."
+        )
+    notes = [
+        f"A projection: the work of a run on {run.device}, as floors under {roof.name}. Nothing ran"
+        " there."
+    ]
+    if mode:
+        notes.append(
+            f"Floating-point arithmetic is judged by {mode}, with the bytes of its own formats."
+        )
     return replace(
-        run, points=estimate(ops, roof), roof=roof, ops=tuple(ops), plain=None, watched=None, pipelined=None,
-        compile_s=None, memory={}, timeline=(), host=(), shorter_s=0.0, time_without_work=(),
-        work_without_time=(), idle_s=None,
-        probed_again=False, guard={}, notes=tuple(notes), device=f"{roof.name} (projected)")
+        run,
+        points=estimate(ops, roof),
+        roof=roof,
+        ops=tuple(ops),
+        plain=None,
+        watched=None,
+        pipelined=None,
+        compile_s=None,
+        memory={},
+        timeline=(),
+        host=(),
+        shorter_s=0.0,
+        time_without_work=(),
+        work_without_time=(),
+        idle_s=None,
+        probed_again=False,
+        guard={},
+        notes=tuple(notes),
+        device=f"{roof.name} (projected)",
+    )
 
 # %% ../../nbs/analysis/roofline/run.ipynb #9bea343c
 FORMAT, VERSION = "fasterroof.run", 2
@@ -427,31 +556,43 @@ def run_to_dict(
     "Plain values in SI units, ready for JSON."
     from fasterroof.machine.peaks import roof_to_dict  # loads torch
 
-    d = {"format": FORMAT, "version": VERSION} | {f: getattr(run, f) for f in run.__dataclass_fields__}
-    timings = {name: None if (t := getattr(run, name)) is None else t.as_dict() for name in _TIMINGS}
-    return d | timings | {
-        "points": [p.as_dict() for p in run.points], "host": [p.as_dict() for p in run.host],
-        "roof": roof_to_dict(run.roof),
-        "ops": [asdict(op) for op in run.ops], "timeline": [asdict(span) for span in run.timeline]}
+    d = {"format": FORMAT, "version": VERSION} | {
+        f: getattr(run, f) for f in run.__dataclass_fields__
+    }
+    timings = {
+        name: None if (t := getattr(run, name)) is None else t.as_dict() for name in _TIMINGS
+    }
+    return (
+        d
+        | timings
+        | {
+            "points": [p.as_dict() for p in run.points],
+            "host": [p.as_dict() for p in run.host],
+            "roof": roof_to_dict(run.roof),
+            "ops": [asdict(op) for op in run.ops],
+            "timeline": [asdict(span) for span in run.timeline],
+        }
+    )
 
 
 def _listed(d: dict, key: str) -> list:
-    if not isinstance(d.get(key), list): raise RunFileError(f"{key} must be a list.")
+    if not isinstance(d.get(key), list):
+        raise RunFileError(f"{key} must be a list.")
     return d[key]
 
 
 def read_run(
     path: str | os.PathLike,  # a file that `Run.save` wrote
-    cls: type = Run,          # what it becomes: `Run`, or a class of one's own that extends it
+    cls: type = Run,  # what it becomes: `Run`, or a class of one's own that extends it
 ) -> Run:
     "Read a run; raises `RunFileError` if the file is none, or of a newer version."
     return run_from_dict(read_json(path), one_line(path), cls)
 
 
 def run_from_dict(
-    d: object,         # what `run_to_dict` made, as read from JSON
-    where: str,        # where it is from, for the error
-    cls: type = Run,   # what it becomes
+    d: object,  # what `run_to_dict` made, as read from JSON
+    where: str,  # where it is from, for the error
+    cls: type = Run,  # what it becomes
 ) -> Run:
     "A run from plain values; raises `RunFileError` if they are none, or of a newer version."
     from fasterroof.machine.peaks import roof_from_dict  # loads torch
@@ -459,10 +600,18 @@ def run_from_dict(
     d = versioned(d, FORMAT, VERSION, "a saved run (Run.from_trace reads traces)", where)
     try:
         parts = {
-            **{key: tuple(from_plain(RooflinePoint, p, f"{key}[{i}]") for i, p in enumerate(_listed(d, key)))
-               for key in ("points", *["host"] * ("host" in d))},
+            **{
+                key: tuple(
+                    from_plain(RooflinePoint, p, f"{key}[{i}]")
+                    for i, p in enumerate(_listed(d, key))
+                )
+                for key in ("points", *["host"] * ("host" in d))
+            },
             "roof": roof_from_dict(d.get("roof")),
-            **{name: None if d.get(name) is None else from_plain(Timing, d[name], name) for name in _TIMINGS},
+            **{
+                name: None if d.get(name) is None else from_plain(Timing, d[name], name)
+                for name in _TIMINGS
+            },
         }
         bounds = ("memory", "compute", "overhead", "undefined")
         bad = next((p for p in parts["points"] if p.bound not in bounds), None)
@@ -471,7 +620,8 @@ def run_from_dict(
             raise RunFileError(f"point {one_line(bad.name, 60)} has the unknown bound {bound}.")
         run = from_plain(cls, d | parts, "run")
         cpu = run.environment.get("cpu", {})
-        if not isinstance(cpu, dict): raise RunFileError("environment.cpu must be an object.")
+        if not isinstance(cpu, dict):
+            raise RunFileError("environment.cpu must be an object.")
         return run
     except (RunFileError, ValueError) as e:
         raise RunFileError(f"{where} is not a saved run: {one_line(e)}") from None

@@ -31,17 +31,18 @@ if TYPE_CHECKING:
 def arrow_text(
     a: object,  # before
     b: object,  # after
-) -> str:       # "3", "3 → 4"
+) -> str:  # "3", "3 → 4"
     "One figure where both are the same, else both."
     return f"{a}" if a == b else f"{a} → {b}"
 
 
 def ratio_text(
-    ratio: float | None,                   # after over before; None: not known
+    ratio: float | None,  # after over before; None: not known
     interval: tuple[float, float] | None,  # 95 % of it
-) -> str:                                  # "1.20 [1.15, 1.25]"
+) -> str:  # "1.20 [1.15, 1.25]"
     "A ratio with its interval."
-    if ratio is None: return MISSING
+    if ratio is None:
+        return MISSING
     return f"{ratio:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else "")
 
 
@@ -54,11 +55,13 @@ def _plain(x: object) -> object:
 @dataclass(frozen=True)
 class Diff:
     "The difference between two runs; true if there is one."
+
     before: Run  # what is compared against
-    after: Run   # what changed
+    after: Run  # what changed
 
     @cached_property
-    def _judged(self) -> tuple[tuple[Change, ...], Factors]: return changes(self.before, self.after)
+    def _judged(self) -> tuple[tuple[Change, ...], Factors]:
+        return changes(self.before, self.after)
 
     @property
     def factors(self) -> Factors:
@@ -67,7 +70,8 @@ class Diff:
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        "Every part of either run: first those that moved, then the others, the largest change of time first."
+        """Every part of either run: first those that moved, then the others, the largest change of
+        time first."""
         return tuple(sorted(self._judged[0], key=lambda c: (not c.moved, -abs(c.delta_s))))
 
     @property
@@ -77,7 +81,8 @@ class Diff:
 
     @cached_property
     def environment(self) -> tuple[Difference, ...]:
-        "What differs around the runs: versions, threads, clocks, machine, settings; the time of day apart."
+        """What differs around the runs: versions, threads, clocks, machine, settings; the time of
+        day apart."""
         return differences(self.before, self.after)
 
     @property
@@ -92,9 +97,11 @@ class Diff:
 
     @property
     def timings(self) -> tuple[Timing | None, Timing | None]:
-        "Whole runs that are compared: plain ones of both, or watched ones of both, or what there is."
+        """Whole runs that are compared: plain ones of both, or watched ones of both, or what there
+        is."""
         a, b = self.before, self.after
-        if a.plain and b.plain: return a.plain, b.plain
+        if a.plain and b.plain:
+            return a.plain, b.plain
         return (a.watched, b.watched) if a.watched and b.watched else (a.whole, b.whole)
 
     @cached_property
@@ -109,7 +116,9 @@ class Diff:
         return verdict(self.told, bool(self.told) and self.told.p <= 0.05, self.factors.of(None))
 
     def __bool__(self) -> bool:
-        return bool(self.moved or self.environment or self.work or self.verdict not in ("noise", MISSING))
+        return bool(
+            self.moved or self.environment or self.work or self.verdict not in ("noise", MISSING)
+        )
 
     @property
     def empty(self) -> bool:
@@ -119,11 +128,24 @@ class Diff:
     @property
     def sentence(self) -> str:
         "What came out, in words."
-        if self.before == self.after: return "The same run twice: nothing differs."
+        if self.before == self.after:
+            return "The same run twice: nothing differs."
         n, tally = len(self.changes), Counter(c.verdict for c in self.changes)
         if self.empty and not tally[MISSING]:
-            return f"The same: work and environment do not differ, and none of {n} parts moved beyond noise."
-        order = ("slower", "faster", "slower?", "faster?", "only before", "only after", "noise", MISSING)
+            return (
+                f"The same: work and environment do not differ, and none of {n} parts moved beyond"
+                " noise."
+            )
+        order = (
+            "slower",
+            "faster",
+            "slower?",
+            "faster?",
+            "only before",
+            "only after",
+            "noise",
+            MISSING,
+        )
         said = [f"{tally[v]} {'without verdict' if v == MISSING else v}" for v in order if tally[v]]
         how = Counter(c.how for c in self.changes)
         said += [f"{how[h]} {h}" for h in ("renamed", "fused") if how[h]]
@@ -134,7 +156,8 @@ class Diff:
     def surroundings(self) -> dict[str, str]:
         "Groups of differences, each as a text."
         groups: dict[str, list[str]] = {}
-        for d in self.environment: groups.setdefault(d.group, []).append(str(d))
+        for d in self.environment:
+            groups.setdefault(d.group, []).append(str(d))
         return {group: "; ".join(said) for group, said in groups.items()}
 
     @property
@@ -142,32 +165,55 @@ class Diff:
         "The figures to read first."
         a, b = self.before, self.after
         x, y = self.timings
-        def share(pct): return MISSING if pct is None else f"{pct:.0f} %"
+
+        def share(pct):
+            return MISSING if pct is None else f"{pct:.0f} %"
+
         if x and y:
             kind = "a run takes" if a.plain and b.plain else "a profiled run takes"
-            if not ((a.plain and b.plain) or (a.watched and b.watched)): kind = "a run takes (one of them watched)"
+            if not ((a.plain and b.plain) or (a.watched and b.watched)):
+                kind = "a run takes (one of them watched)"
             ratio = ratio_text(y.median / x.median, self.told and self.told.interval)
-            lines = {kind: f"{si(x.median, 's')} → {si(y.median, 's')}, ratio {ratio}: "
-                           f"{self.verdict if self.told else 'too few samples, or drifting ones'}"}
-        else: lines = {"time": " → ".join(f"{si(r.wall_s, 's')}{'' if r.measured else ' (projected)'}" for r in (a, b))}
+            lines = {
+                kind: (
+                    f"{si(x.median, 's')} → {si(y.median, 's')}, ratio {ratio}: "
+                    f"{self.verdict if self.told else 'too few samples, or drifting ones'}"
+                )
+            }
+        else:
+            lines = {
+                "time": " → ".join(
+                    f"{si(r.wall_s, 's')}{'' if r.measured else ' (projected)'}" for r in (a, b)
+                )
+            }
         lines |= {d.what: str(d).removeprefix(f"{d.what} ") for d in self.work}
-        lines |= {"of the roof": arrow_text(share(a.utilization_pct), share(b.utilization_pct)),
-                  "MFU": arrow_text(share(a.mfu_pct), share(b.mfu_pct))}
+        lines |= {
+            "of the roof": arrow_text(share(a.utilization_pct), share(b.utilization_pct)),
+            "MFU": arrow_text(share(a.mfu_pct), share(b.mfu_pct)),
+        }
         phases = [run.by_phase() for run in (a, b)]
         if max(map(len, phases)) > 1:
             for name in {**phases[0], **phases[1]}:
                 s, t = (phase[name].time_s if name in phase else None for phase in phases)
-                lines[name] = f"{si(s, 's')} → {si(t, 's')}" + (f", ratio {t / s:.2f}" if s and t else "")
+                lines[name] = f"{si(s, 's')} → {si(t, 's')}" + (
+                    f", ratio {t / s:.2f}" if s and t else ""
+                )
         for phase in {**a.memory, **b.memory}:
-            lines[f"most memory, {phase}"] = arrow_text(*(si(r.memory.get(phase), "B") for r in (a, b)))
+            lines[f"most memory, {phase}"] = arrow_text(
+                *(si(r.memory.get(phase), "B") for r in (a, b))
+            )
         if (a.compile_s, b.compile_s) != (None, None):
             lines["compiling took"] = f"{si(a.compile_s, 's')} → {si(b.compile_s, 's')}"
         return lines
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        "What differs around the runs, what came out, and what a reader of the verdicts needs to know."
-        return (*(f"{group}: {said}" for group, said in self.surroundings.items()), *self.verdict_notes)
+        """What differs around the runs, what came out, and what a reader of the verdicts needs to
+        know."""
+        return (
+            *(f"{group}: {said}" for group, said in self.surroundings.items()),
+            *self.verdict_notes,
+        )
 
     @property
     def verdict_notes(self) -> tuple[str, ...]:
@@ -178,27 +224,42 @@ class Diff:
         a, b = self.before, self.after
         yield self.sentence
         if not (a.measured and b.measured):
-            which = " and ".join(w for w, r in (("the earlier", a), ("the later", b)) if not r.measured)
+            which = " and ".join(
+                w for w, r in (("the earlier", a), ("the later", b)) if not r.measured
+            )
             yield f"No verdict on time: {which} run is a projection, its times are floors."
         elif not (a.plain and b.plain):
-            which = " and ".join(w for w, r in (("the earlier", a), ("the later", b)) if not r.plain)
-            what = "profiled runs are compared" if a.watched and b.watched else "a profiled run against a plain one"
+            which = " and ".join(
+                w for w, r in (("the earlier", a), ("the later", b)) if not r.plain
+            )
+            what = (
+                "profiled runs are compared"
+                if a.watched and b.watched
+                else "a profiled run against a plain one"
+            )
             yield f"Only watched times of {which} run: {what}."
         if any(c.verdict.endswith("?") for c in self.changes) or self.verdict.endswith("?"):
             common = self.factors.common
             together = f" ({common[0]:.2f} to {common[1]:.2f})" if common != (1.0, 1.0) else ""
-            yield ("With a question mark: beyond noise, but no further than the machine changed between its looks, "
-                   f"or than parts with the same work moved together{together}.")
+            yield (
+                "With a question mark: beyond noise, but no further than the machine changed"
+                f" between its looks, or than parts with the same work moved together{together}."
+            )
         if a.measured and b.measured and not (a.guard and b.guard) and self:
-            yield "Nobody looked at the machine in both runs: what it did itself is not told from what was changed."
+            yield (
+                "Nobody looked at the machine in both runs: what it did itself is not told from"
+                " what was changed."
+            )
         for which, run in (("before", a), ("after", b)):
-            for change in run.unstable: yield f"{which}: unstable, {one_line(change)}"
-            for note in run.notes: yield f"{which}: {one_line(note, 2000)}"
+            for change in run.unstable:
+                yield f"{which}: unstable, {one_line(change)}"
+            for note in run.notes:
+                yield f"{which}: {one_line(note, 2000)}"
 
     def table(
         self,
         top: int | None = 10,  # rows; None: all
-        width: int = 80,       # characters, of the terminal
+        width: int = 80,  # characters, of the terminal
     ) -> "Table":
         "What moved, then the other parts, for a terminal; no rows where nothing differs."
         from fasterroof.report.diffs import diff_table
@@ -212,31 +273,68 @@ class Diff:
         def side(p, which):
             keys = ("name", "time_s", "flops", "bytes_moved", "utilization_pct", "bound")
             return {f"{k}_{which}": getattr(p, k) if p else None for k in keys}
-        frame = pd.DataFrame([
-            {"name": c.name, "phase": c.phase, "how": c.how} | side(c.a, "before") | side(c.b, "after")
-            | {"ratio": c.ratio, "ratio_low": c.interval and c.interval[0], "ratio_high": c.interval and c.interval[1],
-               "delta_s": c.delta_s, "verdict": c.verdict} for c in self.changes])
+
+        frame = pd.DataFrame(
+            [
+                {"name": c.name, "phase": c.phase, "how": c.how}
+                | side(c.a, "before")
+                | side(c.b, "after")
+                | {
+                    "ratio": c.ratio,
+                    "ratio_low": c.interval and c.interval[0],
+                    "ratio_high": c.interval and c.interval[1],
+                    "delta_s": c.delta_s,
+                    "verdict": c.verdict,
+                }
+                for c in self.changes
+            ]
+        )
         frame.attrs["environment"] = [str(d) for d in self.environment]
         return frame
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
-        def told(x): return None if x is None else x._asdict() | {"interval": x.interval and list(x.interval)}
-        def listed(found): return [{k: _plain(v) for k, v in asdict(d).items()} for d in found]
-        parts = [{
-            "name": c.name, "phase": c.phase, "how": c.how, "verdict": c.verdict, "ratio": c.ratio,
-            "delta_s": c.delta_s, "told": told(c.told), "work": {k: list(v) for k, v in c.work.items()},
-            "before": [p.as_dict() for p in c.before], "after": [p.as_dict() for p in c.after],
-        } for c in self.changes]
-        return {"environment": listed(self.environment), "sentence": self.sentence, "headline": self.headline,
-                "verdict": self.verdict, "told": told(self.told), "work": listed(self.work),
-                "remarks": list(self.remarks), "changes": parts}
+
+        def told(x):
+            return (
+                None if x is None else x._asdict() | {"interval": x.interval and list(x.interval)}
+            )
+
+        def listed(found):
+            return [{k: _plain(v) for k, v in asdict(d).items()} for d in found]
+
+        parts = [
+            {
+                "name": c.name,
+                "phase": c.phase,
+                "how": c.how,
+                "verdict": c.verdict,
+                "ratio": c.ratio,
+                "delta_s": c.delta_s,
+                "told": told(c.told),
+                "work": {k: list(v) for k, v in c.work.items()},
+                "before": [p.as_dict() for p in c.before],
+                "after": [p.as_dict() for p in c.after],
+            }
+            for c in self.changes
+        ]
+        return {
+            "environment": listed(self.environment),
+            "sentence": self.sentence,
+            "headline": self.headline,
+            "verdict": self.verdict,
+            "told": told(self.told),
+            "work": listed(self.work),
+            "remarks": list(self.remarks),
+            "changes": parts,
+        }
 
     def plot(
         self,
         title: str = "Before and after",  # above the figure
     ) -> "Figure":
-        "An arrow for each part from before to after, under both roofs where they differ by more than three per cent."
+        """An arrow for each part from before to after, under both roofs where they differ by more
+        than three per cent."""
         from fasterroof.report.diffs import diff_figure
 
         return diff_figure(self, title)
@@ -245,7 +343,8 @@ class Diff:
         self,
         path: str | os.PathLike[str],  # a file; replaced if it exists
     ) -> None:
-        "Write a page that stands alone: what differs around the runs, what changed, the plot, the table."
+        """Write a page that stands alone: what differs around the runs, what changed, the plot, the
+        table."""
         from fasterroof.report.diffs import diff_page
 
         write_whole(path, diff_page(self))
@@ -256,7 +355,9 @@ class Diff:
         return diff_html(self)
 
     def __repr__(self) -> str:
-        return f"Diff({'; '.join([*self.remarks, *(f'{k} {v}' for k, v in self.headline.items())])})"
+        return (
+            f"Diff({'; '.join([*self.remarks, *(f'{k} {v}' for k, v in self.headline.items())])})"
+        )
 
 
 def diff(
@@ -266,5 +367,7 @@ def diff(
     "What changed from one run to another, around it and part by part."
     for run in (run_a, run_b):
         if not isinstance(run, Run):
-            raise InputError(f"diff compares runs, such as Run.load gives, not {type(run).__name__}.")
+            raise InputError(
+                f"diff compares runs, such as Run.load gives, not {type(run).__name__}."
+            )
     return Diff(run_a, run_b)

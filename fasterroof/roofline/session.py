@@ -26,11 +26,12 @@ from ..work.op import Op, modes_of
 # %% ../../nbs/analysis/roofline/session.ipynb #ddecdd91
 class Workload(Protocol):
     "What runs again and again, and can be counted and timed."
-    name: str             # shown in reports
-    sample: str           # what it is given, in words
+
+    name: str  # shown in reports
+    sample: str  # what it is given, in words
     device: torch.device  # where it runs
-    where: str            # the same, as reports name it
-    looks: bool           # whether the state of this process' machine, looked at by torch, is that device's
+    where: str  # the same, as reports name it
+    looks: bool  # whether the state of this process' machine, looked at by torch, is that device's
     versions: dict[str, str | None]  # of what else it runs on, for the record
 
     def prepared(self, peaks: Roof | None) -> AbstractContextManager[object]:
@@ -59,35 +60,49 @@ class Workload(Protocol):
 def _foreign_peaks(peaks: Roof | None) -> list[str]:
     "What whoever reads figures under peaks that were measured elsewhere needs to know."
     if isinstance(peaks, Roof) and peaks.source == "datasheet":
-        return [f"The roof is a datasheet's, of {one_line(peaks.name, 80)}: nothing says that this machine is one."]
-    if not isinstance(peaks, HardwarePeaks) or peaks.source != "measured" or peaks.device != "cpu": return []
+        return [
+            f"The roof is a datasheet's, of {one_line(peaks.name, 80)}: nothing says that this"
+            " machine is one."
+        ]
+    if not isinstance(peaks, HardwarePeaks) or peaks.source != "measured" or peaks.device != "cpu":
+        return []
     said, there, here = [], one_line(peaks.conditions.get("cpu", cpu_name())), cpu_name()
-    if there != here: said.append(f"The peaks were measured on another processor: {there}, not {here}.")
+    if there != here:
+        said.append(f"The peaks were measured on another processor: {there}, not {here}.")
     if peaks.threads not in (0, torch.get_num_threads()):
-        said.append(f"The peaks were measured with {peaks.threads} threads, torch uses {torch.get_num_threads()} now.")
+        said.append(
+            f"The peaks were measured with {peaks.threads} threads, torch uses"
+            f" {torch.get_num_threads()} now."
+        )
     return said
 
 # %% ../../nbs/analysis/roofline/session.ipynb #8451c42a
 @dataclass
 class Machine:
-    "The machine during a measurement: its roof, its state before and after, its environment. A `with` block."
+    """The machine during a measurement: its roof, its state before and after, its environment. A
+    `with` block."""
+
     device: torch.device
     given: Roof | None  # the roof that somebody gave; None: it is measured
-    looks: bool = True  # False: nobody looks at the machine, whose processor is not where the program runs
+    looks: bool = (
+        True  # False: nobody looks at the machine, whose processor is not where the program runs
+    )
     before: dict = field(default_factory=dict)  # what a look saw, before and after
     after: dict = field(default_factory=dict)
-    foreign: float | None = None                # share of the processors that other programs used
-    measured: Roof | None = None                # the roof as given or measured
+    foreign: float | None = None  # share of the processors that other programs used
+    measured: Roof | None = None  # the roof as given or measured
     environment: dict = field(default_factory=dict)
 
     def __enter__(self) -> "Machine":
         self._stack = ExitStack()
         return self
 
-    def __exit__(self, *exc) -> None: self._stack.close()
+    def __exit__(self, *exc) -> None:
+        self._stack.close()
 
     @property
-    def _used(self) -> float: return self._guard.used_s if self._guard else 0.0
+    def _used(self) -> float:
+        return self._guard.used_s if self._guard else 0.0
 
     def find_roof(
         self,
@@ -99,7 +114,11 @@ class Machine:
     @contextmanager
     def looking(self) -> Iterator[None]:
         "Look at the machine before and after the block, in which something is measured."
-        self._guard = self._stack.enter_context(DriftGuard(self.device, roof=self.measured)) if self.looks else None
+        self._guard = (
+            self._stack.enter_context(DriftGuard(self.device, roof=self.measured))
+            if self.looks
+            else None
+        )
         self.before = self._guard.look() if self._guard else {}
         load, helped = ForeignLoad(), self._used
         yield
@@ -110,55 +129,85 @@ class Machine:
 # %% ../../nbs/analysis/roofline/session.ipynb #80cc72c9
 def place(
     machine: Machine,  # on which it was measured
-    taken: Taken,      # what was measured
-    name: str,         # of the program
-    sample: str,       # what it was given, in words
+    taken: Taken,  # what was measured
+    name: str,  # of the program
+    sample: str,  # what it was given, in words
     memory: dict | None = None,  # phase → B, the most that was held
 ) -> Run:
     "The join: work and time under the roof."
     plain = taken.plain.median if taken.plain else None
     roof = widened(machine.measured, machine.before, machine.after)
-    joined = join_run(taken.ops, taken.steps, roof, plain, taken.windows, taken.modules, taken.events)
-    notes = [*_foreign_peaks(machine.given), *elsewhere(machine.measured, machine.before), *taken.notes]
+    joined = join_run(
+        taken.ops, taken.steps, roof, plain, taken.windows, taken.modules, taken.events
+    )
+    notes = [
+        *_foreign_peaks(machine.given),
+        *elsewhere(machine.measured, machine.before),
+        *taken.notes,
+    ]
     again_probed = machine.given is None and any(p.impossible for p in joined.points)
     if again_probed:  # once; a roof that was given is the caller's, and is only reported
-        again = better(machine.measured, peaks_for(modes_of(taken.ops), machine.device, cache=False))
+        again = better(
+            machine.measured, peaks_for(modes_of(taken.ops), machine.device, cache=False)
+        )
         keep_better(machine.measured, again)
         roof = widened(again, machine.before, machine.after)
-        joined = join_run(taken.ops, taken.steps, roof, plain, taken.windows, taken.modules, taken.events)
-        notes.append("Points were faster than the roof as first probed allows: it was probed again; "
-                     "the better figures count.")
+        joined = join_run(
+            taken.ops, taken.steps, roof, plain, taken.windows, taken.modules, taken.events
+        )
+        notes.append(
+            "Points were faster than the roof as first probed allows: it was probed again; "
+            "the better figures count."
+        )
     warn_unplaced(taken.ops, roof, name)
     if machine.foreign is not None and machine.foreign > 0.1:
-        notes.append(f"Other programs used {100 * machine.foreign:.0f} % of the processors meanwhile: "
-                     "times are disturbed, and so may be the ceilings.")
+        notes.append(
+            f"Other programs used {100 * machine.foreign:.0f} % of the processors meanwhile: "
+            "times are disturbed, and so may be the ceilings."
+        )
     return Run(
-        model=name, sample=sample, device=str(machine.device), points=joined.points, host=joined.host,
-        shorter_s=joined.shorter_s, roof=roof,
-        plain=taken.plain, watched=taken.watched, pipelined=taken.pipelined, compile_s=taken.compile_s,
-        memory=memory or {}, ops=tuple(taken.ops), timeline=joined.timeline, eager_bytes=taken.eager_bytes,
+        model=name,
+        sample=sample,
+        device=str(machine.device),
+        points=joined.points,
+        host=joined.host,
+        shorter_s=joined.shorter_s,
+        roof=roof,
+        plain=taken.plain,
+        watched=taken.watched,
+        pipelined=taken.pipelined,
+        compile_s=taken.compile_s,
+        memory=memory or {},
+        ops=tuple(taken.ops),
+        timeline=joined.timeline,
+        eager_bytes=taken.eager_bytes,
         guard={"before": machine.before, "after": machine.after} if machine.looks else {},
-        probed_again=again_probed, time_without_work=joined.time_without_work,
-        work_without_time=joined.work_without_time, idle_s=taken.idle_s,
+        probed_again=again_probed,
+        time_without_work=joined.time_without_work,
+        work_without_time=joined.work_without_time,
+        idle_s=taken.idle_s,
         environment=machine.environment | {"compiled": taken.compile_s is not None},
-        notes=tuple(notes))
+        notes=tuple(notes),
+    )
 
 # %% ../../nbs/analysis/roofline/session.ipynb #2d1f9594
 def check_steps(
-    steps: object,   # how many steps are measured
+    steps: object,  # how many steps are measured
     warmup: object,  # and how many are run before
 ) -> None:
     "Raise `InputError` for numbers of steps that cannot be."
     if not isinstance(steps, int) or steps < 1 or not isinstance(warmup, int) or warmup < 0:
-        raise InputError(f"steps must be a whole number from 1 and warmup from 0, not {steps!r} and {warmup!r}.")
+        raise InputError(
+            f"steps must be a whole number from 1 and warmup from 0, not {steps!r} and {warmup!r}."
+        )
 
 
 def measure_run(
-    workload: Workload,         # what is measured
+    workload: Workload,  # what is measured
     *,
     peaks: Roof | None = None,  # the roof; None: measured
-    warmup: int = 5,            # plain runs before anything is measured
-    steps: int = 20,            # plain runs and profiled runs
+    warmup: int = 5,  # plain runs before anything is measured
+    steps: int = 20,  # plain runs and profiled runs
 ) -> Run:
     """The workload's run under the roof. Everything that it can reach is afterwards as it was.
 
@@ -170,7 +219,8 @@ def measure_run(
         work = workload.count()
         machine.find_roof(modes_of(work))
         memory = workload.warm_up(warmup)
-        with machine.looking(): taken = workload.take(steps)
+        with machine.looking():
+            taken = workload.take(steps)
         taken = replace(taken, notes=(*taken.notes, *workload.notes()))
         stack.close()  # what the looks hold is free before the roof is probed again
         run = place(machine, taken, workload.name, workload.sample, memory)

@@ -26,10 +26,13 @@ from ..work.program import Program, describe, model_name, undispatched
 def timed_device(
     device: str | torch.device,  # asked for
 ) -> torch.device:
-    "The device, if operations can be timed there; raises `DeviceError` if it is absent, `InputError` if they cannot."
+    """The device, if operations can be timed there; raises `DeviceError` if it is absent,
+    `InputError` if they cannot."""
     found = resolve_device(device)
     if found.type not in ("cpu", "cuda"):
-        raise InputError(f"Operations cannot be timed on {found.type} by this version; on cpu and cuda they can.")
+        raise InputError(
+            f"Operations cannot be timed on {found.type} by this version; on cpu and cuda they can."
+        )
     return found
 
 
@@ -40,12 +43,15 @@ class TorchWorkload:
 
     def __init__(
         self,
-        program: Program,            # what is run
+        program: Program,  # what is run
         device: str | torch.device,  # where
-        name: str | None = None,     # shown in reports; None: the model's class
+        name: str | None = None,  # shown in reports; None: the model's class
     ) -> None:
         self.program, self.device = program, timed_device(device)
-        self.name, self.sample = name or model_name(program.model), describe(program.args, program.kwargs)
+        self.name, self.sample = (
+            name or model_name(program.model),
+            describe(program.args, program.kwargs),
+        )
         self.where, self.versions = str(self.device), {}
 
     @contextmanager
@@ -53,19 +59,27 @@ class TorchWorkload:
         self,
         peaks: Roof | None,  # the roof that was given; None: it is measured
     ) -> Iterator[None]:
-        "Set its modes and its device within the block, and restore everything that it can reach afterwards."
+        """Set its modes and its device within the block, and restore everything that it can reach
+        afterwards."""
         check_peaks(peaks, self.device)
-        with self.program.kept(), ExitStack() as self._stack: yield
+        with self.program.kept(), ExitStack() as self._stack:
+            yield
 
     def count(self) -> list[Op]:
         "The operations of one step; raises `InputError` where there are none."
         self._watch = self._stack.enter_context(
-            (CompiledWatch if self.program.compiled else Watch)(self.program, self.device))
+            (CompiledWatch if self.program.compiled else Watch)(self.program, self.device)
+        )
         counted = self._watch.first()
-        if not counted and self.device.type == "cuda":  # a CUDA graph, captured before, dispatches nothing
+        if (
+            not counted and self.device.type == "cuda"
+        ):  # a CUDA graph, captured before, dispatches nothing
             self._watch = self._stack.enter_context(ShapedWatch(self.program, self.device))
             counted = self._watch.first()
-        if not counted: raise InputError(f"{self.name} dispatched no torch operation: there is nothing to profile.")
+        if not counted:
+            raise InputError(
+                f"{self.name} dispatched no torch operation: there is nothing to profile."
+            )
         return counted
 
     def warm_up(
@@ -73,7 +87,8 @@ class TorchWorkload:
         times: int,  # plain runs
     ) -> dict[str, float]:
         "Run it unmeasured, and once more for its peak memory: B by phase."
-        for _ in track(range(times), "Warming up"): self._watch.plain()
+        for _ in track(range(times), "Warming up"):
+            self._watch.plain()
         return self._watch.memory()
 
     def take(
@@ -86,5 +101,8 @@ class TorchWorkload:
     def notes(self) -> list[str]:
         "Return what ran in threads, and past torch's dispatcher."
         unseen = dict.fromkeys(undispatched(reachable(self.program.model)))
-        past = f"TorchScript ran {', '.join(unseen)} past torch's dispatcher: in the run time, in no point."
+        past = (
+            f"TorchScript ran {', '.join(unseen)} past torch's dispatcher: in the run time, in no"
+            " point."
+        )
         return [*self._watch.thread_notes, *([past] if unseen else [])]

@@ -32,7 +32,14 @@ from ..timing.profiler_ops import ABORTED, Profiled, module_mark, profiled
 from ..timing.spans import Span, Stretch, idle_time
 from ..timing.steps import Taken, sentences
 from ..work.op import modes_of
-from ..work.program import Program, check_call, is_compiled, model_name, original, speaks_jax
+from fasterroof.work.program import (
+    Program,
+    check_call,
+    is_compiled,
+    model_name,
+    original,
+    speaks_jax,
+)
 from ..work.recorder import Recorder
 from ..work.scope import Owner, Scope
 from ..work.threads import following
@@ -46,14 +53,16 @@ def _device_in(held: object) -> torch.device:
 
 
 def profile_step(
-    fn: Callable,                # a step: a function, or a module, called with the arguments that follow
-    *args: object,               # its positional arguments
-    peaks: Roof | None = None,   # the roof; None: measured for the device and the modes that it uses
-    device: str | torch.device | None = None,  # where its work runs; None: where the tensors that it reaches are
-    warmup: int = 5,             # plain runs before anything is measured
-    steps: int = 20,             # plain runs and profiled runs
-    name: str | None = None,     # shown in reports; None: the function's name
-    **kwargs: object,            # its keyword arguments
+    fn: Callable,  # a step: a function, or a module, called with the arguments that follow
+    *args: object,  # its positional arguments
+    peaks: Roof | None = None,  # the roof; None: measured for the device and the modes that it uses
+    device: str
+    | torch.device
+    | None = None,  # where its work runs; None: where the tensors that it reaches are
+    warmup: int = 5,  # plain runs before anything is measured
+    steps: int = 20,  # plain runs and profiled runs
+    name: str | None = None,  # shown in reports; None: the function's name
+    **kwargs: object,  # its keyword arguments
 ) -> Run:
     """Profile a callable as it is: a forward, a training step, anything.
 
@@ -65,26 +74,35 @@ def profile_step(
         workload: Workload = JaxWorkload(fn, args, kwargs, name)
     else:
         where = _device_in(reachable(fn, args, kwargs)) if device is None else device
-        workload = TorchWorkload(Program(fn, args, kwargs, as_is=True), where, name or model_name(original(fn)))
+        workload = TorchWorkload(
+            Program(fn, args, kwargs, as_is=True), where, name or model_name(original(fn))
+        )
     return measure_run(workload, peaks=peaks, warmup=warmup, steps=steps)
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #f9de2376
 def _iterations(found: Profiled, took_s: float) -> tuple[list, list, list[Stretch], list[str]]:
-    "The block taken apart at the optimizer's steps, where that gives equal lists; else the block as one step."
+    """The block taken apart at the optimizer's steps, where that gives equal lists; else the block
+    as one step."""
     ops, (spans,), (window,) = found.ops, found.steps, found.windows
-    cuts = [i + 1 for i, op in enumerate(ops) if op.phase == "optimizer"
-            and (i + 1 == len(ops) or ops[i + 1].phase != "optimizer")]
+    cuts = [
+        i + 1
+        for i, op in enumerate(ops)
+        if op.phase == "optimizer" and (i + 1 == len(ops) or ops[i + 1].phase != "optimizer")
+    ]
     edges = [0, *cuts, *([len(ops)] if not cuts or cuts[-1] != len(ops) else [])]
     pieces = list(zip(edges, edges[1:], strict=False))
     whole = ops, [spans], [(window[0], window[0] + took_s)], []
-    if len(pieces) < 3: return whole
+    if len(pieces) < 3:
+        return whole
     keys = [tuple((op.point, op.name, op.phase, op.shapes) for op in ops[a:b]) for a, b in pieces]
     ((common, _),) = Counter(keys).most_common(1)
     usual = [i for i, key in enumerate(keys) if key == common]
-    if len(usual) < max(2, len(pieces) - 2): return whole
+    if len(usual) < max(2, len(pieces) - 2):
+        return whole
     inside: list[list[Span]] = [[] for _ in pieces]
     for s in spans:
-        if s.ops: inside[bisect_right(edges, s.ops[0]) - 1].append(s)
+        if s.ops:
+            inside[bisect_right(edges, s.ops[0]) - 1].append(s)
     ends = [max((s.end for s in own), default=window[0]) for own in inside]
     steps, windows = [], []
     for k in usual:
@@ -93,28 +111,40 @@ def _iterations(found: Profiled, took_s: float) -> tuple[list, list, list[Stretc
         windows.append((ends[k - 1] if k else min(s.start for s in inside[k]), ends[k]))
     note = f"The loop was taken apart at its optimizer's steps: {len(usual)} iterations are equal"
     aside = len(pieces) - len(usual)
-    note += f", {aside} of other operations (the first, or what followed the last) set aside." if aside else "."
+    note += (
+        f", {aside} of other operations (the first, or what followed the last) set aside."
+        if aside
+        else "."
+    )
     a, b = pieces[usual[0]]
     return ops[a:b], steps, windows, [note]
 
 
 class _Live:
-    "Profiles a block with shapes, or times it by the dispatch clock where a profiler is on already."
+    """Profiles a block with shapes, or times it by the dispatch clock where a profiler is on
+    already."""
 
     def __init__(self, model: object, device: torch.device):
         self.device, self.sync, self._stack = device, synchronizer(device), ExitStack()
         self.profiles, self.unseen = not profiler_is_on(), False
         if not self.profiles and device.type != "cpu":
-            raise InputError(f"This thread is being profiled already, and work on {device.type} has no other clock: "
-                             "end that profile first.")
+            raise InputError(
+                f"This thread is being profiled already, and work on {device.type} has no other"
+                " clock: end that profile first."
+            )
         self.scope = Scope(model, _marked if self.profiles else None)
 
     def __enter__(self) -> "_Live":
         self._stack.enter_context(no_gc())
         if self.profiles:
-            self.recorded = self._stack.enter_context(recording(self.device, shapes=True, threads=True))
-            stop = getattr(checkpoints, "_StopRecomputationError", None)  # private: another torch may have none
-            if stop: self._stack.enter_context(Patched(stop, __init__=_noting_stop))
+            self.recorded = self._stack.enter_context(
+                recording(self.device, shapes=True, threads=True)
+            )
+            stop = getattr(
+                checkpoints, "_StopRecomputationError", None
+            )  # private: another torch may have none
+            if stop:
+                self._stack.enter_context(Patched(stop, __init__=_noting_stop))
             self.threads = self._stack.enter_context(following(self._handed_over))
         else:
             self.recorder = Recorder(self.scope, DispatchClock(), {})
@@ -128,79 +158,116 @@ class _Live:
 
     def __exit__(self, *exc) -> None:
         try:
-            if exc[0] is None: self.sync()
+            if exc[0] is None:
+                self.sync()
             self.took = time.perf_counter() - self.start
-        finally: self._stack.__exit__(*exc)
+        finally:
+            self._stack.__exit__(*exc)
 
     def _handed_over(self) -> Callable[[], AbstractContextManager]:
         "Mark modules in the thread that the work is handed over to, too."
         part = self.scope.branch((self.scope.here() or self.scope).owner)
-        if not SEES_THREADS: self.unseen = True
+        if not SEES_THREADS:
+            self.unseen = True
         return part.following
 
     def taken(self) -> Taken:
         "Return the operations of the block, and when they ran."
-        notes = sentences([*(self.recorder.thread_notes if not self.profiles else ()), *self.threads.notes])
-        if self.profiles: trace, claim = self.recorded, None
+        notes = sentences(
+            [*(self.recorder.thread_notes if not self.profiles else ()), *self.threads.notes]
+        )
+        if self.profiles:
+            trace, claim = self.recorded, None
         else:
             ops = self.recorder.ops()
             trace, claim = TraceFile("", self.recorder.call.events(ops, self.took)), numbered(ops)
-            notes.append("Timed by the dispatch clock, which slows the program down: this thread is being profiled "
-                         "already.")
-        try: found = profiled(trace, claim)
+            notes.append(
+                "Timed by the dispatch clock, which slows the program down: this thread is being"
+                " profiled already."
+            )
+        try:
+            found = profiled(trace, claim)
         except RunFileError:
-            raise InputError("Nothing was dispatched within the block: there is nothing to place.") from None
+            raise InputError(
+                "Nothing was dispatched within the block: there is nothing to place."
+            ) from None
         ops, steps, windows, more = _iterations(found, self.took)
         if self.profiles and len({s.stream for s in steps[0] if s.device == "cpu"}) > 1:
             notes.append("Times of operations in different threads overlap.")
         if self.profiles and self.scope.others:
-            notes.append("Modules also ran in threads that had been started before: their operations "
-                         f"{'have no module here' if SEES_THREADS else 'are not counted'}.")
-        if self.unseen: notes.append("Work in other threads is not counted: this torch profiles one thread.")
+            notes.append(
+                "Modules also ran in threads that had been started before: their operations "
+                f"{'have no module here' if SEES_THREADS else 'are not counted'}."
+            )
+        if self.unseen:
+            notes.append("Work in other threads is not counted: this torch profiles one thread.")
         if any(is_compiled(module) for module in self.scope.names):
-            notes.append("A compiled module was met: on a CPU the kernels that it runs leave no events here. "
-                         "profile_step profiles them.")
-        return Taken(ops=ops, steps=steps, windows=windows if self.profiles else (),
-                     modules=[found.modules[0]] * len(steps),
-                     notes=(*notes, *found.notes, *more), watched=Timing(tuple(end - start for start, end in windows)),
-                     idle_s=idle_time(steps[0]) if trace.on_device else None)
+            notes.append(
+                "A compiled module was met: on a CPU the kernels that it runs leave no events here."
+                " profile_step profiles them."
+            )
+        return Taken(
+            ops=ops,
+            steps=steps,
+            windows=windows if self.profiles else (),
+            modules=[found.modules[0]] * len(steps),
+            notes=(*notes, *found.notes, *more),
+            watched=Timing(tuple(end - start for start, end in windows)),
+            idle_s=idle_time(steps[0]) if trace.on_device else None,
+        )
 
 
 def _noting_stop(plain: Callable) -> Callable:
     "Mark the operator that a checkpoint leaves by an exception: it has an event, and did not run."
+
     def init(error, *args):
-        with torch._C._profiler._RecordFunctionFast(ABORTED): plain(error, *args)
+        with torch._C._profiler._RecordFunctionFast(ABORTED):
+            plain(error, *args)
+
     return init
 
 
-def _marked(owner: Owner) -> AbstractContextManager: return torch._C._profiler._RecordFunctionFast(module_mark(owner))
+def _marked(owner: Owner) -> AbstractContextManager:
+    return torch._C._profiler._RecordFunctionFast(module_mark(owner))
 
 
 @contextmanager
 def watch(
-    model: object = None,       # a module whose names are used; None: modules are named by their class
+    model: object = None,  # a module whose names are used; None: modules are named by their class
     *,
     peaks: Roof | None = None,  # the roof; None: measured when the block is left
-    device: str | torch.device | None = None,  # where the work runs; None: CUDA if it is in use, else the CPU
-    name: str | None = None,    # shown in reports; None: the model's class
+    device: (
+        str | torch.device | None
+    ) = None,  # where the work runs; None: CUDA if it is in use, else the CPU
+    name: str | None = None,  # shown in reports; None: the model's class
 ) -> Iterator[Run]:
-    """Profile what runs within the block; the `Run` that it yields can be read when the block is left.
+    """Profile what runs within the block; the `Run` that it yields can be read when the block is
+    left.
 
-    The profiler keeps some 300 bytes and a file entry for every event: a few hundred iterations are enough.
-    Raises `InputError` for a compiled model and for a block in which nothing runs; an exception in the block leaves
+    The profiler keeps some 300 bytes and a file entry for every event: a few hundred iterations
+    are enough.
+    Raises `InputError` for a compiled model and for a block in which nothing runs; an exception
+    in the block leaves
     it, and the run stays empty."""
     if model is not None and not isinstance(model, torch.nn.Module):
-        raise InputError(f"watch takes a module, whose names are used, or nothing; not a {type(model).__name__}.")
+        raise InputError(
+            f"watch takes a module, whose names are used, or nothing; not a {type(model).__name__}."
+        )
     if model is not None and is_compiled(model):
-        raise InputError("A compiled model is compiled again to be profiled: profile_step(step) or "
-                         "RooflineAnalyzer(model, sample) do that, watch() does not.")
+        raise InputError(
+            "A compiled model is compiled again to be profiled: profile_step(step) or "
+            "RooflineAnalyzer(model, sample) do that, watch() does not."
+        )
     used = "cuda" if torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
     where = timed_device(used if device is None else device)
     check_peaks(peaks, where)
     run = Run.__new__(Run)
     with Machine(where, peaks) as machine:
-        with machine.looking(), _Live(model, where) as live: yield run
+        with machine.looking(), _Live(model, where) as live:
+            yield run
         taken = live.taken()
         machine.find_roof(modes_of(taken.ops))
-    made = place(machine, taken, name or (model_name(model) if model is not None else "watched block"), "")
+    made = place(
+        machine, taken, name or (model_name(model) if model is not None else "watched block"), ""
+    )
     run.__init__(**{f: getattr(made, f) for f in Run.__dataclass_fields__})

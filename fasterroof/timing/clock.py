@@ -25,12 +25,15 @@ from ..core.units import MISSING, si
 @dataclass(frozen=True)
 class Timing:
     "Repeated durations of one thing, in seconds, in the order in which they were taken."
+
     samples: tuple[float, ...]  # s
 
     def __post_init__(self) -> None:
         if not self.samples or not all(math.isfinite(t) and t >= 0 for t in self.samples):
             raise InputError(
-                "A Timing needs at least one sample, and every sample finite and not negative, in seconds.")
+                "A Timing needs at least one sample, and every sample finite and not negative, in"
+                " seconds."
+            )
 
     @property
     def n(self) -> int:
@@ -68,24 +71,44 @@ class Timing:
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, in seconds."
-        return {"unit": "s", "n": self.n, "min": self.min, "median": self.median, "p95": self.p95, "iqr": self.iqr,
-                "interval": self.interval and list(self.interval), "samples": list(self.samples)}
+        return {
+            "unit": "s",
+            "n": self.n,
+            "min": self.min,
+            "median": self.median,
+            "p95": self.p95,
+            "iqr": self.iqr,
+            "interval": self.interval and list(self.interval),
+            "samples": list(self.samples),
+        }
 
     def __repr__(self) -> str:
-        spread = f"[{si(self.interval[0], 's')}, {si(self.interval[1], 's')}]" if self.interval else MISSING
-        return (f"Timing(median {si(self.median, 's')}, 95% {spread}, min {si(self.min, 's')}, "
-                f"p95 {si(self.p95, 's')}, n {self.n})")
+        spread = (
+            f"[{si(self.interval[0], 's')}, {si(self.interval[1], 's')}]"
+            if self.interval
+            else MISSING
+        )
+        return (
+            f"Timing(median {si(self.median, 's')}, 95% {spread}, min {si(self.min, 's')}, "
+            f"p95 {si(self.p95, 's')}, n {self.n})"
+        )
 
 # %% ../../nbs/analysis/timing/clock.ipynb #3df3e5ec
 def synchronizer(
-    device: object = None,  # a torch device or its name; None: CUDA if it is in use, else nothing to wait for
+    # a torch device or its name; None: CUDA if it is in use, else nothing to wait for
+    device: object = None,
 ) -> Callable[[], None]:
     "A function that waits until the device has done what was asked of it so far."
     kind = str(device).partition(":")[0]
     if device is None:  # a program that has not touched CUDA has nothing to wait for
         torch = sys.modules.get("torch")
-        kind = "cuda" if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
-    if kind == "cpu": return lambda: None
+        kind = (
+            "cuda"
+            if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
+            else "cpu"
+        )
+    if kind == "cpu":
+        return lambda: None
     import torch
 
     module = getattr(torch, kind, None)
@@ -100,17 +123,20 @@ def no_gc(
 ) -> Iterator[None]:
     "Python's garbage collector rests inside; afterwards it is as it was."
     was = gc.isenabled()
-    if was and collect: gc.collect()  # 0.1 s and more with torch loaded: within another such block it was done
+    if was and collect:
+        gc.collect()  # 0.1 s and more with torch loaded: within another such block it was done
     gc.disable()
-    try: yield
+    try:
+        yield
     finally:
-        if was: gc.enable()
+        if was:
+            gc.enable()
 
 
 def time_once(
-    fn: Callable[[], object],                      # what is timed
-    sync: Callable[[], None] = lambda: None,       # waits for the device
-) -> float:                                        # s
+    fn: Callable[[], object],  # what is timed
+    sync: Callable[[], None] = lambda: None,  # waits for the device
+) -> float:  # s
     "One duration, the device idle before and after."
     sync()
     start = time.perf_counter()
@@ -120,20 +146,23 @@ def time_once(
 
 # %% ../../nbs/analysis/timing/clock.ipynb #01670c46
 def time_call(
-    fn: Callable[[], object],      # what is timed; called without arguments
+    fn: Callable[[], object],  # what is timed; called without arguments
     *,
-    device: object = None,         # where its work runs; None: CUDA if it is in use, else the CPU
-    warmup: int = 3,               # calls before the pilot, discarded
-    budget_s: float = 1.0,         # s, for all samples together
-    samples: int | None = None,    # exactly so many samples, instead of what the budget allows
-    most: int = 200,               # samples at the most
-    beside: Callable[[], object] = lambda: None,  # is called before the first sample and after each, untimed
+    device: object = None,  # where its work runs; None: CUDA if it is in use, else the CPU
+    warmup: int = 3,  # calls before the pilot, discarded
+    budget_s: float = 1.0,  # s, for all samples together
+    samples: int | None = None,  # exactly so many samples, instead of what the budget allows
+    most: int = 200,  # samples at the most
+    beside: Callable[[], object] = lambda: (
+        None
+    ),  # is called before the first sample and after each, untimed
 ) -> Timing:
     "Durations of `fn()`: fresh samples, as many as the budget allows (three at least)."
     if warmup < 0 or (samples is not None and samples < 1) or not budget_s > 0:
         raise InputError("warmup must be 0 or more, samples 1 or more, budget_s above 0.")
     sync = synchronizer(device)
-    for _ in range(warmup): fn()
+    for _ in range(warmup):
+        fn()
     with no_gc():
         if samples is None:
             pilot = float(np.median([time_once(fn, sync) for _ in range(3)]))

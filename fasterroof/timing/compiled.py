@@ -27,24 +27,28 @@ from ..work.program import Program
 def _base(name: str) -> str:
     "What a library's kernel is called in a profile: `aten::addmm` for `extern_kernels.addmm`."
     parts = name.split(".")
-    if parts[0] == "torch" and len(parts) > 3: return f"{parts[2]}::{parts[3]}"
+    if parts[0] == "torch" and len(parts) > 3:
+        return f"{parts[2]}::{parts[3]}"
     return f"aten::{parts[-1]}" if len(parts) < 3 else f"aten::{parts[1]}"
 
 
 def aligned(
     kernels: Sequence[InductorKernel],  # of a graph, in the order in which they were generated
-    names: Sequence[str],       # of what a call of the graph ran, in order
-) -> list[int | None]:          # for each kernel the position of its name; None: not found
+    names: Sequence[str],  # of what a call of the graph ran, in order
+) -> list[int | None]:  # for each kernel the position of its name; None: not found
     "Where each kernel of a graph is among the events of one of its calls."
     found: list[int | None] = []
     at = 0
     for kernel in kernels:
         base = _base(kernel.name)
+
         def mine(name, kernel=kernel, base=base):
             return name.endswith(kernel.name) if kernel.generated else name == base
+
         place = next((i for i in range(at, len(names)) if mine(names[i])), None)
         found.append(place)
-        if place is not None: at = place + 1
+        if place is not None:
+            at = place + 1
     return found
 
 # %% ../../nbs/analysis/timing/compiled.ipynb #86bb2416
@@ -60,28 +64,43 @@ class Claims:
     ):
         self.graphs = graphs
         self.missing: set[str] = set()  # names of kernels that were not found
-        self.resized = 0                # calls of graphs with other sizes than they were compiled for
-        self.often: set[str] = set()    # graphs that ran more than once in a step
+        self.resized = 0  # calls of graphs with other sizes than they were compiled for
+        self.often: set[str] = set()  # graphs that ran more than once in a step
         self.calls: Counter = Counter()  # calls of each graph in each step of a session
 
     def __call__(self, node: CallNode) -> list[tuple[Op, CallNode]] | None:
-        if node.name.endswith(_CALL): return self._called(node)
+        if node.name.endswith(_CALL):
+            return self._called(node)
         return self._replayed(node) if node.name == _GRAPH else None
 
     def _called(self, node: CallNode) -> list[tuple[Op, CallNode]] | None:
         number = node.name.removeprefix("graph_").removesuffix(_CALL)
-        known = self.graphs.get((int(number), node.phase == "backward")) if number.isdecimal() else None
-        if known is None: return None
+        known = (
+            self.graphs.get((int(number), node.phase == "backward")) if number.isdecimal() else None
+        )
+        if known is None:
+            return None
         places = aligned([k for k, _ in known], [child.name for child in node.children])
         self.missing |= {k.name for (k, _), i in zip(known, places, strict=True) if i is None}
-        found = [(k, op, node.children[i]) for (k, op), i in zip(known, places, strict=True) if i is not None]
+        found = [
+            (k, op, node.children[i])
+            for (k, op), i in zip(known, places, strict=True)
+            if i is not None
+        ]
         self.calls[node.name, node.phase, node.step] += 1
         repeated = self.calls[node.name, node.phase, node.step] > 1 and node.step >= 0
-        if repeated: self.often.add(node.name)
+        if repeated:
+            self.often.add(node.name)
         other = any(k.dynamic for k, _, _ in found) and (
-            any(_sizes(op) != _recorded(where)[:len(_sizes(op))] for k, op, where in found if not k.generated)
-            or (repeated and all(k.generated for k, _, _ in found)))
-        if other: self.resized += 1
+            any(
+                _sizes(op) != _recorded(where)[: len(_sizes(op))]
+                for k, op, where in found
+                if not k.generated
+            )
+            or (repeated and all(k.generated for k, _, _ in found))
+        )
+        if other:
+            self.resized += 1
         return [(_unsized(op) if other else op, where) for _, op, where in found]
 
     def _replayed(self, node: CallNode) -> list[tuple[Op, CallNode]] | None:
@@ -89,25 +108,45 @@ class Claims:
         for known in self.graphs.values():
             generated = [(k, op) for k, op in known if k.generated]
             places = aligned([k for k, _ in generated], names)
-            if not generated or None in places: continue
-            return [(op, _alone(node.event, node.kernels[i])) for (_, op), i in zip(generated, places, strict=True)]
+            if not generated or None in places:
+                continue
+            return [
+                (op, _alone(node.event, node.kernels[i]))
+                for (_, op), i in zip(generated, places, strict=True)
+            ]
         return None
 
 
-def _sizes(op: Op) -> list: return [shape for shape in op.shapes[0] if shape]
+def _sizes(op: Op) -> list:
+    return [shape for shape in op.shapes[0] if shape]
 
 
 def _recorded(node: CallNode) -> list:
     "Shapes of the tensors that an operator was given; what it writes to comes last."
     inputs = node.event.inputs
-    if inputs is None: return []
-    return [tuple(d) for d, kind in zip(inputs.dims, inputs.types, strict=True) if d and "Scalar" not in kind]
+    if inputs is None:
+        return []
+    return [
+        tuple(d)
+        for d, kind in zip(inputs.dims, inputs.types, strict=True)
+        if d and "Scalar" not in kind
+    ]
 
 
 def _unsized(op: Op) -> Op:
     "A kernel whose work is not known, since its sizes are not those that it was compiled for."
-    return replace(op, flops=None, executed_flops=None, contraction_flops=None, transcendentals=0, bytes_read=0,
-                   bytes_written=0, footprint=0, rule=None, fused=())
+    return replace(
+        op,
+        flops=None,
+        executed_flops=None,
+        contraction_flops=None,
+        transcendentals=0,
+        bytes_read=0,
+        bytes_written=0,
+        footprint=0,
+        rule=None,
+        fused=(),
+    )
 
 
 def _alone(launch: Event, kernel: Event) -> CallNode:
@@ -116,12 +155,16 @@ def _alone(launch: Event, kernel: Event) -> CallNode:
     return node
 
 # %% ../../nbs/analysis/timing/compiled.ipynb #1ffc22e2
-ANEW = "Compiled again to be profiled, with marks around its kernels; it compiles once more at its next call."
+ANEW = (
+    "Compiled again to be profiled, with marks around its kernels; it compiles once more at its"
+    " next call."
+)
 _OWN = 10  # runs of the program as it was compiled before
 
 
 class ShapedWatch(Watch):
-    "Runs a program plainly or profiled with the shapes of its operators, from which they are counted."
+    """Runs a program plainly or profiled with the shapes of its operators, from which they are
+    counted."""
 
     shapes = True
     claims: Claims | None = None  # what names the kernels of compiled graphs
@@ -129,8 +172,12 @@ class ShapedWatch(Watch):
     @property
     def thread_notes(self) -> list[str]:
         "What a reader needs to know of work in other threads, in sentences."
-        if not self.threaded: return []
-        return [*super().thread_notes, "The profiler saw one thread: work in others is in the run time, in no point."]
+        if not self.threaded:
+            return []
+        return [
+            *super().thread_notes,
+            "The profiler saw one thread: work in others is in the run time, in no point.",
+        ]
 
     def first(self) -> list[Op]:
         "The operations of one step."
@@ -141,27 +188,34 @@ class ShapedWatch(Watch):
         steps: int,  # plain ones and as many profiled ones, from 1
     ) -> Taken:
         "Plain and profiled steps."
-        with no_gc(): timed, blocks = self.in_turn(steps, -(-steps // 2))
+        with no_gc():
+            timed, blocks = self.in_turn(steps, -(-steps // 2))
         plain = Timing(tuple(s for s, _ in timed))
         found = []
         for profile, _ in blocks:
-            if self.claims: self.claims.calls.clear()  # each session numbers its steps from 0
+            if self.claims:
+                self.claims.calls.clear()  # each session numbers its steps from 0
             found.append(profiled(profile, self.claims))
         return replace(taken_from(found), plain=plain, pipelined=pipelined(self, steps))
 
 # %% ../../nbs/analysis/timing/compiled.ipynb #19433af2
 class CompiledWatch(ShapedWatch):
-    "The same for a compiled program, compiled anew under observation when its `with` block is entered."
+    """The same for a compiled program, compiled anew under observation when its `with` block is
+    entered."""
 
     def __init__(
         self,
-        program: Program,      # with something in it that torch.compile compiled
+        program: Program,  # with something in it that torch.compile compiled
         device: torch.device,  # where it runs
     ):
         super().__init__(program, device)
         self.compilation, self.compile_s, self.original = Compilation(program.named), 0.0, []
         named = program.named.named_modules() if isinstance(program.named, torch.nn.Module) else ()
-        compiled = ((path, m) for path, m in named if path and getattr(m, "_compiled_call_impl", None) is not None)
+        compiled = (
+            (path, m)
+            for path, m in named
+            if path and getattr(m, "_compiled_call_impl", None) is not None
+        )
         self.parts = [path for path, _ in compiled]  # of a model of which not all is compiled
 
     def __enter__(self) -> "CompiledWatch":
@@ -172,20 +226,29 @@ class CompiledWatch(ShapedWatch):
 
     def _own_time(self) -> float | None:  # s
         "The median of the program as it was compiled before; None: it was not, or not for this."
-        if not hasattr(torch.compiler, "set_stance"): return None  # an older torch
+        if not hasattr(torch.compiler, "set_stance"):
+            return None  # an older torch
         try:
             with torch.compiler.set_stance("fail_on_recompile"):
-                for _ in range(3): self.plain()
+                for _ in range(3):
+                    self.plain()
                 return Timing(tuple(self.plain() for _ in range(_OWN))).median
-        except ModelError: return None
-        finally: self.reset()
+        except ModelError:
+            return None
+        finally:
+            self.reset()
 
     def _again(self, plain: Timing) -> str:
         "What compiling it again changed."
-        if self.own_s is None: return f"{ANEW} How long it runs without the marks is unknown: it had not run before."
-        return f"{ANEW} Plain runs take {plain.median / self.own_s:.2f} times as long as it took before."
+        if self.own_s is None:
+            return f"{ANEW} How long it runs without the marks is unknown: it had not run before."
+        return (
+            f"{ANEW} Plain runs take {plain.median / self.own_s:.2f} times as long as it took"
+            " before."
+        )
 
-    def __exit__(self, *exc) -> None: self.compilation.__exit__(*exc)
+    def __exit__(self, *exc) -> None:
+        self.compilation.__exit__(*exc)
 
     def first(self) -> list[Op]:
         "The operations and kernels of one step; the program is compiled before."
@@ -205,34 +268,61 @@ class CompiledWatch(ShapedWatch):
         self.claims = Claims(self.compilation.ops(self.original))
         taken = super().take(steps)
         lost = sorted(self.claims.missing)
-        failed = [f"{name} could not be read from the compiler ({why})."
-                  for name, why in self.compilation.failed.items()]
+        failed = [
+            f"{name} could not be read from the compiler ({why})."
+            for name, why in self.compilation.failed.items()
+        ]
         notes = [*taken.notes, self._again(taken.plain), *failed]
-        if lost: notes.append(f"Not found in the profile: {', '.join(lost)}.")
+        if lost:
+            notes.append(f"Not found in the profile: {', '.join(lost)}.")
         if self.claims.resized:
-            notes.append("Graphs of dynamic sizes ran with others than they were compiled for, or it cannot be told: "
-                         "there their kernels are uncounted.")
+            notes.append(
+                "Graphs of dynamic sizes ran with others than they were compiled for, or it cannot"
+                " be told: there their kernels are uncounted."
+            )
         if self.claims.often:
-            notes.append(f"{len(self.claims.often)} compiled graphs ran more than once in a step: all their calls "
-                         "stand under the module that they were compiled for.")
+            notes.append(
+                f"{len(self.claims.often)} compiled graphs ran more than once in a step: all their"
+                " calls stand under the module that they were compiled for."
+            )
         ops, all_found = self._owned(taken.ops)
-        if all_found: notes = [n for n in notes if n != SHARED]  # the original program tells
-        return replace(taken, ops=ops, compile_s=self.compile_s, notes=tuple(notes),
-                       eager_bytes=sum(op.bytes for op in self.original))
+        if all_found:
+            notes = [n for n in notes if n != SHARED]  # the original program tells
+        return replace(
+            taken,
+            ops=ops,
+            compile_s=self.compile_s,
+            notes=tuple(notes),
+            eager_bytes=sum(op.bytes for op in self.original),
+        )
 
     def _owned(self, ops: list[Op]) -> tuple[list[Op], bool]:
-        """What ran outside of compiled graphs is what the original program runs there, seen with its modules.
+        """What ran outside of compiled graphs is what the original program runs there, seen with
+        its modules.
 
         And whether all of it was found, by the order, the shapes and the phase."""
         known = {id(op) for kernels in self.claims.graphs.values() for _, op in kernels}
         inside = {op.module for op in ops if id(op) in known}  # modules that are compiled
-        parts = tuple(f"{path}." for path in self.parts)  # a part that is compiled has nothing to give to what is not
-        def own(op): return op.phase != "optimizer" and (op.module in inside or f"{op.module}.".startswith(parts))
-        def key(op): return op.name.rstrip("_"), op.phase, op.shapes, op.module if own(op) else ""
+        parts = tuple(
+            f"{path}." for path in self.parts
+        )  # a part that is compiled has nothing to give to what is not
+
+        def own(op):
+            return op.phase != "optimizer" and (
+                op.module in inside or f"{op.module}.".startswith(parts)
+            )
+
+        def key(op):
+            return op.name.rstrip("_"), op.phase, op.shapes, op.module if own(op) else ""
+
         original = [op for op in self.original if op.kind not in FREE]
         mine = [i for i, op in enumerate(ops) if op.kind not in FREE]
-        matches, owned = SequenceMatcher(None, [*map(key, original)], [key(ops[i]) for i in mine], False), list(ops)
+        matches, owned = (
+            SequenceMatcher(None, [*map(key, original)], [key(ops[i]) for i in mine], False),
+            list(ops),
+        )
         for a, b, n in matches.get_matching_blocks():
             for k in range(n):
-                if id(ops[mine[b + k]]) not in known: owned[mine[b + k]] = original[a + k]
+                if id(ops[mine[b + k]]) not in known:
+                    owned[mine[b + k]] = original[a + k]
         return owned, all(owned[i] is not ops[i] or id(ops[i]) in known for i in mine)

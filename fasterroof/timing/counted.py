@@ -23,14 +23,26 @@ from ..work.scope import Owner
 
 # %% ../../nbs/analysis/timing/counted.ipynb #0517db54
 _ABSENT = ("aten::detach", "aten::alias", "aten::lift_fresh")
-_FREE = (*_ABSENT, "aten::empty", "prim::", "profiler::", "autograd::", "torch::")  # what does nothing by itself
+_FREE = (
+    *_ABSENT,
+    "aten::empty",
+    "prim::",
+    "profiler::",
+    "autograd::",
+    "torch::",
+)  # what does nothing by itself
 
 
-def _event_name(op: Op) -> str: return op.name.replace(".", "::", 1)
+def _event_name(op: Op) -> str:
+    return op.name.replace(".", "::", 1)
 
 
 def _is(event: str, counted: str) -> bool:
-    return event == counted or event == f"{counted}_" or (event == "aten::_reshape_alias" and counted == "aten::view")
+    return (
+        event == counted
+        or event == f"{counted}_"
+        or (event == "aten::_reshape_alias" and counted == "aten::view")
+    )
 
 
 @cache
@@ -44,30 +56,37 @@ def _works(node: CallNode) -> bool:
 
 
 def placed(
-    ops: Sequence[Op],          # of a step, as counted
+    ops: Sequence[Op],  # of a step, as counted
     nodes: Sequence[CallNode],  # what a step did, in order of their starts
 ) -> tuple[list[CallNode | None], list[CallNode]] | str:  # text: why the list does not hold
-    "Return each operation's node, None where it was absent, and the nodes that worked and were not counted."
+    """Return each operation's node, None where it was absent, and the nodes that worked and were
+    not counted."""
     wanted, found, extra, at = [_event_name(op) for op in ops], [None] * len(ops), [], 0
     stack: list[tuple[CallNode, int]] = [(node, -1) for node in reversed(nodes)]
     while stack:
         node, before = stack.pop()
         if before >= 0:  # all that lies inside of it was looked at
             if at == before:
-                while extra and extra[-1].start >= node.start: extra.pop()  # they are parts of it
+                while extra and extra[-1].start >= node.start:
+                    extra.pop()  # they are parts of it
                 extra.append(node)
             continue
         here = at
-        while here < len(ops) and wanted[here] in _ABSENT and not _is(node.name, wanted[here]): here += 1
+        while here < len(ops) and wanted[here] in _ABSENT and not _is(node.name, wanted[here]):
+            here += 1
         if here < len(ops) and _is(node.name, wanted[here]):
             found[here], at = node, here + 1
             continue
-        if _works(node): stack.append((node, at))
+        if _works(node):
+            stack.append((node, at))
         stack += [(child, -1) for child in reversed(node.children)]
     missing = next((i for i in range(at, len(ops)) if wanted[i] not in _ABSENT), None)
-    if missing is None: return found, extra
+    if missing is None:
+        return found, extra
     beside = f", {extra[0].name} ran and was not" if extra else ""
-    return f"{wanted[missing]}, operation {missing} of {len(ops)}, was counted and did not run{beside}"
+    return (
+        f"{wanted[missing]}, operation {missing} of {len(ops)}, was counted and did not run{beside}"
+    )
 
 # %% ../../nbs/analysis/timing/counted.ipynb #7904a9b6
 class CountedLists:
@@ -75,19 +94,26 @@ class CountedLists:
 
     def __init__(
         self,
-        lists: Sequence[Sequence[list[Op]]],  # of each step in the order of the marks; empty: it is set aside
+        lists: Sequence[
+            Sequence[list[Op]]
+        ],  # of each step in the order of the marks; empty: it is set aside
     ):
         self.lists = lists
-        self.why = ""                      # why the last step that was set aside has none of its lists
-        self.unfit = 0                     # steps that none of their lists holds for
+        self.why = ""  # why the last step that was set aside has none of its lists
+        self.unfit = 0  # steps that none of their lists holds for
 
     def __call__(self, node: CallNode) -> list[tuple[Op | None, CallNode | None]] | None:
-        if node.name == UNMEASURED: return ASIDE
-        if not node.name.startswith(STEP): return None
+        if node.name == UNMEASURED:
+            return ASIDE
+        if not node.name.startswith(STEP):
+            return None
         tried = [(ops, placed(ops, node.children)) for ops in self.lists[node.step]]
         whole = [(ops, fit) for ops, fit in tried if not isinstance(fit, str)]
         if not whole:
-            self.why, self.unfit = next((why for _, why in tried), self.why), self.unfit + bool(tried)
+            self.why, self.unfit = (
+                next((why for _, why in tried), self.why),
+                self.unfit + bool(tried),
+            )
             return ASIDE
         ops, (found, extra) = min(whole, key=lambda one: len(one[1][1]))
         return [*zip(ops, found, strict=True), *((None, n) for n in extra)]
@@ -98,21 +124,34 @@ _PLAIN = (int, bool, str, type(None))
 
 def _sight(args: tuple, kwargs: dict) -> tuple[tuple, tuple]:
     "Return what decides which operations run on the tensors, and the plain values beside them."
-    def layout(t): return t.stride() if t.layout is torch.strided and not t.is_nested else t.layout
-    tensors = tuple((t.shape, t.dtype, t.device, t.requires_grad, layout(t)) for t in tensors_in((args, kwargs)))
+
+    def layout(t):
+        return t.stride() if t.layout is torch.strided and not t.is_nested else t.layout
+
+    tensors = tuple(
+        (t.shape, t.dtype, t.device, t.requires_grad, layout(t)) for t in tensors_in((args, kwargs))
+    )
     return tensors, tuple(x for x in (*args, *kwargs.values()) if type(x) in _PLAIN)
 
 
 def _modes() -> tuple:
     kinds = [kind for kind in ("cpu", "cuda") if torch.is_autocast_enabled(kind)]
-    return (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.get_default_dtype(),
-            torch.get_float32_matmul_precision(), torch.get_num_threads(), torch.are_deterministic_algorithms_enabled(),
-            *((kind, torch.get_autocast_dtype(kind)) for kind in kinds))
+    return (
+        torch.is_grad_enabled(),
+        torch.is_inference_mode_enabled(),
+        torch.get_default_dtype(),
+        torch.get_float32_matmul_precision(),
+        torch.get_num_threads(),
+        torch.are_deterministic_algorithms_enabled(),
+        *((kind, torch.get_autocast_dtype(kind)) for kind in kinds),
+    )
 
 
 def _marking(call: Callable, name: str) -> Callable:
     def marked(*args, **kwargs):
-        with torch._C._profiler._RecordFunctionFast(name): return call(*args, **kwargs)
+        with torch._C._profiler._RecordFunctionFast(name):
+            return call(*args, **kwargs)
+
     return marked
 
 
@@ -131,32 +170,52 @@ class Given:
         def noted(*args, **kwargs):
             self.calls.append((*_sight(args, kwargs), _modes(), module.training))
             return module._call_impl(*args, **kwargs)
+
         return noted
 
     @contextmanager
     def watching(
         self,
-        names: Mapping[torch.nn.Module, tuple[str, str, bool]] | None = None,  # path, class and whether it is a leaf;
+        names: Mapping[torch.nn.Module, tuple[str, str, bool]]
+        | None = None,  # path, class and whether it is a leaf;
         # of modules whose calls get a mark in the profile; None: no marks
     ) -> Iterator[None]:
-        "Note calls of the outermost modules within the block, and mark where modules with code of their own run."
-        # A hook would make torch run encoders and attention otherwise, and a patch of the class costs every module
-        # 0.5 µs. This attribute is where a module keeps its compiled call; copies of a module do not take it along.
+        """Note calls of the outermost modules within the block, and mark where modules with code of
+        their own run."""
+        # A hook would make torch run encoders and attention otherwise, and a patch of the class
+        # costs every module
+        # 0.5 µs. This attribute is where a module keeps its compiled call; copies of a module do
+        # not take it along.
         calls = {module: self._noting(module) for module in self.modules}
-        copied = {inner for m in names or () if isinstance(m, torch.nn.DataParallel) for inner in m.module.modules()}
+        copied = {
+            inner
+            for m in names or ()
+            if isinstance(m, torch.nn.DataParallel)
+            for inner in m.module.modules()
+        }
         for module, (path, kind, leaf) in (names or {}).items():
-            if leaf and type(module).__module__.startswith("torch.nn."): continue  # they do nothing but one operation
-            if module in copied: continue  # a replica would call the module that it was made of
-            if module._compiled_call_impl is not None: continue
-            calls[module] = _marking(calls.get(module, module._call_impl), module_mark(Owner(path, kind, leaf, 0)))
-        for module, call in calls.items(): vars(module)["_compiled_call_impl"] = call
-        try: yield
+            if leaf and type(module).__module__.startswith("torch.nn."):
+                continue  # they do nothing but one operation
+            if module in copied:
+                continue  # a replica would call the module that it was made of
+            if module._compiled_call_impl is not None:
+                continue
+            calls[module] = _marking(
+                calls.get(module, module._call_impl), module_mark(Owner(path, kind, leaf, 0))
+            )
+        for module, call in calls.items():
+            vars(module)["_compiled_call_impl"] = call
+        try:
+            yield
         finally:
-            for module in calls: del vars(module)["_compiled_call_impl"]
+            for module in calls:
+                del vars(module)["_compiled_call_impl"]
 
     def unseen(self) -> list[str]:
-        "Return the types of iterators that a function reaches whose items no module is called with."
-        if isinstance(self.program.model, torch.nn.Module) or self.modules: return []
+        """Return the types of iterators that a function reaches whose items no module is called
+        with."""
+        if isinstance(self.program.model, torch.nn.Module) or self.modules:
+            return []
         return left_alone(reachable(self.program.model, self.program.args, self.program.kwargs))
 
     def taken(self) -> tuple:

@@ -18,7 +18,7 @@ class DispatchClock:
 
     def __init__(self):
         self.ticks: list[tuple[int, int]] = []  # ns, start and end of each operation
-        self.threads: list[int] = []            # the thread of each; empty: all ran in one
+        self.threads: list[int] = []  # the thread of each; empty: all ran in one
 
     def __call__(self, func: Callable, args: tuple, kwargs: dict) -> object:
         start = time.perf_counter_ns()
@@ -32,7 +32,9 @@ class DispatchClock:
 
     def merge(
         self,
-        order: Sequence[tuple["int | tuple[int, int]", int]],  # own ticks by position, others', each with its thread
+        order: Sequence[
+            tuple["int | tuple[int, int]", int]
+        ],  # own ticks by position, others', each with its thread
     ) -> None:
         "Take the ticks of other threads in."
         self.ticks = [self.ticks[tick] if isinstance(tick, int) else tick for tick, _ in order]
@@ -41,14 +43,23 @@ class DispatchClock:
     def events(
         self,
         ops: Sequence[Op],  # what was recorded, in the same order
-        took_s: float,      # s, the step as a whole
-    ) -> list[Event]:       # the step's mark, and an event an operation, numbered from 1
+        took_s: float,  # s, the step as a whole
+    ) -> list[Event]:  # the step's mark, and an event an operation, numbered from 1
         "Return what the profiler would have recorded of the operations."
-        threads, first = self.threads or [0] * len(self.ticks), min((t for t, _ in self.ticks), default=0)
+        threads, first = (
+            self.threads or [0] * len(self.ticks),
+            min((t for t, _ in self.ticks), default=0),
+        )
         last = max((end for _, end in self.ticks), default=0)
-        events = [Event(f"{STEP}0", "user_annotation", 0.0, max(took_s, (last - first) * 1e-9), 0, 0)]
+        events = [
+            Event(f"{STEP}0", "user_annotation", 0.0, max(took_s, (last - first) * 1e-9), 0, 0)
+        ]
         for i, (op, (start, end), thread) in enumerate(zip(ops, self.ticks, threads, strict=True)):
-            name, began, lasted = op.name.replace(".", "::", 1), (start - first) * 1e-9, (end - start) * 1e-9
+            name, began, lasted = (
+                op.name.replace(".", "::", 1),
+                (start - first) * 1e-9,
+                (end - start) * 1e-9,
+            )
             events.append(Event(name, "cpu_op", began, lasted, 0, thread, external=i + 1))
         return events
 
@@ -57,8 +68,11 @@ def numbered(
     ops: Sequence[Op],  # what was recorded
 ) -> Callable[[CallNode], list[tuple[Op, CallNode]] | None]:
     "A claim of `profiled`: each operation is the event with its number."
+
     def claim(node):
-        if not node.name.startswith((TORCH_STEP, STEP)): return None
+        if not node.name.startswith((TORCH_STEP, STEP)):
+            return None
         inside = (n for child in node.children for n in child.walk())
         return list(zip(ops, sorted(inside, key=lambda n: n.event.external), strict=True))
+
     return claim

@@ -18,52 +18,91 @@ from ..work.scope import Owner
 # %% ../../nbs/analysis/timing/events.ipynb #fa20935f
 class Event(NamedTuple):
     "A stretch of time on a thread or on a stream."
+
     name: str
-    category: str            # "cpu_op", "user_annotation", "python_function", "cuda_runtime", "kernel", …: `CATEGORIES`
-    start: float             # s since the trace's first event
-    duration: float          # s
-    pid: int | str           # process; of an event on a device its number
-    tid: int | str           # thread, or stream
-    device: str = "cpu"      # "cpu" or "cuda:0"
-    stream: int = 0          # stream of an event on a device
-    correlation: int = 0     # the same for a launch and for all that it launched; 0: none
-    external: int = 0        # number of the operator that launched it; 0: none
-    sequence: int = -1       # autograd's number, the same for an operator and its backward node; -1: none
+    # "cpu_op", "user_annotation", "python_function", "cuda_runtime", "kernel", …: `CATEGORIES`
+    category: str
+    start: float  # s since the trace's first event
+    duration: float  # s
+    pid: int | str  # process; of an event on a device its number
+    tid: int | str  # thread, or stream
+    device: str = "cpu"  # "cpu" or "cuda:0"
+    stream: int = 0  # stream of an event on a device
+    correlation: int = 0  # the same for a launch and for all that it launched; 0: none
+    external: int = 0  # number of the operator that launched it; 0: none
+    sequence: int = (
+        -1
+    )  # autograd's number, the same for an operator and its backward node; -1: none
     inputs: Inputs | None = None  # None: not recorded (record_shapes=False)
-    more: dict | None = None      # those of its arguments that `MORE` names: of collectives and of compiled kernels
+    more: dict | None = (
+        None  # those of its arguments that `MORE` names: of collectives and of compiled kernels
+    )
 
     @property
     def end(self) -> float:  # s since the trace's first event
         return self.start + self.duration
 
 
-TORCH_STEP = "ProfilerStep#"     # how a mark of torch.profiler's begins: its number follows
-STEP = "fasterroof.step:"        # the same of a mark in a profile of this process
+TORCH_STEP = "ProfilerStep#"  # how a mark of torch.profiler's begins: its number follows
+STEP = "fasterroof.step:"  # the same of a mark in a profile of this process
 UNMEASURED = "fasterroof.unmeasured"  # how a step is marked that only warms up
-CATEGORIES = ("cpu_op", "user_annotation", "python_function", "cuda_runtime", "cuda_driver", "kernel", "gpu_memcpy",
-              "gpu_memset", "gpu_user_annotation")
+CATEGORIES = (
+    "cpu_op",
+    "user_annotation",
+    "python_function",
+    "cuda_runtime",
+    "cuda_driver",
+    "kernel",
+    "gpu_memcpy",
+    "gpu_memset",
+    "gpu_user_annotation",
+)
 ON_DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")  # categories of what a device does
-MORE = ("Collective name", "In msg nelems", "Out msg nelems", "Group size", "dtype", "Process Group Name", "bytes",
-        "kernel_backend", "kernel_file", "kernel_hash", "kernel_kwargs", "num_warps", "grid")
+MORE = (
+    "Collective name",
+    "In msg nelems",
+    "Out msg nelems",
+    "Group size",
+    "dtype",
+    "Process Group Name",
+    "bytes",
+    "kernel_backend",
+    "kernel_file",
+    "kernel_hash",
+    "kernel_kwargs",
+    "num_warps",
+    "grid",
+)
 
 # %% ../../nbs/analysis/timing/events.ipynb #6291c191
 @dataclass(frozen=True)
 class TraceFile:
     "A trace of torch.profiler."
-    path: str                          # "" for a profile of this process
-    events: list[Event]                # in the order of the file
-    origin_ns: int = 0                 # clock of the machine at the first event, ns since 1970 where it says so
-    rank: int = 0                      # of the process in a distributed run
-    world_size: int = 1                # processes of that run
-    devices: tuple[dict, ...] = ()     # what the file says of each GPU: "id", "name", "totalGlobalMem", …
-    facts: dict = field(default_factory=dict)       # plain values: "schemaVersion", "cuda_runtime_version", "host_name"
-    dropped: dict[str, int] = field(default_factory=dict)  # what was wrong with events that were left out → how many
-    unused: dict[str, int] = field(default_factory=dict)   # categories that nothing here needs → how many
+
+    path: str  # "" for a profile of this process
+    events: list[Event]  # in the order of the file
+    origin_ns: int = 0  # clock of the machine at the first event, ns since 1970 where it says so
+    rank: int = 0  # of the process in a distributed run
+    world_size: int = 1  # processes of that run
+    devices: tuple[
+        dict, ...
+    ] = ()  # what the file says of each GPU: "id", "name", "totalGlobalMem", …
+    facts: dict = field(
+        default_factory=dict
+    )  # plain values: "schemaVersion", "cuda_runtime_version", "host_name"
+    dropped: dict[str, int] = field(
+        default_factory=dict
+    )  # what was wrong with events that were left out → how many
+    unused: dict[str, int] = field(
+        default_factory=dict
+    )  # categories that nothing here needs → how many
 
     @property
     def notes(self) -> tuple[str, ...]:
         "What was wrong with the file, in sentences."
-        return tuple(f"{n} events were left out or not understood: {why}." for why, n in self.dropped.items())
+        return tuple(
+            f"{n} events were left out or not understood: {why}." for why, n in self.dropped.items()
+        )
 
     @property
     def on_device(self) -> bool:
@@ -81,6 +120,7 @@ NOWHERE = Owner("", "", False, 0)  # no module that is known
 
 class CallNode:
     "An event on the host, and what happened within it."
+
     __slots__ = ("event", "children", "kernels", "phase", "owner", "step")
 
     def __init__(
@@ -89,19 +129,24 @@ class CallNode:
     ):
         self.event = event
         self.children: Sequence[CallNode] = ()  # in order of their starts
-        self.kernels: Sequence[Event] = ()  # what this very event launched: an operator's are mostly its children's
-        self.phase = "forward"              # set when `profiled` gets there: "forward", "backward", …
-        self.owner = NOWHERE                # the module it ran in, set at the same time
-        self.step = 0                       # the step it belongs to, set at the same time; -1: none
+        self.kernels: Sequence[
+            Event
+        ] = ()  # what this very event launched: an operator's are mostly its children's
+        self.phase = "forward"  # set when `profiled` gets there: "forward", "backward", …
+        self.owner = NOWHERE  # the module it ran in, set at the same time
+        self.step = 0  # the step it belongs to, set at the same time; -1: none
 
     @property
-    def name(self) -> str: return self.event.name
+    def name(self) -> str:
+        return self.event.name
 
     @property
-    def start(self) -> float: return self.event.start  # s
+    def start(self) -> float:
+        return self.event.start  # s
 
     @property
-    def end(self) -> float: return self.event.end      # s
+    def end(self) -> float:
+        return self.event.end  # s
 
     def walk(self) -> "Iterator[CallNode]":
         "This node and all below it, in order of their starts."
@@ -114,10 +159,12 @@ class CallNode:
     @property
     def launched(self) -> Sequence[Event]:
         "All kernels launched within, in order of their launches."
-        if not self.children: return self.kernels
+        if not self.children:
+            return self.kernels
         return [k for node in self.walk() for k in node.kernels]
 
-    def __repr__(self): return f"Node({self.name}, {len(self.children)} within, {len(self.kernels)} kernels)"
+    def __repr__(self):
+        return f"Node({self.name}, {len(self.children)} within, {len(self.kernels)} kernels)"
 
 # %% ../../nbs/analysis/timing/events.ipynb #c25f6d7d
 def _nested(events: list[Event]) -> list[CallNode]:
@@ -126,12 +173,16 @@ def _nested(events: list[Event]) -> list[CallNode]:
     open_: list[tuple[float, CallNode]] = []
     for event in sorted(events, key=lambda e: (e.start, -e.duration)):
         node, end = CallNode(event), event.start + event.duration
-        while open_ and (open_[-1][0] <= event.start or open_[-1][0] + 5e-10 < end): open_.pop()
-        if not open_: roots.append(node)
+        while open_ and (open_[-1][0] <= event.start or open_[-1][0] + 5e-10 < end):
+            open_.pop()
+        if not open_:
+            roots.append(node)
         else:
             outer = open_[-1][1]
-            if outer.children: outer.children.append(node)
-            else: outer.children = [node]  # most have none: no list for these
+            if outer.children:
+                outer.children.append(node)
+            else:
+                outer.children = [node]  # most have none: no list for these
         open_.append((end, node))
     return roots
 
@@ -139,24 +190,33 @@ def _nested(events: list[Event]) -> list[CallNode]:
 def call_trees(
     events: Sequence[Event],  # of a trace
 ) -> tuple[list[CallNode], list[Event]]:
-    "The roots of all threads in order of their starts, and what devices did that no event on the host launched."
+    """The roots of all threads in order of their starts, and what devices did that no event on the
+    host launched."""
     threads: dict[tuple, list[Event]] = {}
     for e in events:
-        if e.device == "cpu": threads.setdefault((e.pid, e.tid), []).append(e)
+        if e.device == "cpu":
+            threads.setdefault((e.pid, e.tid), []).append(e)
     roots = sorted((n for t in threads.values() for n in _nested(t)), key=lambda n: n.start)
     kernels = sorted((e for e in events if e.category in ON_DEVICE), key=lambda e: e.start)
-    if not kernels: return roots, []
+    if not kernels:
+        return roots, []
     launches, operators = {}, {}
     for root in roots:
         for node in root.walk():
             e = node.event
-            if e.correlation and e.category in ("cuda_runtime", "cuda_driver"): launches[e.correlation] = node
-            elif e.external and e.category == "cpu_op": operators[e.external] = node
+            if e.correlation and e.category in ("cuda_runtime", "cuda_driver"):
+                launches[e.correlation] = node
+            elif e.external and e.category == "cpu_op":
+                operators[e.external] = node
     alone = []
     for k in kernels:
         node = launches.get(k.correlation) if k.correlation else None
-        if node is None and k.external: node = operators.get(k.external)
-        if node is None: alone.append(k)
-        elif node.kernels: node.kernels.append(k)
-        else: node.kernels = [k]
+        if node is None and k.external:
+            node = operators.get(k.external)
+        if node is None:
+            alone.append(k)
+        elif node.kernels:
+            node.kernels.append(k)
+        else:
+            node.kernels = [k]
     return roots, alone

@@ -23,9 +23,12 @@ _RUNTIME = ("cuda", "cu", "hip")  # how functions of a GPU's runtime are called
 
 def _category(e: object, on_host: bool, ranges: set[str]) -> str:
     "Return the category of a Kineto event. torch before 2.6 does not have it."
-    if hasattr(e, "activity_type"): return e.activity_type()
-    if on_host and e.scope() == 7: return "user_annotation"
-    if on_host: return "cuda_runtime" if e.name().startswith(_RUNTIME) else "cpu_op"
+    if hasattr(e, "activity_type"):
+        return e.activity_type()
+    if on_host and e.scope() == 7:
+        return "user_annotation"
+    if on_host:
+        return "cuda_runtime" if e.name().startswith(_RUNTIME) else "cpu_op"
     return "gpu_user_annotation" if e.name() in ranges else "kernel"
 
 
@@ -42,18 +45,31 @@ def live_events(
     for e in raw:
         on_host, name = e.device_type() == cpu, e.name()
         category = _category(e, on_host, ranges)
-        if category not in CATEGORIES: continue
+        if category not in CATEGORIES:
+            continue
         where = e.device_resource_id()
         number, of_operator = e.correlation_id(), category in ("cpu_op", "user_annotation")
-        events.append(Event(
-            names.setdefault(name, name), category, (e.start_ns() - first) * 1e-9, e.duration_ns() * 1e-9,
-            pid if on_host else e.device_index(), where, "cpu" if on_host else f"cuda:{e.device_index()}",
-            0 if on_host else where, 0 if of_operator else number, number if of_operator else e.linked_correlation_id(),
-            e.sequence_nr()))
+        events.append(
+            Event(
+                names.setdefault(name, name),
+                category,
+                (e.start_ns() - first) * 1e-9,
+                e.duration_ns() * 1e-9,
+                pid if on_host else e.device_index(),
+                where,
+                "cpu" if on_host else f"cuda:{e.device_index()}",
+                0 if on_host else where,
+                0 if of_operator else number,
+                number if of_operator else e.linked_correlation_id(),
+                e.sequence_nr(),
+            )
+        )
     return events
 
 # %% ../../nbs/analysis/timing/live.ipynb #7efa69ac
-_BEGUN = "fasterroof.session"  # a mark at the beginning: it is gone where another session ended ours
+_BEGUN = (
+    "fasterroof.session"  # a mark at the beginning: it is gone where another session ended ours
+)
 _LOST = "The program profiles itself, which ends any other profile: leave that out here."
 
 
@@ -64,12 +80,15 @@ def profiler_is_on() -> bool:
 
 @contextmanager
 def kineto_quiet() -> Iterator[None]:
-    "Within the block the profiler's library prints nothing; else it prints a line at every start and stop."
+    """Within the block the profiler's library prints nothing; else it prints a line at every start
+    and stop."""
     before = os.environ.get("KINETO_LOG_LEVEL")
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # read once, when the library is first used
-    try: yield
+    try:
+        yield
     finally:
-        if before is None: os.environ.pop("KINETO_LOG_LEVEL", None)
+        if before is None:
+            os.environ.pop("KINETO_LOG_LEVEL", None)
 
 
 class ProfilerLost(InputError):
@@ -77,46 +96,66 @@ class ProfilerLost(InputError):
 
 
 def step_mark(
-    step: int,             # number of the step, from 0; -1: one that only warms up
+    step: int,  # number of the step, from 0; -1: one that only warms up
     device: torch.device,  # where the work runs
 ) -> AbstractContextManager:
-    "Mark a step of a program. torch's quick mark costs 1 µs instead of 5, and never reaches a GPU's timeline."
-    mark = torch._C._profiler._RecordFunctionFast if device.type == "cpu" else torch.profiler.record_function
+    """Mark a step of a program. torch's quick mark costs 1 µs instead of 5, and never reaches a
+    GPU's timeline."""
+    mark = (
+        torch._C._profiler._RecordFunctionFast
+        if device.type == "cpu"
+        else torch.profiler.record_function
+    )
     return mark(UNMEASURED if step < 0 else f"{STEP}{step}")
 
 
-_options = torch._C._profiler._ExperimentalConfig.__init__.__doc__ or ""  # pybind's only word on what it takes
+_options = (
+    torch._C._profiler._ExperimentalConfig.__init__.__doc__ or ""
+)  # pybind's only word on what it takes
 SEES_THREADS = "profile_all_threads" in _options  # whether torch can profile other threads
 
 
 def _config(device: torch.device, threads: bool) -> object:
     "Without a GPU no launch needs the number of its operator, and an event costs a third less."
     wanted = {"disable_external_correlation": device.type == "cpu", "profile_all_threads": threads}
-    return torch._C._profiler._ExperimentalConfig(**{name: on for name, on in wanted.items() if name in _options})
+    return torch._C._profiler._ExperimentalConfig(
+        **{name: on for name, on in wanted.items() if name in _options}
+    )
 
 
 @contextmanager
 def recording(
     device: torch.device,  # where the work runs: of a GPU, kernels are recorded as well
-    shapes: bool = False,   # True: also what each operator was given
-    threads: bool = False,  # True: all threads, where torch can (2.6 or newer); False: this one, and autograd's
+    shapes: bool = False,  # True: also what each operator was given
+    # True: all threads, where torch can (2.6 or newer); False: this one, and autograd's
+    threads: bool = False,
 ) -> Iterator[TraceFile]:
     """Record the block: the trace that is yielded has its events afterwards.
 
     Raises `InputError` under a profiler, `ProfilerLost` where the block starts one."""
-    if profiler_is_on(): raise InputError("This thread is being profiled already: end that profile first.")
+    if profiler_is_on():
+        raise InputError("This thread is being profiled already: end that profile first.")
     kinds = torch.profiler.ProfilerActivity
     trace = TraceFile("", [])
     activities = [kinds.CPU, *[kinds.CUDA] * (device.type == "cuda")]
     try:
-        with kineto_quiet(), torch.profiler.profile(activities=activities, record_shapes=shapes,
-                                                    experimental_config=_config(device, threads)) as prof:
-            with torch._C._profiler._RecordFunctionFast(_BEGUN): pass
+        with (
+            kineto_quiet(),
+            torch.profiler.profile(
+                activities=activities,
+                record_shapes=shapes,
+                experimental_config=_config(device, threads),
+            ) as prof,
+        ):
+            with torch._C._profiler._RecordFunctionFast(_BEGUN):
+                pass
             yield trace
     except RuntimeError as e:  # older torch says it at the end; newer ones drop the events
-        if "disable Kineto profiler" not in str(e): raise
+        if "disable Kineto profiler" not in str(e):
+            raise
         raise ProfilerLost(_LOST) from None
-    if all(e.name() != _BEGUN for e in prof.profiler.kineto_results.events()): raise ProfilerLost(_LOST)
+    if all(e.name() != _BEGUN for e in prof.profiler.kineto_results.events()):
+        raise ProfilerLost(_LOST)
     trace.events.extend(_exported(prof) if shapes else live_events(prof))
 
 
@@ -126,4 +165,5 @@ def _exported(prof: torch.profiler.profile) -> list[Event]:
     try:
         prof.export_chrome_trace(path)
         return read_trace(path).events
-    finally: os.unlink(path)
+    finally:
+        os.unlink(path)

@@ -16,46 +16,61 @@ from .live import kineto_quiet, profiler_is_on
 # %% ../../nbs/analysis/timing/memory.ipynb #c0434079
 class MemoryMoment(NamedTuple):
     "An event of the host, as far as memory is concerned."
-    start: float     # s
+
+    start: float  # s
     duration: float  # s; 0 of an allocation
     name: str
     nbytes: int = 0  # B taken, or given back where negative; 0: no allocation
 
 
 def _phase(name: str) -> str:
-    return {"autograd::engine::evaluate_function": "backward", "Optimizer.step": "optimizer",
-            "Optimizer.zero_grad": "optimizer"}.get(name.replace("#", ": ").partition(": ")[0], "forward")
+    return {
+        "autograd::engine::evaluate_function": "backward",
+        "Optimizer.step": "optimizer",
+        "Optimizer.zero_grad": "optimizer",
+    }.get(name.replace("#", ": ").partition(": ")[0], "forward")
 
 
 def peaks_by_phase(
     moments: Iterable[MemoryMoment],  # of one step
-    held: int = 0,              # B held when it began
-) -> dict[str, float]:          # phase → B
+    held: int = 0,  # B held when it began
+) -> dict[str, float]:  # phase → B
     "The most that was held at a time in each phase that allocated or ran anything."
     peaks: dict[str, float] = {}
     now, phase, until = held, "forward", float("-inf")
     for m in sorted(moments, key=lambda m: (m.start, -m.duration)):
-        if m.nbytes: now += m.nbytes
-        elif m.start >= until: phase, until = _phase(m.name), m.start + m.duration
-        else: continue  # inside of what began before
+        if m.nbytes:
+            now += m.nbytes
+        elif m.start >= until:
+            phase, until = _phase(m.name), m.start + m.duration
+        else:
+            continue  # inside of what began before
         peaks[phase] = max(peaks.get(phase, 0), now)
     return peaks
 
 # %% ../../nbs/analysis/timing/memory.ipynb #72fc9f34
 def peak_memory(
     step: Callable[[], object],  # one step of a program
-    device: torch.device,        # whose memory is meant
-    held: int,                   # B held when it begins
-) -> dict[str, float]:           # phase → B; empty where the profiler reports none
-    "Run one step and return the most that was held in each phase; nothing where this thread is profiled already."
-    if profiler_is_on(): return {}
+    device: torch.device,  # whose memory is meant
+    held: int,  # B held when it begins
+) -> dict[str, float]:  # phase → B; empty where the profiler reports none
+    """Run one step and return the most that was held in each phase; nothing where this thread is
+    profiled already."""
+    if profiler_is_on():
+        return {}
     kind = {"cpu": "CPU", "cuda": "CUDA"}[device.type]
     activities = [torch.profiler.ProfilerActivity.CPU]
-    with kineto_quiet(), torch.profiler.profile(activities=activities, profile_memory=True) as prof: step()
+    with kineto_quiet(), torch.profiler.profile(activities=activities, profile_memory=True) as prof:
+        step()
     here = getattr(torch.autograd.DeviceType, kind)
     moments = []
     for e in prof.profiler.kineto_results.events():
         memory = e.name() == "[memory]"
-        if memory and e.device_type() != here: continue
-        moments.append(MemoryMoment(e.start_ns() * 1e-9, e.duration_ns() * 1e-9, e.name(), e.nbytes() if memory else 0))
+        if memory and e.device_type() != here:
+            continue
+        moments.append(
+            MemoryMoment(
+                e.start_ns() * 1e-9, e.duration_ns() * 1e-9, e.name(), e.nbytes() if memory else 0
+            )
+        )
     return peaks_by_phase(moments, held) if any(m.nbytes for m in moments) else {}

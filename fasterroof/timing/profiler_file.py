@@ -36,10 +36,10 @@ class JSONText:
 
     def __init__(
         self,
-        file: TextIO,                # text, read as it is needed
-        most_text: int = 2**32,      # characters of the whole
-        most_value: int = 2**25,     # characters of one value
-        piece: int = 2**22,          # characters read at a time
+        file: TextIO,  # text, read as it is needed
+        most_text: int = 2**32,  # characters of the whole
+        most_value: int = 2**25,  # characters of one value
+        piece: int = 2**22,  # characters read at a time
     ):
         self.file, self.most_text, self.most_value, self.piece = file, most_text, most_value, piece
         self.text, self.at, self.read, self.ended = "", 0, 0, False
@@ -50,15 +50,18 @@ class JSONText:
             raise RunFileError(f"one of its values is larger than {self.most_value / 2**20:g} MiB")
         piece = self.file.read(max(self.piece, held))
         self.read += len(piece)
-        if self.read > self.most_text: raise RunFileError(f"it holds more than {self.most_text / 2**30:g} GiB of text")
-        self.text, self.at, self.ended = self.text[self.at:] + piece, 0, not piece
+        if self.read > self.most_text:
+            raise RunFileError(f"it holds more than {self.most_text / 2**30:g} GiB of text")
+        self.text, self.at, self.ended = self.text[self.at :] + piece, 0, not piece
 
     def peek(self) -> str:
-        "The next character that is no space; "" at the end."
+        "The next character that is no space;  at the end."
         while True:
             self.at = _gap(self.text, self.at).end()
-            if self.at < len(self.text): return self.text[self.at]
-            if self.ended: return ""
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if self.ended:
+                return ""
             self._more()
 
     def take(
@@ -67,7 +70,8 @@ class JSONText:
     ) -> str:
         "The same, and go past it; it has to be one of these."
         found = self.peek()
-        if found not in wanted or not found: raise self.broken(found)
+        if found not in wanted or not found:
+            raise self.broken(found)
         self.at += 1
         return found
 
@@ -76,7 +80,9 @@ class JSONText:
         found: str,  # the character that does not belong there; "" at the end
     ) -> RunFileError:
         "What is wrong with the text."
-        return RunFileError("it is no JSON" if found else "it ends in the middle, so it was cut off")
+        return RunFileError(
+            "it is no JSON" if found else "it ends in the middle, so it was cut off"
+        )
 
     def value(self) -> object:
         "The value that comes next."
@@ -95,29 +101,45 @@ class JSONText:
             self._more()
 
     def items(self) -> Iterator[str | None]:
-        "Stops before every value of the object or list that comes next, with its key: None in a list."
+        """Stops before every value of the object or list that comes next, with its key: None in a
+        list."""
         close = {"{": "}", "[": "]"}[self.take("{", "[")]
-        if self.peek() == close: self.at += 1; return
+        if self.peek() == close:
+            self.at += 1
+            return
         while True:
             key = None
             if close == "}":
                 key = self.value()
-                if not isinstance(key, str): raise self.broken("x")
+                if not isinstance(key, str):
+                    raise self.broken("x")
                 self.take(":")
             yield key
-            if self.take(",", close) == close: return
+            if self.take(",", close) == close:
+                return
 
 # %% ../../nbs/analysis/timing/profiler_file.ipynb #e2f06fc6
-_OLD = {"Operator": "cpu_op", "Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset",
-        "Runtime": "cuda_runtime", "gpu_memcopy": "gpu_memcpy"}  # as written before torch 1.11
+_OLD = {
+    "Operator": "cpu_op",
+    "Kernel": "kernel",
+    "Memcpy": "gpu_memcpy",
+    "Memset": "gpu_memset",
+    "Runtime": "cuda_runtime",
+    "gpu_memcopy": "gpu_memcpy",
+}  # as written before torch 1.11
 
 # %% ../../nbs/analysis/timing/profiler_file.ipynb #706829c7
-_MOST_NAME, _MOST_INPUTS, _MOST_EVENTS = 1000, 1000, 10**7  # characters of a name; arguments of an operator
+_MOST_NAME, _MOST_INPUTS, _MOST_EVENTS = (
+    1000,
+    1000,
+    10**7,
+)  # characters of a name; arguments of an operator
 _MORE = frozenset(MORE)
 _RECORDED = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 
 
-def _number(x: object) -> bool: return type(x) in (int, float) and -(2.0**62) < x < 2.0**62
+def _number(x: object) -> bool:
+    return type(x) in (int, float) and -(2.0**62) < x < 2.0**62
 
 
 def _whole(x: object, other: int = 0) -> int:
@@ -127,29 +149,42 @@ def _whole(x: object, other: int = 0) -> int:
 
 def _shape(x: object) -> tuple:
     "A shape, or a tuple of them."
-    if not isinstance(x, list) or len(x) > _MOST_INPUTS: raise ValueError
-    if any(type(n) is list for n in x): return tuple(map(_shape, x))
-    if not all(type(n) is int and 0 <= n < 2**48 for n in x): raise ValueError
+    if not isinstance(x, list) or len(x) > _MOST_INPUTS:
+        raise ValueError
+    if any(type(n) is list for n in x):
+        return tuple(map(_shape, x))
+    if not all(type(n) is int and 0 <= n < 2**48 for n in x):
+        raise ValueError
     return tuple(x)
 
 
 def _texts(x: object) -> tuple:
-    if not isinstance(x, list) or not all(isinstance(s, str) and len(s) <= 10_000 for s in x): raise ValueError
+    if not isinstance(x, list) or not all(isinstance(s, str) and len(s) <= 10_000 for s in x):
+        raise ValueError
     return tuple(map(sys.intern, x))
 
 
 def _inputs(args: dict) -> Inputs | None:
     "The inputs, or None where they are not recorded or make no sense."
     types, dims = args.get("Input type"), args.get("Input Dims")
-    if not isinstance(types, list) or not isinstance(dims, list): return None
+    if not isinstance(types, list) or not isinstance(dims, list):
+        return None
     try:
         n = len(types)
         strides, concrete = args.get("Input Strides"), args.get("Concrete Inputs")
-        found = Inputs(tuple(map(_shape, dims)), _texts(types),
-                       tuple(map(_shape, strides)) if strides is not None else (),
-                       _texts(concrete) if concrete is not None else ())
-    except (ValueError, TypeError, RecursionError): return None
-    fits = n <= _MOST_INPUTS and len(found.dims) == n and {len(found.strides), len(found.concrete)} <= {0, n}
+        found = Inputs(
+            tuple(map(_shape, dims)),
+            _texts(types),
+            tuple(map(_shape, strides)) if strides is not None else (),
+            _texts(concrete) if concrete is not None else (),
+        )
+    except (ValueError, TypeError, RecursionError):
+        return None
+    fits = (
+        n <= _MOST_INPUTS
+        and len(found.dims) == n
+        and {len(found.strides), len(found.concrete)} <= {0, n}
+    )
     return found if fits else None
 
 # %% ../../nbs/analysis/timing/profiler_file.ipynb #e75c8479
@@ -164,41 +199,75 @@ class _Events:
 
     def name(self, name: object) -> str:
         name = name if isinstance(name, str) else ""
-        if len(name) > _MOST_NAME: name = name[: _MOST_NAME - 1] + "…"
+        if len(name) > _MOST_NAME:
+            name = name[: _MOST_NAME - 1] + "…"
         return self.names.setdefault(name, name)
 
     def add(self, e: object) -> None:
-        if not isinstance(e, dict): self.dropped["no event"] += 1; return
+        if not isinstance(e, dict):
+            self.dropped["no event"] += 1
+            return
         category, phase = e.get("cat"), e.get("ph")
         if phase != "X" or not isinstance(category, str):  # marks, arrows, names of threads
-            self.unused[self.name(category or phase)[:40]] += 1; return
+            self.unused[self.name(category or phase)[:40]] += 1
+            return
         category = _OLD.get(category, category)
-        if category not in CATEGORIES: self.unused[self.name(category)[:40]] += 1; return
+        if category not in CATEGORIES:
+            self.unused[self.name(category)[:40]] += 1
+            return
         ts, dur = e.get("ts"), e.get("dur", 0)
-        if not _number(ts) or not _number(dur) or dur < 0: self.dropped["without sensible times"] += 1; return
-        if not isinstance(e.get("name"), str): self.dropped["without a name"] += 1; return
-        if len(self.made) >= _MOST_EVENTS: raise RunFileError(f"it holds more than {_MOST_EVENTS:,} events")
+        if not _number(ts) or not _number(dur) or dur < 0:
+            self.dropped["without sensible times"] += 1
+            return
+        if not isinstance(e.get("name"), str):
+            self.dropped["without a name"] += 1
+            return
+        if len(self.made) >= _MOST_EVENTS:
+            raise RunFileError(f"it holds more than {_MOST_EVENTS:,} events")
         self.made.append(self._event(e, category, round(ts * 1000), round(dur * 1000)))
 
     def _event(self, e: dict, category: str, start: int, duration: int) -> tuple:
         args = e.get("args")
-        if type(args) is not dict: args = {}
+        if type(args) is not dict:
+            args = {}
         pid, tid = (x if type(x) is int else self.name(x) for x in (e.get("pid"), e.get("tid")))
         device, stream, inputs = "cpu", 0, None
         if category in ON_DEVICE or category == "gpu_user_annotation":
             device = sys.intern(f"cuda:{_whole(args.get('device'), _whole(pid))}")
             stream = _whole(args.get("stream"), _whole(tid))
         elif category == "cpu_op" and "Input Dims" in args:
-            key = marshal.dumps([args.get(k) for k in _RECORDED], 0)  # equal for equal ones, and quick
-            if key not in self.inputs: self.inputs[key] = _inputs(args)
+            key = marshal.dumps(
+                [args.get(k) for k in _RECORDED], 0
+            )  # equal for equal ones, and quick
+            if key not in self.inputs:
+                self.inputs[key] = _inputs(args)
             inputs = self.inputs[key]
-            if inputs is None: self.dropped["operators with senseless inputs"] += 1
-        more = None if _MORE.isdisjoint(args) else {
-            k: self.name(v) if isinstance(v, str) else v for k, v in args.items()
-            if k in _MORE and isinstance(v, (str, int, float))}
-        return (self.name(e["name"]), category, start, duration, pid, tid, device, stream,
-                _whole(args.get("correlation")), _whole(args.get("External id", args.get("external id"))),
-                _whole(args.get("Sequence number"), -1), inputs, more or None)
+            if inputs is None:
+                self.dropped["operators with senseless inputs"] += 1
+        more = (
+            None
+            if _MORE.isdisjoint(args)
+            else {
+                k: self.name(v) if isinstance(v, str) else v
+                for k, v in args.items()
+                if k in _MORE and isinstance(v, (str, int, float))
+            }
+        )
+        return (
+            self.name(e["name"]),
+            category,
+            start,
+            duration,
+            pid,
+            tid,
+            device,
+            stream,
+            _whole(args.get("correlation")),
+            _whole(args.get("External id", args.get("external id"))),
+            _whole(args.get("Sequence number"), -1),
+            inputs,
+            more or None,
+        )
 
     def events(self) -> tuple[int, list[Event]]:
         "The first start, ns, and the events."
@@ -210,8 +279,10 @@ class _Events:
 # %% ../../nbs/analysis/timing/profiler_file.ipynb #07274729
 def _plain(x: object) -> object:
     "A plain value of bounded size, or None."
-    if isinstance(x, str): return x[:_MOST_NAME]
-    if isinstance(x, bool) or (_number(x) and math.isfinite(x)): return x
+    if isinstance(x, str):
+        return x[:_MOST_NAME]
+    if isinstance(x, bool) or (_number(x) and math.isfinite(x)):
+        return x
     return None
 
 
@@ -224,31 +295,43 @@ def _facts(d: object) -> dict:
 def _read(file: io.TextIOBase) -> tuple[_Events, dict]:
     "The events in a text, and all else that it says."
     text, events, rest = JSONText(file), _Events(), {}
-    if text.peek() not in ("{", "["): raise text.broken(text.peek())
+    if text.peek() not in ("{", "["):
+        raise text.broken(text.peek())
 
     def add_all():
-        if text.peek() != "[": raise RunFileError("its traceEvents are no list")
-        for _ in text.items(): events.add(text.value())
+        if text.peek() != "[":
+            raise RunFileError("its traceEvents are no list")
+        for _ in text.items():
+            events.add(text.value())
 
-    if text.peek() == "[": add_all()  # a bare list of events is a Chrome trace as well
+    if text.peek() == "[":
+        add_all()  # a bare list of events is a Chrome trace as well
     else:
         for key in text.items():
-            if key == "traceEvents": add_all(); rest[key] = True
+            if key == "traceEvents":
+                add_all()
+                rest[key] = True
             else:
                 value = text.value()
-                if len(rest) < 1000: rest[key[:100]] = value
-        if "traceEvents" not in rest: raise RunFileError("it has no traceEvents")
-    if text.peek(): raise text.broken(text.peek())
-    if not events.made: raise RunFileError("none of its events is one of torch.profiler's")
+                if len(rest) < 1000:
+                    rest[key[:100]] = value
+        if "traceEvents" not in rest:
+            raise RunFileError("it has no traceEvents")
+    if text.peek():
+        raise text.broken(text.peek())
+    if not events.made:
+        raise RunFileError("none of its events is one of torch.profiler's")
     return events, rest
 
 
 def read_trace(
     path: str | os.PathLike,  # what `prof.export_chrome_trace` wrote, plain or compressed by gzip
 ) -> TraceFile:
-    "Read a trace of torch.profiler; raises `RunFileError` if the file is none, is cut off, or cannot be read."
+    """Read a trace of torch.profiler; raises `RunFileError` if the file is none, is cut off, or
+    cannot be read."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode): raise RunFileError("it is no file")
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise RunFileError("it is no file")
         with open(path, "rb") as raw, no_gc(collect=False):
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
@@ -258,16 +341,28 @@ def read_trace(
                 first, made = events.events()
     except OSError as e:
         raise RunFileError(f"Cannot read {one_line(path)}: {one_line(e.strerror or e)}.") from None
-    except RecursionError: why = "its values are nested too deeply"
-    except EOFError: why = "it ends in the middle, so it was cut off"
-    except (ValueError, zlib.error) as e: why = one_line(e)
+    except RecursionError:
+        why = "its values are nested too deeply"
+    except EOFError:
+        why = "it ends in the middle, so it was cut off"
+    except (ValueError, zlib.error) as e:
+        why = one_line(e)
     else:
         spread, base = rest.get("distributedInfo"), _whole(rest.get("baseTimeNanoseconds"))
         spread = spread if isinstance(spread, dict) else {}
         devices = rest.get("deviceProperties")
         rank, size = max(0, _whole(spread.get("rank"))), max(1, _whole(spread.get("world_size"), 1))
         return TraceFile(
-            os.fspath(path), made, base + first, min(rank, size - 1), size,
-            tuple(_facts(d) for d in devices[:64] if isinstance(d, dict)) if isinstance(devices, list) else (),
-            _facts(rest), dict(events.dropped), dict(events.unused))
+            os.fspath(path),
+            made,
+            base + first,
+            min(rank, size - 1),
+            size,
+            tuple(_facts(d) for d in devices[:64] if isinstance(d, dict))
+            if isinstance(devices, list)
+            else (),
+            _facts(rest),
+            dict(events.dropped),
+            dict(events.unused),
+        )
     raise RunFileError(f"{one_line(path)} is no trace of torch.profiler: {why}.")

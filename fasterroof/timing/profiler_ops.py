@@ -14,8 +14,17 @@ from dataclasses import dataclass, fields, replace
 
 from ..core.errors import RunFileError, one_line
 from .clock import no_gc
-from .events import (
-    NOWHERE, ON_DEVICE, STEP, TORCH_STEP, UNMEASURED, CallNode, Event, TraceFile, call_trees)
+from fasterroof.timing.events import (
+    NOWHERE,
+    ON_DEVICE,
+    STEP,
+    TORCH_STEP,
+    UNMEASURED,
+    CallNode,
+    Event,
+    TraceFile,
+    call_trees,
+)
 from .spans import Span, Stretch, covered_time, union, without
 from ..work.op import CONTRACTIONS, Cost, Op
 from fasterroof.work.recorded import (
@@ -31,8 +40,10 @@ from ..work.scope import Owner
 
 # %% ../../nbs/analysis/timing/profiler_ops.ipynb #799ce29b
 _MODULE, _ENGINE, _STEP = "nn.Module: ", "autograd::engine::evaluate_function: ", "Optimizer.step#"
-ABORTED = "fasterroof.aborted"      # a mark within an operator that an exception left before it ran
-MODULE_MARK = "fasterroof.module:"  # how `module_mark` begins; path, class and whether it is a leaf follow
+ABORTED = "fasterroof.aborted"  # a mark within an operator that an exception left before it ran
+MODULE_MARK = (
+    "fasterroof.module:"  # how `module_mark` begins; path, class and whether it is a leaf follow
+)
 
 
 def module_mark(
@@ -46,15 +57,16 @@ class _Places:
     "Phases and modules, from the outside in."
 
     def __init__(self, roots: list[CallNode]):
-        self.paths: dict[str, str] = {}        # "Linear_0" → its path where it ran first
-        self.inner: set[str] = set()           # paths of modules with others in them
-        self.calls: Counter = Counter()        # by step and path
-        self.made: dict[int, Owner] = {}       # autograd's number → the module of the operation with it
+        self.paths: dict[str, str] = {}  # "Linear_0" → its path where it ran first
+        self.inner: set[str] = set()  # paths of modules with others in them
+        self.calls: Counter = Counter()  # by step and path
+        self.made: dict[int, Owner] = {}  # autograd's number → the module of the operation with it
         stack = [(root, "") for root in reversed(roots)]
         while stack:
             node, path = stack.pop()
             if node.event.category == "python_function" and node.name.startswith(_MODULE):
-                if path: self.inner.add(path)
+                if path:
+                    self.inner.add(path)
                 path = self._path(node.name, path)
             stack.extend((child, path) for child in reversed(node.children))
 
@@ -71,9 +83,11 @@ class _Places:
                 kind = path.rpartition(".")[2].rpartition("_")[0]
                 owner = Owner(path, kind, path not in self.inner, self.calls[node.step, path])
                 self.calls[node.step, path] += 1
-            elif phase == "backward" and e.name.startswith("torch/utils/checkpoint.py("): phase = "recompute"
+            elif phase == "backward" and e.name.startswith("torch/utils/checkpoint.py("):
+                phase = "recompute"
         elif e.name.startswith(MODULE_MARK):
-            if phase == "backward": phase = "recompute"  # modules run there for checkpoints
+            if phase == "backward":
+                phase = "recompute"  # modules run there for checkpoints
             named, _, leaf = e.name.removeprefix(MODULE_MARK).rpartition("|")
             path, _, kind = named.rpartition("|")
             owner = Owner(path, kind, leaf == "1", self.calls[node.step, path])
@@ -82,9 +96,14 @@ class _Places:
             phase = "recompute" if "CheckpointFunctionBackward" in e.name else "backward"
             owner = self.made.get(e.sequence, NOWHERE)
         elif e.name.startswith(_STEP):
-            phase, owner = "optimizer", Owner("", e.name.removeprefix(_STEP).removesuffix(".step")[:60], False, 0)
+            phase, owner = (
+                "optimizer",
+                Owner("", e.name.removeprefix(_STEP).removesuffix(".step")[:60], False, 0),
+            )
         elif e.category == "cpu_op" and e.sequence >= 0 and phase in ("forward", "recompute"):
-            self.made[e.sequence] = owner  # the last one before the number goes up is the one that made the node
+            self.made[e.sequence] = (
+                owner  # the last one before the number goes up is the one that made the node
+            )
         return phase, owner
 
 # %% ../../nbs/analysis/timing/profiler_ops.ipynb #6fe420f4
@@ -92,11 +111,15 @@ class _Steps:
     "The steps of a trace, by time."
 
     def __init__(self, events: list[Event]):
-        marks = sorted((e for e in events if e.name.startswith((TORCH_STEP, STEP))), key=lambda e: e.start)
+        marks = sorted(
+            (e for e in events if e.name.startswith((TORCH_STEP, STEP))), key=lambda e: e.start
+        )
         device = [e for e in marks if e.category == "gpu_user_annotation"]
         self.host = [e for e in marks if e.category in ("user_annotation", "cpu_op")]
         ours = [e for e in self.host if e.name.startswith(STEP)]
-        self.host = ours or self.host  # in a profile of this process, marks of torch's form are the program's own
+        self.host = (
+            ours or self.host
+        )  # in a profile of this process, marks of torch's form are the program's own
         self.n = len(self.host) or 1
         number = {e.name: i for i, e in enumerate(self.host)}
         self.on_device = [(e.start, e.end, number[e.name]) for e in device if e.name in number]
@@ -104,35 +127,52 @@ class _Steps:
 
     def of(self, start: float, on_device: bool = False) -> int:
         "The step at a time; -1 between steps."
-        if not self.host: return 0
+        if not self.host:
+            return 0
         marks = self.on_device if on_device and self.on_device else self.on_host
         i = bisect_right(marks, start, key=lambda m: m[0]) - 1
         return marks[i][2] if i >= 0 and start < marks[i][1] else -1
 
     def windows(self, found: list[tuple]) -> list[Stretch]:
-        "When each marked step ran: to the end of its mark or of its last kernel, from where the one before it ended."
+        """When each marked step ran: to the end of its mark or of its last kernel, from where the
+        one before it ended."""
         marks, between = [], []
         ends = [end for _, end, _ in self.on_host]
         for step, when, _, _, kernels in found:
             last = max((k.end for k in kernels), default=0.0)
-            if step >= 0: ends[step] = max(ends[step], last)
-            else: between.append((when[1], last))
+            if step >= 0:
+                ends[step] = max(ends[step], last)
+            else:
+                between.append((when[1], last))
         between.sort(reverse=True)
         before = 0.0
         for start, _, i in self.on_host:
-            while between and between[-1][0] < start: before = max(before, between.pop()[1])
+            while between and between[-1][0] < start:
+                before = max(before, between.pop()[1])
             marks.append((max(start, before), max(ends[i], before)))
             before = marks[-1][1]
         return marks
 
 # %% ../../nbs/analysis/timing/profiler_ops.ipynb #8848bc08
 _FIELDS = tuple(f.name for f in fields(Cost))
-_NOTHING = Cost(kind="unknown", flops=None, executed_flops=None, contraction_flops=None, bytes_read=0, bytes_written=0,
-                footprint=0, mode="none", shapes=((), ()), rule=None)
+_NOTHING = Cost(
+    kind="unknown",
+    flops=None,
+    executed_flops=None,
+    contraction_flops=None,
+    bytes_read=0,
+    bytes_written=0,
+    footprint=0,
+    mode="none",
+    shapes=((), ()),
+    rule=None,
+)
 
 
-# How libraries call kernels that multiply fp32 as TF32. 1688 is the tensor cores' instruction of 16×8×8, which on
-# Ampere is TF32's (https://github.com/NVIDIA/cutlass/issues/1341); half formats have it too, fp32 operands no other.
+# How libraries call kernels that multiply fp32 as TF32. 1688 is the tensor cores' instruction of
+# 16×8×8, which on
+# Ampere is TF32's (https://github.com/NVIDIA/cutlass/issues/1341); half formats have it too, fp32
+# operands no other.
 _TF32 = re.compile(r"tf32|xf32|(?<![a-z0-9])s1688gemm", re.IGNORECASE)
 
 
@@ -140,72 +180,113 @@ class _Counted:
     "Operations by what was recorded of them."
 
     def __init__(self, events: list[Event]):
-        self.formats = Formats({id(e.inputs): e.inputs for e in events if e.inputs is not None}.values())
+        self.formats = Formats(
+            {id(e.inputs): e.inputs for e in events if e.inputs is not None}.values()
+        )
         self.known: dict[tuple, object] = {}
         self.made: dict[tuple, Op] = {}
-        self.costs: dict[Cost, Cost] = {}    # equal ones are one
+        self.costs: dict[Cost, Cost] = {}  # equal ones are one
         self.uncounted: Counter = Counter()  # by operator and reason
-        self.by_parts: Counter = Counter()   # the same, of those that are counted by what they call
-        self.fp32_products = False           # whether a GPU ran any: perhaps as TF32
+        self.by_parts: Counter = Counter()  # the same, of those that are counted by what they call
+        self.fp32_products = False  # whether a GPU ran any: perhaps as TF32
 
     def call(self, e: Event) -> Rebuilt:
         key = e.name, id(e.inputs)
         if key not in self.known:
             call = rebuilt(e.name, e.inputs, self.formats)
-            self.known[key] = call._replace(cost=call.cost and self.costs.setdefault(call.cost, call.cost))
+            self.known[key] = call._replace(
+                cost=call.cost and self.costs.setdefault(call.cost, call.cost)
+            )
         return self.known[key]
 
     def collective(self, events) -> tuple[Cost, str] | None:
         "What the first record of a collective among these says, and its name."
         for e in events:
-            if not e.more or "Collective name" not in e.more: continue
+            if not e.more or "Collective name" not in e.more:
+                continue
             key = "", tuple(e.more.items())
-            if key not in self.known: self.known[key] = collective_cost(e.more)
-            if self.known[key] is not None: return self.known[key], f"nccl.{e.more['Collective name']}"
+            if key not in self.known:
+                self.known[key] = collective_cost(e.more)
+            if self.known[key] is not None:
+                return self.known[key], f"nccl.{e.more['Collective name']}"
         return None
 
     def gathered(self, e: Event) -> tuple[Cost, str] | None:
         "The same by the shapes of torch's operator."
         key = "shapes", e.name, id(e.inputs)
-        if key not in self.known: self.known[key] = collective_cost(collective_record(e.name, e.inputs, self.formats))
+        if key not in self.known:
+            self.known[key] = collective_cost(collective_record(e.name, e.inputs, self.formats))
         return None if self.known[key] is None else (self.known[key], e.name)
 
     def judged(self, cost: Cost, kernels: list[Event]) -> Cost:
         "In TF32, if the name of a kernel says so: torch's settings are not in the trace."
-        if cost.kind not in CONTRACTIONS or cost.mode != "fp32" or not kernels: return cost
+        if cost.kind not in CONTRACTIONS or cost.mode != "fp32" or not kernels:
+            return cost
         self.fp32_products = True
-        if not any(_TF32.search(k.name) for k in kernels): return cost
+        if not any(_TF32.search(k.name) for k in kernels):
+            return cost
         key = "tf32", id(cost)
-        if key not in self.known: self.known[key] = cost, replace(cost, mode="tf32")
+        if key not in self.known:
+            self.known[key] = cost, replace(cost, mode="tf32")
         return self.known[key][1]
 
     def op(self, cost: Cost, name: str, phase: str, owner: Owner) -> Op:
         key = id(cost), name, phase, owner
         if key not in self.made:
-            self.made[key] = Op(name=name, module=owner.module, type=owner.type, leaf=owner.leaf, call=owner.call,
-                                phase=phase, **{f: getattr(cost, f) for f in _FIELDS})
+            self.made[key] = Op(
+                name=name,
+                module=owner.module,
+                type=owner.type,
+                leaf=owner.leaf,
+                call=owner.call,
+                phase=phase,
+                **{f: getattr(cost, f) for f in _FIELDS},
+            )
         return self.made[key]
 
 # %% ../../nbs/analysis/timing/profiler_ops.ipynb #af64ec16
 Claim = Callable[[CallNode], "list[tuple[Op | None, CallNode | None]] | None"]
 ASIDE: list = []  # what a claim returns for a step that it sets aside
 _QUALIFIED = re.compile(r"\w+::\w+")
-_LAUNCHES = ("cudaLaunch", "cuLaunch", "cudaMemcpy", "cudaMemset", "hipLaunch", "hipExtLaunch", "hipModuleLaunch",
-             "hipExtModuleLaunch", "hipMemcpy", "hipMemset")
+_LAUNCHES = (
+    "cudaLaunch",
+    "cuLaunch",
+    "cudaMemcpy",
+    "cudaMemset",
+    "hipLaunch",
+    "hipExtLaunch",
+    "hipModuleLaunch",
+    "hipExtModuleLaunch",
+    "hipMemcpy",
+    "hipMemset",
+)
 _GENERATED = "a compiler generated it, and a trace does not hold what it computes"
 _LOST = "a kernel that it launched is not in the trace"
-_NO_WORK = ("prim::", "profiler::", "c10d::barrier", "c10d::monitored_barrier_")  # questions, marks, waiting
+_NO_WORK = (
+    "prim::",
+    "profiler::",
+    "c10d::barrier",
+    "c10d::monitored_barrier_",
+)  # questions, marks, waiting
 
 
 def _under_marks(roots: list[CallNode]) -> list[CallNode]:
-    "Move what began in other threads during a step, such as autograd's, below the mark of that step."
+    """Move what began in other threads during a step, such as autograd's, below the mark of that
+    step."""
     marks = [root for root in roots if root.name.startswith((TORCH_STEP, STEP, UNMEASURED))]
-    starts, rest, inner = [mark.start for mark in marks], [], {id(mark): [*mark.children] for mark in marks}
+    starts, rest, inner = (
+        [mark.start for mark in marks],
+        [],
+        {id(mark): [*mark.children] for mark in marks},
+    )
     for root in roots:
         mark = marks[bisect_right(starts, root.start) - 1] if marks else root
-        if root is not mark and mark.start <= root.start < mark.end: inner[id(mark)].append(root)
-        else: rest.append(root)
-    for mark in marks: mark.children = sorted(inner[id(mark)], key=lambda node: node.start)
+        if root is not mark and mark.start <= root.start < mark.end:
+            inner[id(mark)].append(root)
+        else:
+            rest.append(root)
+    for mark in marks:
+        mark.children = sorted(inner[id(mark)], key=lambda node: node.start)
     return rest
 
 
@@ -216,17 +297,27 @@ class _EventWalk(_Counted):
         super().__init__(trace.events)
         self.claim, self.steps = claim, _Steps(trace.events)
         self.roots, alone = call_trees(trace.events)
-        if claim is not None: self.roots = _under_marks(self.roots)
+        if claim is not None:
+            self.roots = _under_marks(self.roots)
         self.places = _Places(self.roots)
-        self.found: list[tuple[int, tuple, Op, CallNode | None, list[Event]]] = []  # step, when, …, kernels
+        self.found: list[
+            tuple[int, tuple, Op, CallNode | None, list[Event]]
+        ] = []  # step, when, …, kernels
         self.loose = 0  # kernels without an operation
         self.aside: set[int] = set()  # steps that the claim set aside
         self.on_device = trace.on_device
         ran = {e.correlation for e in trace.events if e.category in ON_DEVICE}
-        self.lost = {id(e) for e in trace.events if e.category in ("cuda_runtime", "cuda_driver")
-                     and e.name.startswith(_LAUNCHES) and e.correlation not in ran}  # launches without a kernel
-        for root in self.roots: self.tree(root)
-        for k in alone: self.kernel(k, self.steps.of(k.start, True), (1, k.start), "forward", NOWHERE)
+        self.lost = {
+            id(e)
+            for e in trace.events
+            if e.category in ("cuda_runtime", "cuda_driver")
+            and e.name.startswith(_LAUNCHES)
+            and e.correlation not in ran
+        }  # launches without a kernel
+        for root in self.roots:
+            self.tree(root)
+        for k in alone:
+            self.kernel(k, self.steps.of(k.start, True), (1, k.start), "forward", NOWHERE)
         self.found.sort(key=lambda f: f[:2])
 
     def tree(self, root: CallNode) -> None:
@@ -234,12 +325,15 @@ class _EventWalk(_Counted):
         while stack:
             node, phase, owner = stack.pop()
             node.phase, node.owner, node.step = phase, owner, self.steps.of(node.start)
-            if self.claimed(node) or self.operation(node): continue
+            if self.claimed(node) or self.operation(node):
+                continue
             self.kernels(node, node.kernels)
             within = self.places.enter(node)
             stack.extend((child, *within) for child in reversed(node.children))
 
-    def place(self, step: int, when: tuple, op: Op, node: CallNode | None, kernels: list[Event]) -> None:
+    def place(
+        self, step: int, when: tuple, op: Op, node: CallNode | None, kernels: list[Event]
+    ) -> None:
         self.found.append((step, (*when, len(self.found)), op, node, kernels))
 
     def kernel(self, k: Event, step: int, when: tuple, phase: str, owner: Owner) -> None:
@@ -248,18 +342,22 @@ class _EventWalk(_Counted):
         self.place(step, when, self.op(cost, name, phase, owner), None, [k])
 
     def kernels(self, node: CallNode, kernels: list[Event]) -> None:
-        for k in kernels: self.kernel(k, node.step, (0, node.start), node.phase, node.owner)
+        for k in kernels:
+            self.kernel(k, node.step, (0, node.start), node.phase, node.owner)
 
     def claimed(self, node: CallNode) -> bool:
         pairs = self.claim(node) if self.claim is not None else None
-        if pairs is None: return False
+        if pairs is None:
+            return False
         if pairs is ASIDE:
             self.aside.add(node.step)
             return True
         explained = set()
         for op, where in pairs:
             kernels = where.launched if where is not None else ()
-            self.place(node.step, (0, node.start), op and self.made.setdefault(op, op), where, kernels)
+            self.place(
+                node.step, (0, node.start), op and self.made.setdefault(op, op), where, kernels
+            )
             explained |= set(map(id, kernels))
         self.kernels(node, [k for k in node.launched if id(k) not in explained])
         return True
@@ -269,42 +367,68 @@ class _EventWalk(_Counted):
         inner, rest = [], [node]
         while rest:
             n = rest.pop()
-            if n.kernels or id(n.event) in self.lost: return []
+            if n.kernels or id(n.event) in self.lost:
+                return []
             for c in n.children:
-                (inner if c.event.category == "cpu_op" and _QUALIFIED.fullmatch(c.name) else rest).append(c)
+                (
+                    inner if c.event.category == "cpu_op" and _QUALIFIED.fullmatch(c.name) else rest
+                ).append(c)
         return inner
 
     def parts(self, node: CallNode) -> bool:
-        "Whether all that a node did is in operators that it called: by their kernels, or since all can be counted."
+        """Whether all that a node did is in operators that it called: by their kernels, or since
+        all can be counted."""
         inner = self.called(node)
-        if self.on_device and any(c.launched for c in inner): return True
+        if self.on_device and any(c.launched for c in inner):
+            return True
         calls = [self.call(c.event) for c in inner]
-        known = all(call.cost is not None or self.parts(c) for c, call in zip(inner, calls, strict=True))
+        known = all(
+            call.cost is not None or self.parts(c) for c, call in zip(inner, calls, strict=True)
+        )
         return known and any(call.cost is None or call.cost.bytes for call in calls)
 
     def operation(self, node: CallNode) -> bool:
         "Places the node as an operation, if it is one."
         e = node.event
-        if e.category != "cpu_op" or e.name.startswith(_NO_WORK): return False
-        if any(child.name == ABORTED for child in node.walk()): return False
+        if e.category != "cpu_op" or e.name.startswith(_NO_WORK):
+            return False
+        if any(child.name == ABORTED for child in node.walk()):
+            return False
         comm, named = e.name == "record_param_comms", bool(_QUALIFIED.fullmatch(e.name))
         generated = bool(e.more and "kernel_backend" in e.more)
-        if not (comm or named or generated): return False
-        call = Rebuilt(None, None) if comm else Rebuilt(None, None, _GENERATED) if generated else self.call(e)
-        if named and is_composite(e.name, call.func): return False
-        cost, name, kernels = call.cost, e.name.replace("::", "."), node.launched if self.on_device else ()
+        if not (comm or named or generated):
+            return False
+        call = (
+            Rebuilt(None, None)
+            if comm
+            else Rebuilt(None, None, _GENERATED)
+            if generated
+            else self.call(e)
+        )
+        if named and is_composite(e.name, call.func):
+            return False
+        cost, name, kernels = (
+            call.cost,
+            e.name.replace("::", "."),
+            node.launched if self.on_device else (),
+        )
         if cost is None and (comm or "c10d" in e.name):
             said = self.collective([*(n.event for n in node.walk()), *kernels]) or self.gathered(e)
-            if said is not None: cost, name, call = said[0], name if named else said[1], Rebuilt(None, said[0])
-            elif comm: return False
+            if said is not None:
+                cost, name, call = said[0], name if named else said[1], Rebuilt(None, said[0])
+            elif comm:
+                return False
         each = e.name.startswith("aten::_foreach_") and any(c.event.inputs for c in node.children)
-        gone = ("recorded" in call.why and e.inputs is not None) or (call.why == UNKNOWN and self.on_device)
+        gone = ("recorded" in call.why and e.inputs is not None) or (
+            call.why == UNKNOWN and self.on_device
+        )
         if cost is None and (each or (gone and self.parts(node))):
             self.by_parts[e.name, call.why] += 1
             return False
         if cost is not None and self.lost and any(id(n.event) in self.lost for n in node.walk()):
             cost, call = None, Rebuilt(call.func, None, _LOST)
-        if call.why: self.uncounted[e.name, call.why] += 1
+        if call.why:
+            self.uncounted[e.name, call.why] += 1
         self.places.enter(node)
         op = self.op(self.judged(cost or _NOTHING, kernels), name, node.phase, node.owner)
         self.place(node.step, (0, node.start), op, node, kernels)
@@ -314,18 +438,25 @@ class _EventWalk(_Counted):
 @dataclass(frozen=True, kw_only=True)
 class Profiled:
     "What a traced program did, and when."
-    ops: list[Op]              # the operations of a step, in order
-    steps: list[list[Span]]    # of each step what ran, with positions in `ops`
-    windows: list[Stretch]     # s, when each of these steps began and ended
-    walls: list[float]         # s, each of these steps as a whole
-    modules: list[list[tuple[float, float, str]]]  # of each step, when marked modules ran: start and end, s, and path
-    events: tuple[int, ...] = ()  # of each operation, events on the host that the profiler recorded in a step
-    notes: tuple[str, ...] = ()   # what was left out, and what is unknown
-    device: str = "cpu"        # where most of the time went: "cpu", "cuda:0"
-    aside: int = 0             # steps that ran another list of operations
-    marked: int = 0            # steps that the trace marks, those set aside included; 0: it is one as a whole
-    between: int = 0           # operations that ran outside of the marked steps, and were left out
-    idle: tuple[float, ...] = ()  # s, of each step: no device ran anything, between its first kernel and its last
+
+    ops: list[Op]  # the operations of a step, in order
+    steps: list[list[Span]]  # of each step what ran, with positions in `ops`
+    windows: list[Stretch]  # s, when each of these steps began and ended
+    walls: list[float]  # s, each of these steps as a whole
+    modules: list[
+        list[tuple[float, float, str]]
+    ]  # of each step, when marked modules ran: start and end, s, and path
+    events: tuple[
+        int, ...
+    ] = ()  # of each operation, events on the host that the profiler recorded in a step
+    notes: tuple[str, ...] = ()  # what was left out, and what is unknown
+    device: str = "cpu"  # where most of the time went: "cpu", "cuda:0"
+    aside: int = 0  # steps that ran another list of operations
+    marked: int = 0  # steps that the trace marks, those set aside included; 0: it is one as a whole
+    between: int = 0  # operations that ran outside of the marked steps, and were left out
+    idle: tuple[
+        float, ...
+    ] = ()  # s, of each step: no device ran anything, between its first kernel and its last
 
 
 def _spans(found: list[tuple], on_device: bool, threads: dict, rank: int) -> list[Span]:
@@ -341,74 +472,122 @@ def _spans(found: list[tuple], on_device: bool, threads: dict, rank: int) -> lis
     return spans
 
 
-SHARED = "A trace does not tell whether two arguments of an operation are one tensor: each is counted as its own."
+SHARED = (
+    "A trace does not tell whether two arguments of an operation are one tensor: each is counted as"
+    " its own."
+)
 
 
 def _notes(trace: TraceFile, walk: _EventWalk) -> tuple[str, ...]:
     notes = [*trace.notes]
     bare = sum(n for (_, why), n in walk.uncounted.items() if why == "its shapes were not recorded")
-    if bare: notes.append(f"{bare} operations have no shapes and are not counted: record with record_shapes=True.")
-    said = [f"{one_line(name, 60)} ({n}×) is not counted: {why.rstrip('.')}." for (name, why), n
-            in walk.uncounted.most_common() if why != "its shapes were not recorded"]
-    said += [f"{one_line(name, 60)} ({n}×) is counted by the operators that it calls: {why}."
-             for (name, why), n in walk.by_parts.most_common()]
+    if bare:
+        notes.append(
+            f"{bare} operations have no shapes and are not counted: record with record_shapes=True."
+        )
+    said = [
+        f"{one_line(name, 60)} ({n}×) is not counted: {why.rstrip('.')}."
+        for (name, why), n in walk.uncounted.most_common()
+        if why != "its shapes were not recorded"
+    ]
+    said += [
+        f"{one_line(name, 60)} ({n}×) is counted by the operators that it calls: {why}."
+        for (name, why), n in walk.by_parts.most_common()
+    ]
     notes += said[:20] + [f"So it is with {len(said) - 20} more operators."] * (len(said) > 20)
-    if any(len(op.shapes[0]) > 1 for key, op in walk.made.items() if key is not op): notes.append(SHARED)
+    if any(len(op.shapes[0]) > 1 for key, op in walk.made.items() if key is not op):
+        notes.append(SHARED)
     if walk.loose:
-        notes.append(f"{walk.loose} kernels were launched by no operation that the trace shows (a CUDA graph, a "
-                     "library): each is an operation of its own, and uncounted.")
+        notes.append(
+            f"{walk.loose} kernels were launched by no operation that the trace shows (a CUDA"
+            " graph, a library): each is an operation of its own, and uncounted."
+        )
     if walk.fp32_products:
-        notes.append("A trace does not hold whether fp32 products ran as TF32: only those whose kernels are called so "
-                     "are judged by it.")
-    if walk.lost: notes.append(f"{len(walk.lost)} launches have no kernel in the trace.")
+        notes.append(
+            "A trace does not hold whether fp32 products ran as TF32: only those whose kernels are"
+            " called so are judged by it."
+        )
+    if walk.lost:
+        notes.append(f"{len(walk.lost)} launches have no kernel in the trace.")
     if walk.lost and not walk.on_device:
-        notes.append("The program ran on a GPU and the trace holds none of its kernels: times are those of the host, "
-                     "which launched them.")
+        notes.append(
+            "The program ran on a GPU and the trace holds none of its kernels: times are those of"
+            " the host, which launched them."
+        )
     return tuple(notes)
 
 
 def _idle(trace: TraceFile, spans: list[list[Span]], windows: list[Stretch]) -> tuple[float, ...]:
-    "Seconds of each step between its first kernel and its last during which no kernel ran, of whichever step."
+    """Seconds of each step between its first kernel and its last during which no kernel ran, of
+    whichever step."""
     busy = union((e.start, e.end) for e in trace.events if e.category in ON_DEVICE)
     idle = []
     for step, (start, end) in zip(spans, windows, strict=True):
-        if step: start, end = max(start, min(s.start for s in step)), min(end, max(s.end for s in step))
-        near = busy[max(0, bisect_right(busy, (start,)) - 1):bisect_right(busy, (end,))]
+        if step:
+            start, end = max(start, min(s.start for s in step)), min(end, max(s.end for s in step))
+        near = busy[max(0, bisect_right(busy, (start,)) - 1) : bisect_right(busy, (end,))]
         idle.append(covered_time(without([(start, end)], near)) if step and start < end else 0.0)
     return tuple(idle)
 
 
 def profiled(
-    trace: TraceFile,            # of a file, or of this process
+    trace: TraceFile,  # of a file, or of this process
     claim: Claim | None = None,  # names the parts of a program that it knows more about; see above
 ) -> Profiled:
-    "Return the operations of a profiled program and when they ran; raises `RunFileError` if there are none."
+    """Return the operations of a profiled program and when they ran; raises `RunFileError` if there
+    are none."""
     with no_gc(collect=False):
         walk = _EventWalk(trace, claim)
         steps: list[list[tuple]] = [[] for _ in range(walk.steps.n)]
         for f in walk.found:
-            if f[0] >= 0 and f[0] not in walk.aside: steps[f[0]].append(f)
+            if f[0] >= 0 and f[0] not in walk.aside:
+                steps[f[0]].append(f)
     lists = [tuple(id(f[2]) for f in step) for step in steps]
     usual = max(Counter(x for x in lists if x).items(), key=lambda x: x[1], default=(None,))[0]
     if usual is None:
-        raise RunFileError(f"{one_line(trace.path) or 'The profile'} holds no operation of torch that is known.")
+        raise RunFileError(
+            f"{one_line(trace.path) or 'The profile'} holds no operation of torch that is known."
+        )
     kept = [i for i, x in enumerate(lists) if x == usual]
     threads: dict[tuple, int] = {}
     spans = [_spans(steps[i], walk.on_device, threads, trace.rank) for i in kept]
-    windows = walk.steps.windows(walk.found) if walk.steps.host else [
-        (min(s.start for s in step), max(s.end for s in step)) if step else (0.0, 0.0) for step in spans]
+    windows = (
+        walk.steps.windows(walk.found)
+        if walk.steps.host
+        else [
+            (min(s.start for s in step), max(s.end for s in step)) if step else (0.0, 0.0)
+            for step in spans
+        ]
+    )
     windows = [windows[i] for i in kept]
-    marks = {(start, end): e.duration for (start, end, _), e in zip(walk.steps.on_host, walk.steps.host, strict=True)}
+    marks = {
+        (start, end): e.duration
+        for (start, end, _), e in zip(walk.steps.on_host, walk.steps.host, strict=True)
+    }
     took = Counter()
-    for s in spans[0]: took[s.device] += s.duration
+    for s in spans[0]:
+        took[s.device] += s.duration
     counted = [f for f in steps[kept[0]] if f[2] is not None]
-    marked = [(e.start, e.end, e.name.removeprefix(MODULE_MARK).rsplit("|", 2)[0])
-              for e in sorted(trace.events, key=lambda e: (e.start, -e.duration)) if e.name.startswith(MODULE_MARK)]
+    marked = [
+        (e.start, e.end, e.name.removeprefix(MODULE_MARK).rsplit("|", 2)[0])
+        for e in sorted(trace.events, key=lambda e: (e.start, -e.duration))
+        if e.name.startswith(MODULE_MARK)
+    ]
     return Profiled(
-        ops=[f[2] for f in counted], steps=spans, windows=windows,
-        walls=[marks.get((start, end), end - start) for start, end in windows],  # without a difference's last digits
+        ops=[f[2] for f in counted],
+        steps=spans,
+        windows=windows,
+        walls=[
+            marks.get((start, end), end - start) for start, end in windows
+        ],  # without a difference's last digits
         modules=[[m for m in marked if m[0] < end and m[1] > start] for start, end in windows],
-        events=tuple(0 if walk.on_device or f[3] is None else sum(1 for _ in f[3].walk()) for f in counted),
-        notes=_notes(trace, walk), device=max(took, key=took.get, default="cpu"), aside=len(steps) - len(kept),
-        marked=len(walk.steps.host), between=sum(f[0] < 0 for f in walk.found),
-        idle=_idle(trace, spans, windows) if walk.on_device else ())
+        events=tuple(
+            0 if walk.on_device or f[3] is None else sum(1 for _ in f[3].walk()) for f in counted
+        ),
+        notes=_notes(trace, walk),
+        device=max(took, key=took.get, default="cpu"),
+        aside=len(steps) - len(kept),
+        marked=len(walk.steps.host),
+        between=sum(f[0] < 0 for f in walk.found),
+        idle=_idle(trace, spans, windows) if walk.on_device else (),
+    )

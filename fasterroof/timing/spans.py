@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Span:
     "A stretch of time on a device."
+
     ops: tuple[int, ...]  # positions of the operations it belongs to; none: unexplained
-    start: float          # s, on the clock of its run
-    duration: float       # s
-    name: str = ""        # of the kernel, where known
-    device: str = "cpu"   # that was busy
-    stream: int = 0       # number of the stream or thread
-    rank: int = 0         # index of the process in a distributed run
+    start: float  # s, on the clock of its run
+    duration: float  # s
+    name: str = ""  # of the kernel, where known
+    device: str = "cpu"  # that was busy
+    stream: int = 0  # number of the stream or thread
+    rank: int = 0  # index of the process in a distributed run
 
     @property
     def end(self) -> float:  # s
         "Start plus duration, on the same clock."
         return self.start + self.duration
-
-
 
 # %% ../../nbs/analysis/timing/spans.ipynb #709c1c17
 Stretch = tuple[float, float]  # (start, end), s
@@ -41,55 +40,66 @@ Stretch = tuple[float, float]  # (start, end), s
 
 def union(
     stretches: Iterable[Stretch],  # in any order, overlapping or not
-) -> list[Stretch]:                # disjoint, in order
-    "The time that any of them covers. One without length stays where nothing covers it: it parts two gaps."
+) -> list[Stretch]:  # disjoint, in order
+    """The time that any of them covers. One without length stays where nothing covers it: it parts
+    two gaps."""
     merged: list[Stretch] = []
     for start, end in sorted(stretches):
-        if merged and start <= merged[-1][1]: merged[-1] = merged[-1][0], max(merged[-1][1], end)
-        else: merged.append((start, end))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
     return merged
 
 
 def complement(
     covered: Sequence[Stretch],  # a union
-) -> list[Stretch]:              # a union; its first piece begins, its last one ends, at infinity
+) -> list[Stretch]:  # a union; its first piece begins, its last one ends, at infinity
     "All time that it does not cover."
-    return list(zip([-math.inf, *(end for _, end in covered)], [*(start for start, _ in covered), math.inf],
-                    strict=True))
+    return list(
+        zip(
+            [-math.inf, *(end for _, end in covered)],
+            [*(start for start, _ in covered), math.inf],
+            strict=True,
+        )
+    )
 
 
 def common(
     a: Sequence[Stretch],  # a union
     b: Sequence[Stretch],  # another
-) -> list[Stretch]:        # a union
+) -> list[Stretch]:  # a union
     "The time that both cover."
     both, i, j = [], 0, 0
     while i < len(a) and j < len(b):
         start, end = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
-        if start < end: both.append((start, end))
-        if a[i][1] < b[j][1]: i += 1
-        else: j += 1
+        if start < end:
+            both.append((start, end))
+        if a[i][1] < b[j][1]:
+            i += 1
+        else:
+            j += 1
     return both
 
 
 def without(
     a: Sequence[Stretch],  # a union
     b: Sequence[Stretch],  # another
-) -> list[Stretch]:        # a union
+) -> list[Stretch]:  # a union
     "The time that `a` covers and `b` does not."
     return common(a, complement(b))
 
 
 def covered_time(
     covered: Iterable[Stretch],  # a union
-) -> float:                      # s
+) -> float:  # s
     "How long a union is, all pieces together."
     return math.fsum(end - start for start, end in covered)
 
 
 def busy_time(
     spans: Iterable[Span],  # in any order, overlapping or not
-) -> float:                 # s
+) -> float:  # s
     "Time during which at least one span was running."
     return covered_time(union((s.start, s.end) for s in spans))
 
@@ -98,10 +108,16 @@ def idle_time(
     spans: Sequence[Span],  # of one step
 ) -> float:  # s
     "Time between the first start and the last end during which nothing ran."
-    return max(s.end for s in spans) - min(s.start for s in spans) - busy_time(spans) if spans else 0.0
+    return (
+        max(s.end for s in spans) - min(s.start for s in spans) - busy_time(spans) if spans else 0.0
+    )
 
 # %% ../../nbs/analysis/timing/spans.ipynb #f3ea31c1
-WAITS = ("_c10d_functional.wait_tensor", "c10d.barrier", "c10d.monitored_barrier_")  # operations that only wait
+WAITS = (
+    "_c10d_functional.wait_tensor",
+    "c10d.barrier",
+    "c10d.monitored_barrier_",
+)  # operations that only wait
 _LIBRARIES = re.compile(r"(^|[^a-z])(nccl|rccl|gloo:|_?c10d(_functional)?::)", re.IGNORECASE)
 
 
@@ -113,7 +129,7 @@ def communicating(
 
 
 def communicates(
-    ops: "Sequence[Op]" = (),     # of the run that the spans are of; none: kernels' names alone tell
+    ops: "Sequence[Op]" = (),  # of the run that the spans are of; none: kernels' names alone tell
 ) -> Callable[[Span], bool]:
     "A function that tells whether a span is communication."
     which = communicating(ops)
@@ -123,31 +139,39 @@ def communicates(
 @dataclass(frozen=True, slots=True)
 class Gap:
     "A stretch during which nothing ran."
-    start: float         # s
-    duration: float      # s
+
+    start: float  # s
+    duration: float  # s
     before: Span | None  # that ended last; None: the step begins with it
-    then: Span | None    # that started next; None: the step ends with it
+    then: Span | None  # that started next; None: the step ends with it
 
 
-def _order(s: Span) -> tuple: return s.start, s.stream, s.duration, s.name, s.ops
+def _order(s: Span) -> tuple:
+    return s.start, s.stream, s.duration, s.name, s.ops
 
 
 def gaps_between(
-    spans: Iterable[Span],          # of one step, in any order
-    window: Stretch | None = None,  # s, when the step began and ended; None: with its first and its last span
+    spans: Iterable[Span],  # of one step, in any order
+    window: Stretch
+    | None = None,  # s, when the step began and ended; None: with its first and its last span
 ) -> list[Gap]:
     "Return the stretches of a step during which no span ran, in order."
     gaps, until, last = [], window[0] if window else None, None
     for span in sorted(spans, key=_order):
-        if until is not None and span.start > until: gaps.append(Gap(until, span.start - until, last, span))
-        if until is None or span.end > until: until, last = span.end, span
-    if window and until is not None and window[1] > until: gaps.append(Gap(until, window[1] - until, last, None))
+        if until is not None and span.start > until:
+            gaps.append(Gap(until, span.start - until, last, span))
+        if until is None or span.end > until:
+            until, last = span.end, span
+    if window and until is not None and window[1] > until:
+        gaps.append(Gap(until, window[1] - until, last, None))
     return gaps
 
 
 def innermost(
-    marks: Sequence[tuple[float, float, str]],  # start and end, s, and name, nested or one after another
-) -> list[tuple[float, str | None]]:            # s, and the name from then on; None: outside of all
+    marks: Sequence[
+        tuple[float, float, str]
+    ],  # start and end, s, and name, nested or one after another
+) -> list[tuple[float, str | None]]:  # s, and the name from then on; None: outside of all
     "Return where the innermost mark changes."
     changes: list[tuple[float, str | None]] = [(-math.inf, None)]
     inside: list[tuple[float, str]] = []
@@ -155,38 +179,51 @@ def innermost(
         while inside and inside[-1][0] <= start:
             over, _ = inside.pop()
             changes.append((over, inside[-1][1] if inside else None))
-        if start < math.inf: inside.append((end, name)); changes.append((start, name))
+        if start < math.inf:
+            inside.append((end, name))
+            changes.append((start, name))
     return changes
 
 # %% ../../nbs/analysis/timing/spans.ipynb #098bba6b
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occupancy:
     "What a device did from its first start to its last end, in seconds."
+
     rank: int
     device: str
-    start_s: float                   # s, when its first span started, on the clock of its run
-    wall_s: float                    # s, from then to the last end
-    busy_s: float                    # s, something ran
-    idle_s: float                    # s, nothing ran: the gaps together
-    overlap_s: float                 # s, at least two streams were busy
-    computing_s: float               # s, something other than communication ran
-    communication_s: float           # s, communication ran
-    hidden_communication_s: float    # s, of it: while computation ran, too
-    exposed_communication_s: float   # s, of it: alone
-    streams: dict[int, float]        # stream → s for which it was busy
-    gaps: tuple[Gap, ...]            # in order
+    start_s: float  # s, when its first span started, on the clock of its run
+    wall_s: float  # s, from then to the last end
+    busy_s: float  # s, something ran
+    idle_s: float  # s, nothing ran: the gaps together
+    overlap_s: float  # s, at least two streams were busy
+    computing_s: float  # s, something other than communication ran
+    communication_s: float  # s, communication ran
+    hidden_communication_s: float  # s, of it: while computation ran, too
+    exposed_communication_s: float  # s, of it: alone
+    streams: dict[int, float]  # stream → s for which it was busy
+    gaps: tuple[Gap, ...]  # in order
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values in seconds, ready for JSON."
-        return asdict(self) | {"streams": {str(k): s for k, s in self.streams.items()},
-                               "gaps": [asdict(gap) for gap in self.gaps]}
+        return asdict(self) | {
+            "streams": {str(k): s for k, s in self.streams.items()},
+            "gaps": [asdict(gap) for gap in self.gaps],
+        }
 
 # %% ../../nbs/analysis/timing/spans.ipynb #e9b1d397
-def _occupied(key: tuple[int, str], spans: list[Span], is_comm: Callable[[Span], bool]) -> Occupancy:
+def _occupied(
+    key: tuple[int, str], spans: list[Span], is_comm: Callable[[Span], bool]
+) -> Occupancy:
     spans = sorted(spans, key=_order)
-    def time_of(some): return union((s.start, s.end) for s in some)
+
+    def time_of(some):
+        return union((s.start, s.end) for s in some)
+
     busy = time_of(spans)
-    comm, compute = time_of(s for s in spans if is_comm(s)), time_of(s for s in spans if not is_comm(s))
+    comm, compute = (
+        time_of(s for s in spans if is_comm(s)),
+        time_of(s for s in spans if not is_comm(s)),
+    )
     once, twice, streams = [], [], {}
     for stream in sorted({s.stream for s in spans}):
         own = time_of(s for s in spans if s.stream == stream)
@@ -194,18 +231,28 @@ def _occupied(key: tuple[int, str], spans: list[Span], is_comm: Callable[[Span],
         streams[stream] = covered_time(own)
     gaps = tuple(gaps_between(spans))
     return Occupancy(
-        rank=key[0], device=key[1], start_s=busy[0][0], wall_s=busy[-1][1] - busy[0][0],
-        busy_s=covered_time(busy), idle_s=math.fsum(gap.duration for gap in gaps),
-        overlap_s=covered_time(twice), computing_s=covered_time(compute),
-        communication_s=covered_time(comm), hidden_communication_s=covered_time(common(comm, compute)),
-        exposed_communication_s=covered_time(without(comm, compute)), streams=streams, gaps=gaps)
+        rank=key[0],
+        device=key[1],
+        start_s=busy[0][0],
+        wall_s=busy[-1][1] - busy[0][0],
+        busy_s=covered_time(busy),
+        idle_s=math.fsum(gap.duration for gap in gaps),
+        overlap_s=covered_time(twice),
+        computing_s=covered_time(compute),
+        communication_s=covered_time(comm),
+        hidden_communication_s=covered_time(common(comm, compute)),
+        exposed_communication_s=covered_time(without(comm, compute)),
+        streams=streams,
+        gaps=gaps,
+    )
 
 
 def occupancy(
-    spans: Iterable[Span],            # of one step, in any order
+    spans: Iterable[Span],  # of one step, in any order
     is_comm: Callable[[Span], bool],  # whether a span is communication: `communicates(run.ops)`
-) -> list[Occupancy]:                 # by rank and device
+) -> list[Occupancy]:  # by rank and device
     "How each device of each rank spent its time."
     devices: dict[tuple[int, str], list[Span]] = {}
-    for s in spans: devices.setdefault((s.rank, s.device), []).append(s)
+    for s in spans:
+        devices.setdefault((s.rank, s.device), []).append(s)
     return [_occupied(key, devices[key], is_comm) for key in sorted(devices)]

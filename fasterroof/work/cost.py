@@ -17,7 +17,14 @@ from torch.utils.flop_counter import flop_registry
 
 from ..core.errors import InputError, UncountedWarning, one_line
 from ..core.settings import fp32_mode
-from ..core.tensors import by_sequence, has_ragged, is_ragged, packed_shape, sequence_sizes, tensors_in
+from fasterroof.core.tensors import (
+    by_sequence,
+    has_ragged,
+    is_ragged,
+    packed_shape,
+    sequence_sizes,
+    tensors_in,
+)
 from ..core.units import mode_name
 from .op import CONTRACTIONS, FREE, Cost
 from .rulebook import Rulebook, written_in
@@ -25,23 +32,30 @@ from .rulebook import Rulebook, written_in
 # %% ../../nbs/analysis/work/cost.ipynb #7faa9000
 def distinct_bytes(
     t: torch.Tensor,  # strided, sparse or another layout
-) -> int:             # B
-    "Bytes of its distinct elements: of an expanded tensor once, of a sparse one with their indices."
-    if t.layout is torch.sparse_coo: return t._nnz() * (8 * t.sparse_dim() + t._values()[:1].numel() * t.element_size())
+) -> int:  # B
+    """Bytes of its distinct elements: of an expanded tensor once, of a sparse one with their
+    indices."""
+    if t.layout is torch.sparse_coo:
+        return t._nnz() * (8 * t.sparse_dim() + t._values()[:1].numel() * t.element_size())
     if t.layout in (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc):
         rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
-        indices = (t.crow_indices(), t.col_indices()) if rows else (t.ccol_indices(), t.row_indices())
+        indices = (
+            (t.crow_indices(), t.col_indices()) if rows else (t.ccol_indices(), t.row_indices())
+        )
         return sum(i.numel() * i.element_size() for i in (*indices, t.values()))
-    if t.layout is not torch.strided or t.is_nested: return t.numel() * t.element_size()
+    if t.layout is not torch.strided or t.is_nested:
+        return t.numel() * t.element_size()
     n = 1
-    for size, stride in zip(t.shape, t.stride(), strict=True): n *= size if stride or not size else 1
+    for size, stride in zip(t.shape, t.stride(), strict=True):
+        n *= size if stride or not size else 1
     return n * t.element_size()
 
 
 class _Storages:
     "Bytes of distinct elements, storage by storage."
 
-    def __init__(self) -> None: self.views, self.sizes = {}, {}
+    def __init__(self) -> None:
+        self.views, self.sizes = {}, {}
 
     def add(self, t: torch.Tensor) -> None:
         if t.layout is not torch.strided:
@@ -50,7 +64,9 @@ class _Storages:
         storage = t.untyped_storage()
         key = storage._cdata
         self.sizes[key] = storage.nbytes()
-        view = tuple(sequence_sizes(t)) if is_ragged(t) else (t.storage_offset(), t.shape, t.stride())
+        view = (
+            tuple(sequence_sizes(t)) if is_ragged(t) else (t.storage_offset(), t.shape, t.stride())
+        )
         self.views.setdefault(key, {})[view] = distinct_bytes(t)
 
     def __contains__(self, t: torch.Tensor) -> bool:
@@ -62,22 +78,32 @@ class _Storages:
 
 @cache
 def _written_arguments(func) -> tuple[frozenset, frozenset, frozenset]:
-    "Positions and names of the arguments that the schema says are written to; names of those that are only written."
-    arguments = getattr(getattr(func, "_schema", None), "arguments", ())  # higher-order operators have no schema
-    written = [(i, a.name) for i, a in enumerate(arguments) if a.alias_info and a.alias_info.is_write]
-    outputs = frozenset(a.name for a in arguments if a.alias_info and a.alias_info.is_write and a.kwarg_only)
+    """Positions and names of the arguments that the schema says are written to; names of those that
+    are only written."""
+    arguments = getattr(
+        getattr(func, "_schema", None), "arguments", ()
+    )  # higher-order operators have no schema
+    written = [
+        (i, a.name) for i, a in enumerate(arguments) if a.alias_info and a.alias_info.is_write
+    ]
+    outputs = frozenset(
+        a.name for a in arguments if a.alias_info and a.alias_info.is_write and a.kwarg_only
+    )
     return frozenset(i for i, _ in written), frozenset(name for _, name in written), outputs
 
 
 def written(
-    func,          # the operator overload
-    args: tuple,   # its positional arguments
+    func,  # the operator overload
+    args: tuple,  # its positional arguments
     kwargs: dict,  # its keyword arguments
 ) -> list:
     "The arguments that a call writes to."
     positions, names, _ = _written_arguments(func)
-    if getattr(func, "namespace", "") == "c10d": return [*args]  # whose schemas do not tell
-    return [args[i] for i in positions if i < len(args)] + [kwargs[name] for name in names if name in kwargs]
+    if getattr(func, "namespace", "") == "c10d":
+        return [*args]  # whose schemas do not tell
+    return [args[i] for i in positions if i < len(args)] + [
+        kwargs[name] for name in names if name in kwargs
+    ]
 
 
 @cache
@@ -86,23 +112,27 @@ def only_views(
 ) -> bool:
     "Whether the schema says that everything returned is a view of an argument."
     returns = getattr(getattr(func, "_schema", None), "returns", ())
-    return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
+    return bool(returns) and all(
+        r.alias_info is not None and not r.alias_info.is_write for r in returns
+    )
 
 
 class Traffic(NamedTuple):
     "Compulsory traffic of one call, in bytes."
+
     read: int
     written: int
     footprint: int  # distinct bytes touched
-    moves: bool     # False: a view, or an allocation
+    moves: bool  # False: a view, or an allocation
 
 
 def traffic(
-    func,                     # the operator overload, such as `torch.ops.aten.add.Tensor`
-    args: tuple,              # its positional arguments
-    kwargs: dict,             # its keyword arguments
-    out: object,              # what it returned
-    reads_self: bool = True,  # False for an operator that overwrites what it changes without reading it
+    func,  # the operator overload, such as `torch.ops.aten.add.Tensor`
+    args: tuple,  # its positional arguments
+    kwargs: dict,  # its keyword arguments
+    out: object,  # what it returned
+    # False for an operator that overwrites what it changes without reading it
+    reads_self: bool = True,
 ) -> Traffic:
     "Distinct bytes read and written by one call, from the operator's schema."
     positions, names, outputs = _written_arguments(func)
@@ -110,32 +140,40 @@ def traffic(
     for i, a in [*enumerate(args), *kwargs.items()]:
         writes = i in positions or i in names
         for t in tensors_in(a):
-            if writes: changed.add(t)
-            if not writes or (reads_self and i not in outputs): given.add(t)
+            if writes:
+                changed.add(t)
+            if not writes or (reads_self and i not in outputs):
+                given.add(t)
     made = [t for t in tensors_in(out) if t not in given and t not in changed]
     aliased = any(True for _ in tensors_in(out)) and not made
-    if (aliased or only_views(func)) and not changed.views: return Traffic(0, 0, 0, False)
-    for t in made: changed.add(t)
+    if (aliased or only_views(func)) and not changed.views:
+        return Traffic(0, 0, 0, False)
+    for t in made:
+        changed.add(t)
     touched = _Storages()
     for part in (given, changed):
-        for key, views in part.views.items(): touched.views.setdefault(key, {}).update(views)
+        for key, views in part.views.items():
+            touched.views.setdefault(key, {}).update(views)
         touched.sizes.update(part.sizes)
     return Traffic(given.total(), changed.total(), touched.total(), True)
 
 # %% ../../nbs/analysis/work/cost.ipynb #f03f735d
 class Work(NamedTuple):
     "What a rule may say."
-    flops: int | None            # FLOP by the field's convention; None: cannot be told for this call
+
+    flops: int | None  # FLOP by the field's convention; None: cannot be told for this call
     executed: int | None = None  # FLOP left after what a kernel provably skips; None: all of them
-    read: int | None = None      # bytes read; None: what the schema says
-    written: int | None = None   # bytes written; None: what the schema says
+    read: int | None = None  # bytes read; None: what the schema says
+    written: int | None = None  # bytes written; None: what the schema says
     footprint: int | None = None  # distinct bytes touched; None: what the schema says
-    contraction: int | None = None  # FLOPs of multiply-accumulates; None: all if the kind is a contraction, else none
-    transcendentals: int = 0     # evaluations of exp, log, …, each of them one of `flops`
-    payload: int = 0             # bytes that a collective sends from this rank's buffer
-    group_size: int = 1          # ranks that take part in it
-    note: str = ""               # what the count assumes
-    mode: str | None = None      # compute mode; None: that of the first floating-point tensor
+    contraction: int | None = (
+        None  # FLOPs of multiply-accumulates; None: all if the kind is a contraction, else none
+    )
+    transcendentals: int = 0  # evaluations of exp, log, …, each of them one of `flops`
+    payload: int = 0  # bytes that a collective sends from this rank's buffer
+    group_size: int = 1  # ranks that take part in it
+    note: str = ""  # what the count assumes
+    mode: str | None = None  # compute mode; None: that of the first floating-point tensor
 
 
 class _Rule(NamedTuple):
@@ -151,10 +189,14 @@ _COSTS: dict[tuple, dict] = {}  # by the settings that costs depend on: costs by
 
 
 def known_costs() -> dict[str, Any]:
-    "Costs worked out so far in this process, by signature, under the settings of this moment; a `Recorder` adds to it."
-    settings = tuple(fp32_mode(device, kind) for device in ("cpu", "cuda") for kind in ("matmul", "convolution"))
+    """Costs worked out so far in this process, by signature, under the settings of this moment; a
+    `Recorder` adds to it."""
+    settings = tuple(
+        fp32_mode(device, kind) for device in ("cpu", "cuda") for kind in ("matmul", "convolution")
+    )
     known = _COSTS.setdefault(settings, {})
-    if len(known) > _MOST_COSTS: known.clear()
+    if len(known) > _MOST_COSTS:
+        known.clear()
     return known
 
 
@@ -164,47 +206,58 @@ _MOST_COSTS = 20_000
 def op_name(
     op: object,  # an operator, one of its overloads, or a higher-order operator
 ) -> str:
-    "The operator's qualified name: \"aten::add\"."
+    'The operator\'s qualified name: "aten::add".'
     op = getattr(op, "_opoverload", op)  # what torch's decorator of custom operators gives
     packet = getattr(op, "overloadpacket", op)
     return getattr(packet, "_qualified_op_name", None) or f"{packet.namespace}::{packet.__name__}"
 
 
 def register_cost(
-    *ops: object,             # operators, `torch.ops.mine.scan`, or their names, "mine::scan"
-    kind: str = "custom",     # how its work is grouped: "matmul", "norm", "elementwise", …
+    *ops: object,  # operators, `torch.ops.mine.scan`, or their names, "mine::scan"
+    kind: str = "custom",  # how its work is grouped: "matmul", "norm", "elementwise", …
     reads_self: bool = True,  # False: it overwrites its in-place argument without reading it
-    by_values: bool = False,  # True: the cost depends on what the tensors hold, not on their shapes alone
+    # True: the cost depends on what the tensors hold, not on their shapes alone
+    by_values: bool = False,
 ) -> Callable:
-    "Decorator: the function gives the FLOPs (an int or a `Work`) of a call, from the operator's arguments and `out`."
+    """Decorator: the function gives the FLOPs (an int or a `Work`) of a call, from the operator's
+    arguments and `out`."""
+
     def register(fn):
-        if not callable(fn): raise InputError(f"A cost rule is a function, not {type(fn).__name__}.")
+        if not callable(fn):
+            raise InputError(f"A cost rule is a function, not {type(fn).__name__}.")
         for name in map(_named, ops):
             own = str(fn.__module__).startswith("fasterroof.work.rules.")
             _RULES.register(name, _Rule(kind, fn, reads_self, written_in(fn), by_values), own)
-        _rule.cache_clear(); _COSTS.clear()
+        _rule.cache_clear()
+        _COSTS.clear()
         return fn
+
     return register
 
 
 def unregister_cost(
     *ops: object,  # what `register_cost` was given
 ) -> None:
-    "Forget the rules that were registered for these operators: where fasterroof has one of its own, it counts again."
+    """Forget the rules that were registered for these operators: where fasterroof has one of its
+    own, it counts again."""
     _RULES.forget(*map(_named, ops))
-    _rule.cache_clear(); _COSTS.clear()
+    _rule.cache_clear()
+    _COSTS.clear()
 
 
 def _named(op: object) -> str:
-    try: name = op if isinstance(op, str) else op_name(op)
-    except AttributeError: raise InputError(f"{one_line(repr(op))} is no operator of torch.ops.") from None
-    if "::" not in name: raise InputError(f"An operator's name is written namespace::name, not {name!r}.")
+    try:
+        name = op if isinstance(op, str) else op_name(op)
+    except AttributeError:
+        raise InputError(f"{one_line(repr(op))} is no operator of torch.ops.") from None
+    if "::" not in name:
+        raise InputError(f"An operator's name is written namespace::name, not {name!r}.")
     return name
 
 # %% ../../nbs/analysis/work/cost.ipynb #8a9804a7
 def complex_factor(
     *tensors: torch.Tensor,  # inputs of a contraction
-) -> int:                    # 4 or 1
+) -> int:  # 4 or 1
     "Real multiply-accumulates in one of theirs."
     return 4 if any(t.is_complex() for t in tensors) else 1
 
@@ -218,10 +271,14 @@ def _pointwise(*args, out, **kwargs) -> int:
     return sum(t.numel() for t in tensors_in(out)) if floating else 0
 
 
-_PRIMS = frozenset(f"prims::{name}" for name in (
-    "abs add bitwise_and bitwise_not bitwise_or bitwise_xor cbrt ceil conj div eq erf_inv fill fmax fmin fmod ge gt "
-    "imag isfinite le lt maximum minimum mul ne neg real real_component reciprocal remainder round shift_left sign "
-    "signbit sub trunc where frexp").split())
+_PRIMS = frozenset(
+    f"prims::{name}"
+    for name in (
+        "abs add bitwise_and bitwise_not bitwise_or bitwise_xor cbrt ceil conj div eq erf_inv fill"
+        " fmax fmin fmod ge gt imag isfinite le lt maximum minimum mul ne neg real real_component"
+        " reciprocal remainder round shift_left sign signbit sub trunc where frexp"
+    ).split()
+)
 
 
 @cache
@@ -230,13 +287,21 @@ def _rule(func) -> _Rule | None:
     packet, name = getattr(func, "overloadpacket", func), op_name(func)
     base = name[:-1] if name.endswith("_") and not name.endswith("__") else name
     for known in (name, base, base.replace("prims::", "aten::")):
-        if known in _RULES: return _RULES[known]
+        if known in _RULES:
+            return _RULES[known]
     if packet in flop_registry:
         count = flop_registry[packet]
-        def fn(*args, out, **kwargs): return count(*args, **kwargs, out_val=out) * complex_factor(*tensors_in(args))
+
+        def fn(*args, out, **kwargs):
+            return count(*args, **kwargs, out_val=out) * complex_factor(*tensors_in(args))
+
         return _Rule(_registry_kind(name), fn, True, f"torch.flop_registry[{packet.__name__}]")
-    overloads = [getattr(packet, o) for o in packet.overloads()] if hasattr(packet, "overloads") else ()
-    if name in _PRIMS or any(torch.Tag.pointwise in o.tags for o in overloads):  # the tag is missing from `.out` forms
+    overloads = (
+        [getattr(packet, o) for o in packet.overloads()] if hasattr(packet, "overloads") else ()
+    )
+    if name in _PRIMS or any(
+        torch.Tag.pointwise in o.tags for o in overloads
+    ):  # the tag is missing from `.out` forms
         return _Rule("elementwise", _pointwise, True, "torch.Tag.pointwise")
     return None
 
@@ -251,7 +316,7 @@ def depends_on_values(
 
 def kind_of(
     func: object,  # an operator overload
-) -> str:          # "unknown" without a rule
+) -> str:  # "unknown" without a rule
     "What kind of work the operator does."
     rule = _rule(func)
     return rule.kind if rule else "unknown"
@@ -264,66 +329,112 @@ def has_rule(
     return _rule(func) is not None
 
 # %% ../../nbs/analysis/work/cost.ipynb #4e523184
-_STORED = {"quint8": "uint8", "qint8": "int8", "qint32": "int32", "quint4x2": "uint8", "quint2x4": "uint8"}
+_STORED = {
+    "quint8": "uint8",
+    "qint8": "int8",
+    "qint32": "int32",
+    "quint4x2": "uint8",
+    "quint2x4": "uint8",
+}
 
 
 def _mode(tensors: list[torch.Tensor], kind: str) -> str:
     floating = [t for t in tensors if t.is_floating_point() or t.is_complex()] or tensors
-    if not floating: return "none"
+    if not floating:
+        return "none"
     mode = mode_name(floating[0].dtype)
     mode = _STORED.get(mode, mode)
-    if kind in CONTRACTIONS and mode == "uint8": return "int8"
-    return fp32_mode(floating[0].device.type, kind) if mode == "fp32" and kind in CONTRACTIONS else mode
+    if kind in CONTRACTIONS and mode == "uint8":
+        return "int8"
+    return (
+        fp32_mode(floating[0].device.type, kind)
+        if mode == "fp32" and kind in CONTRACTIONS
+        else mode
+    )
 
 
 def _ruled(rule: _Rule, func, args: tuple, kwargs: dict, out: object) -> Work:
     "What the rule says; a rule that fails is no rule: that is said, and the call is uncounted."
-    try: work = rule.fn(*args, out=out, **{k: v for k, v in kwargs.items() if k != "out"})
+    try:
+        work = rule.fn(*args, out=out, **{k: v for k, v in kwargs.items() if k != "out"})
     except Exception as e:
         why = f"{type(e).__name__}: {one_line(e)}"
-        warnings.warn(f"The cost rule {rule.name} failed on {func}: {why}.", UncountedWarning, stacklevel=3)
+        warnings.warn(
+            f"The cost rule {rule.name} failed on {func}: {why}.", UncountedWarning, stacklevel=3
+        )
         return Work(None)
     return work if isinstance(work, Work) else Work(work)
 
 
 def _sequences(rule: _Rule, func, args: tuple, kwargs: dict, out: object, most: int) -> Work:
-    "Work on nested tensors: the sum over their sequences; what several read of one table is `most` bytes at most."
+    """Work on nested tensors: the sum over their sequences; what several read of one table is
+    `most` bytes at most."""
     parts = [_ruled(rule, func, *call) for call in by_sequence(args, kwargs, out)]
-    if any(p.flops is None for p in parts): return Work(None)
-    def total(field, missing): return sum(missing(p) if getattr(p, field) is None else getattr(p, field) for p in parts)
+    if any(p.flops is None for p in parts):
+        return Work(None)
+
+    def total(field, missing):
+        return sum(missing(p) if getattr(p, field) is None else getattr(p, field) for p in parts)
+
     contracts = rule.kind in CONTRACTIONS
     read = None if any(p.read is None for p in parts) else min(most, total("read", int))
     return Work(
-        total("flops", int), executed=total("executed", lambda p: p.flops), read=read,
-        contraction=total("contraction", lambda p: p.flops * contracts), transcendentals=total("transcendentals", int),
-        mode=next((p.mode for p in parts), None), note=next((p.note for p in parts), ""))
+        total("flops", int),
+        executed=total("executed", lambda p: p.flops),
+        read=read,
+        contraction=total("contraction", lambda p: p.flops * contracts),
+        transcendentals=total("transcendentals", int),
+        mode=next((p.mode for p in parts), None),
+        note=next((p.note for p in parts), ""),
+    )
 
 
 def operator_cost(
-    func,          # the operator overload that was called, or a higher-order operator
-    args: tuple,   # its positional arguments
+    func,  # the operator overload that was called, or a higher-order operator
+    args: tuple,  # its positional arguments
     kwargs: dict,  # its keyword arguments
-    out: object,   # what it returned
+    out: object,  # what it returned
 ) -> Cost:
     "What one call of an operator costs."
     rule = _rule(func)
     moved = traffic(func, args, kwargs, out, rule is None or rule.reads_self)
     inputs, outputs = list(tensors_in((args, kwargs))), list(tensors_in(out))
     shapes = tuple(tuple(map(packed_shape, ts)) for ts in (inputs, outputs))
-    if not moved.moves and (rule is None or rule.kind != "comm"):  # the schemas of c10d do not tell what they write
+    if not moved.moves and (
+        rule is None or rule.kind != "comm"
+    ):  # the schemas of c10d do not tell what they write
         rule, work = _Rule("view", None, True, "view"), Work(0)
-    elif rule is None: work = Work(None)
-    elif rule.kind == "move" or not has_ragged(inputs, outputs): work = _ruled(rule, func, args, kwargs, out)
-    else: work = _sequences(rule, func, args, kwargs, out, moved.read)
-    if work.flops is None: rule = None
+    elif rule is None:
+        work = Work(None)
+    elif rule.kind == "move" or not has_ragged(inputs, outputs):
+        work = _ruled(rule, func, args, kwargs, out)
+    else:
+        work = _sequences(rule, func, args, kwargs, out, moved.read)
+    if work.flops is None:
+        rule = None
     kind = rule.kind if rule else "unknown"
-    if kind in FREE: moved = Traffic(0, 0, 0, False)
+    if kind in FREE:
+        moved = Traffic(0, 0, 0, False)
     read = moved.read if work.read is None else work.read
     footprint = moved.footprint - moved.read + read if work.footprint is None else work.footprint
-    contraction = (work.flops if kind in CONTRACTIONS else 0) if work.contraction is None else work.contraction
+    contraction = (
+        (work.flops if kind in CONTRACTIONS else 0)
+        if work.contraction is None
+        else work.contraction
+    )
     return Cost(
-        kind=kind, flops=work.flops, executed_flops=work.flops if work.executed is None else work.executed,
-        contraction_flops=None if rule is None else contraction, transcendentals=work.transcendentals,
-        bytes_read=read, bytes_written=moved.written if work.written is None else work.written, footprint=footprint,
-        mode=work.mode or _mode(inputs + outputs, kind), shapes=shapes, rule=rule.name if rule else None,
-        payload=work.payload, group_size=work.group_size, note=work.note)
+        kind=kind,
+        flops=work.flops,
+        executed_flops=work.flops if work.executed is None else work.executed,
+        contraction_flops=None if rule is None else contraction,
+        transcendentals=work.transcendentals,
+        bytes_read=read,
+        bytes_written=moved.written if work.written is None else work.written,
+        footprint=footprint,
+        mode=work.mode or _mode(inputs + outputs, kind),
+        shapes=shapes,
+        rule=rule.name if rule else None,
+        payload=work.payload,
+        group_size=work.group_size,
+        note=work.note,
+    )

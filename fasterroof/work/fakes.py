@@ -36,8 +36,15 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _FAKE = torch._C._TorchDispatchModeKey.FAKE
 _aten = torch.ops.aten
 _LIFT = _aten.lift_fresh.default  # ends `torch.tensor`
-_SELECTS = frozenset((_aten.index.Tensor, _aten._unsafe_index.Tensor, _aten.index_put.default,
-                      _aten.index_put_.default, _aten._index_put_impl_.default))
+_SELECTS = frozenset(
+    (
+        _aten.index.Tensor,
+        _aten._unsafe_index.Tensor,
+        _aten.index_put.default,
+        _aten.index_put_.default,
+        _aten._index_put_impl_.default,
+    )
+)
 _BY_VALUES = frozenset((torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape))
 
 
@@ -45,14 +52,18 @@ _BY_VALUES = frozenset((torch.Tag.data_dependent_output, torch.Tag.dynamic_outpu
 def values_on() -> Iterator[None]:
     "Inside, operators run for real, whatever mode of fake tensors is on."
     mode = torch._C._unset_dispatch_mode(_FAKE)
-    try: yield
+    try:
+        yield
     finally:
-        if mode is not None: torch._C._set_dispatch_mode(mode)
+        if mode is not None:
+            torch._C._set_dispatch_mode(mode)
 
 
 def _present(device: torch.device) -> bool:
     "Whether tensors can be made there."
-    return device.type == "cpu" or (device.type != "meta" and getattr(torch, device.type).is_available())
+    return device.type == "cpu" or (
+        device.type != "meta" and getattr(torch, device.type).is_available()
+    )
 
 
 def _small(t: torch.Tensor) -> bool:
@@ -64,34 +75,49 @@ class Fakes:
 
     def __init__(
         self,
-        mode: FakeTensorMode,   # whose fake tensors they are
-        device: torch.device | None = None,  # where tensors on meta are assumed to be; None: there are none
+        mode: FakeTensorMode,  # whose fake tensors they are
+        device: (
+            torch.device | None
+        ) = None,  # where tensors on meta are assumed to be; None: there are none
     ):
         self.mode, self.device = mode, device
-        self.made: dict[int, StorageWeakRef] = {}  # storages of what operators that ran for real gave, by address
-        self.real: dict[int, tuple] = {}  # by address of a fake storage: itself, and a real tensor that it stands for
-        self.seen: set[int] = set()       # storages of integers whose values the program may have
-        self.lost: dict[int, object] = {}          # those whose values are unknown by now; kept, so no address recurs
+        self.made: dict[
+            int, StorageWeakRef
+        ] = {}  # storages of what operators that ran for real gave, by address
+        self.real: dict[
+            int, tuple
+        ] = {}  # by address of a fake storage: itself, and a real tensor that it stands for
+        self.seen: set[int] = set()  # storages of integers whose values the program may have
+        self.lost: dict[
+            int, object
+        ] = {}  # those whose values are unknown by now; kept, so no address recurs
 
     def knows(
         self,
         t: torch.Tensor,  # any tensor
     ) -> bool:
         "Whether its values are known."
-        if not _small(t) or type(t) not in _PLAIN or t.layout is not torch.strided or t.is_meta: return False
+        if not _small(t) or type(t) not in _PLAIN or t.layout is not torch.strided or t.is_meta:
+            return False
         storage = t.untyped_storage()._cdata
-        if t.dtype in _WHOLE: self.seen.add(storage)
+        if t.dtype in _WHOLE:
+            self.seen.add(storage)
         return storage not in self.lost and (t.dtype in _WHOLE or storage in self.made)
 
     def of(
         self,
         x: object,  # a tensor, or tuples, lists and dicts of them
     ) -> object:
-        "`x` with the same fake tensor for every real one, so that views and sharing are seen as they are."
-        if isinstance(x, FakeTensor): return x
-        if isinstance(x, torch.Tensor): return self._of(x)
-        if isinstance(x, (list, tuple)): return type(x)([self.of(y) for y in x])
-        if isinstance(x, dict): return {k: self.of(y) for k, y in x.items()}
+        """`x` with the same fake tensor for every real one, so that views and sharing are seen as
+        they are."""
+        if isinstance(x, FakeTensor):
+            return x
+        if isinstance(x, torch.Tensor):
+            return self._of(x)
+        if isinstance(x, (list, tuple)):
+            return type(x)([self.of(y) for y in x])
+        if isinstance(x, dict):
+            return {k: self.of(y) for k, y in x.items()}
         return x
 
     def _of(self, t: torch.Tensor) -> FakeTensor:
@@ -101,8 +127,10 @@ class Fakes:
                 storage = fake.untyped_storage()
                 self.real[storage._cdata] = storage, t
             return fake
-        with values_on(): fake = FakeTensor(self.mode, t, self.device)  # of the same storage
-        if isinstance(t, torch.nn.Parameter): fake._is_param = True
+        with values_on():
+            fake = FakeTensor(self.mode, t, self.device)  # of the same storage
+        if isinstance(t, torch.nn.Parameter):
+            fake._is_param = True
         return fake
 
     def given(
@@ -118,78 +146,99 @@ class Fakes:
     ) -> dict:
         "The same, with the device that is assumed in place of meta."
         asked = kwargs.get("device")
-        if self.device is None or asked is None or torch.device(asked).type != "meta": return kwargs
+        if self.device is None or asked is None or torch.device(asked).type != "meta":
+            return kwargs
         return {**kwargs, "device": self.device}
 
     def runs(
         self,
         func: object,  # an operator
-        args: tuple,   # its positional arguments, none of them fake
+        args: tuple,  # its positional arguments, none of them fake
         kwargs: dict,  # its keyword arguments
     ) -> bool:
         "Whether it can run for real, and what it gives is known."
         given = list(tensors_in((args, kwargs)))
-        if func is _LIFT: return all(map(_small, given))
-        if func.namespace != "aten" or torch.Tag.nondeterministic_seeded in func.tags: return False
-        if not all(map(self.knows, given)) or sum(t.numel() for t in given) > MOST_KNOWN: return False
-        if written(func, args, kwargs) or (given and only_views(func)): return True
-        if not _BY_VALUES.isdisjoint(func.tags): return True
-        try: out = func(*self.of(args), **self.of(kwargs))  # on fake tensors first, which tells the size
-        except (DataDependentOutputException, DynamicOutputShapeException): return True
+        if func is _LIFT:
+            return all(map(_small, given))
+        if func.namespace != "aten" or torch.Tag.nondeterministic_seeded in func.tags:
+            return False
+        if not all(map(self.knows, given)) or sum(t.numel() for t in given) > MOST_KNOWN:
+            return False
+        if written(func, args, kwargs) or (given and only_views(func)):
+            return True
+        if not _BY_VALUES.isdisjoint(func.tags):
+            return True
+        try:
+            out = func(
+                *self.of(args), **self.of(kwargs)
+            )  # on fake tensors first, which tells the size
+        except (DataDependentOutputException, DynamicOutputShapeException):
+            return True
         return all(_small(t) and _present(t.device) for t in tensors_in(out))
 
     def selected(
         self,
         func: object,  # an operator
-        args: tuple,   # its positional arguments
+        args: tuple,  # its positional arguments
     ) -> tuple:
         "The same arguments, with positions in place of known masks that select elements."
-        if func not in _SELECTS: return args
+        if func not in _SELECTS:
+            return args
         indices = [part for i in args[1] for part in self._positions(i)]
         return args[0], indices, *args[2:]
 
     def _positions(self, index: torch.Tensor | None) -> tuple:
         mask = index is not None and index.dtype in (torch.bool, torch.uint8) and self.knows(index)
-        if not mask or isinstance(index, FakeTensor): return (index,)
-        with values_on(): return index.nonzero(as_tuple=True)
+        if not mask or isinstance(index, FakeTensor):
+            return (index,)
+        with values_on():
+            return index.nonzero(as_tuple=True)
 
     def gave(
         self,
         func: object,  # an operator that ran for real
         given: object,  # its arguments
-        out: object,   # what it returned
+        out: object,  # what it returned
     ) -> None:
         "Note which memory is the run's own, and nobody else's."
         theirs = () if func is _LIFT else [t.untyped_storage()._cdata for t in tensors_in(given)]
         for t in tensors_in(out):
             storage = t.untyped_storage()
-            if storage._cdata not in theirs: self.made[storage._cdata] = StorageWeakRef(storage)
+            if storage._cdata not in theirs:
+                self.made[storage._cdata] = StorageWeakRef(storage)
 
     def writes(
         self,
-        func: object,   # an operator, about to run on unknown values
-        args: tuple,    # its positional arguments
-        kwargs: dict,   # its keyword arguments
+        func: object,  # an operator, about to run on unknown values
+        args: tuple,  # its positional arguments
+        kwargs: dict,  # its keyword arguments
     ) -> None:
-        "Forget the values of what it writes to; raise `UnknownWritten` where they are the caller's."
+        """Forget the values of what it writes to; raise `UnknownWritten` where they are the
+        caller's."""
         for t in tensors_in(written(func, args, kwargs)):
             if isinstance(t, FakeTensor):  # perhaps a view of integers in another format
                 _, t = self.real.get(t.untyped_storage()._cdata, (None, t))
-            if isinstance(t, FakeTensor) or not _small(t) or type(t) not in _PLAIN: continue
+            if isinstance(t, FakeTensor) or not _small(t) or type(t) not in _PLAIN:
+                continue
             storage = t.untyped_storage()
-            if storage._cdata in self.lost or not (storage._cdata in self.seen or self.knows(t)): continue
+            if storage._cdata in self.lost or not (storage._cdata in self.seen or self.knows(t)):
+                continue
             own = storage._cdata in self.made and storage.resizable()
-            if not own and func.namespace != "c10d": raise UnknownWritten(t)  # whose schemas name no writes: any may be
+            if not own and func.namespace != "c10d":
+                raise UnknownWritten(t)  # whose schemas name no writes: any may be
             self.mode.from_tensor(t)
             self.lost[storage._cdata] = storage
 
     @contextmanager
     def reads_watched(self) -> Iterator[None]:
-        "While entered, reading memory that lost its values raises `UnknownRead`: no mode sees `numpy` and `tolist`."
+        """While entered, reading memory that lost its values raises `UnknownRead`: no mode sees
+        `numpy` and `tolist`."""
         with _READS:
             _reading.append(self)
-            try: yield
-            finally: _reading.remove(self)
+            try:
+                yield
+            finally:
+                _reading.remove(self)
 
 
 _reading: list[Fakes] = []
@@ -198,10 +247,16 @@ _reading: list[Fakes] = []
 def _checked(read: Callable) -> Callable:
     @functools.wraps(read)
     def checked(t, *args, **kwargs):
-        if any(fakes.lost for fakes in _reading) and type(t) in _PLAIN and t.layout is torch.strided:
+        if (
+            any(fakes.lost for fakes in _reading)
+            and type(t) in _PLAIN
+            and t.layout is torch.strided
+        ):
             storage = t.untyped_storage()._cdata
-            if any(storage in fakes.lost for fakes in _reading): raise UnknownRead(f"Tensor.{read.__name__}")
+            if any(storage in fakes.lost for fakes in _reading):
+                raise UnknownRead(f"Tensor.{read.__name__}")
         return read(t, *args, **kwargs)
+
     return checked
 
 
@@ -234,43 +289,59 @@ class ViewWritten(Exception):
     "Raised where autograd may take another backward on fake tensors than on real ones."
 
     def __init__(self):
-        super().__init__("it writes to a view in place, of which autograd copies the gradient on real tensors only")
+        super().__init__(
+            "it writes to a view in place, of which autograd copies the gradient on real tensors"
+            " only"
+        )
 
 # %% ../../nbs/analysis/work/fakes.ipynb #16f13e07
-_OF_INPUTS = {_aten.softplus_backward.default: (0, 1), _aten.hardtanh_backward.default: (0, 1),
-              _aten.hardswish_backward.default: (0, 1), _aten.hardsigmoid_backward.default: (0, 1),
-              _aten.native_dropout_backward.default: (0, 1), _aten.elu_backward.default: (0, 5),
-              _aten._log_softmax_backward_data.default: ()}
+_OF_INPUTS = {
+    _aten.softplus_backward.default: (0, 1),
+    _aten.hardtanh_backward.default: (0, 1),
+    _aten.hardswish_backward.default: (0, 1),
+    _aten.hardsigmoid_backward.default: (0, 1),
+    _aten.native_dropout_backward.default: (0, 1),
+    _aten.elu_backward.default: (0, 5),
+    _aten._log_softmax_backward_data.default: (),
+}
 _VIEW = _aten.view.default
 _LAYER_NORM = _aten.native_layer_norm_backward.default
 
 
 def restrided(
     func: object,  # an operator
-    args: tuple,   # its positional arguments
-    out: object,   # what its fake kernel returned
+    args: tuple,  # its positional arguments
+    out: object,  # what its fake kernel returned
 ) -> object:
     "The same, with the strides that its real kernel gives."
-    if func is _VIEW and type(out) is FakeTensor and 1 in out.shape: return _viewed(args[0], out)
-    if func is _LAYER_NORM and type(out[0]) is FakeTensor: return type(out)((_dense(out[0]), *out[1:]))
-    if func not in _OF_INPUTS or type(out) is not FakeTensor: return out
+    if func is _VIEW and type(out) is FakeTensor and 1 in out.shape:
+        return _viewed(args[0], out)
+    if func is _LAYER_NORM and type(out[0]) is FakeTensor:
+        return type(out)((_dense(out[0]), *out[1:]))
+    if func not in _OF_INPUTS or type(out) is not FakeTensor:
+        return out
     inputs = [args[i] for i in _OF_INPUTS[func]]
-    if not inputs: return _dense(out)
+    if not inputs:
+        return _dense(out)
     stride = tuple(compute_elementwise_output_strides(*inputs))
     return out if stride == out.stride() else out.new_empty_strided(out.shape, stride)
 
 
 def _viewed(x: FakeTensor, out: FakeTensor) -> FakeTensor:
-    "The view with the strides that torch gives axes of one element, which decide what counts as channels-last."
-    with values_on(): stride = torch.empty_strided(x.shape, x.stride(), device="meta").view(out.shape).stride()
+    """The view with the strides that torch gives axes of one element, which decide what counts as
+    channels-last."""
+    with values_on():
+        stride = torch.empty_strided(x.shape, x.stride(), device="meta").view(out.shape).stride()
     return out if stride == out.stride() else x.as_strided(out.shape, stride, out.storage_offset())
 
 
-def _dense(t: FakeTensor) -> FakeTensor: return t if t.is_contiguous() else t.new_empty(t.shape)
+def _dense(t: FakeTensor) -> FakeTensor:
+    return t if t.is_contiguous() else t.new_empty(t.shape)
 
 # %% ../../nbs/analysis/work/fakes.ipynb #04ab4cec
 class _Output(NamedTuple):
     "One tensor that an operator returned."
+
     dtype: torch.dtype
     device: torch.device
     shape: tuple
@@ -281,6 +352,7 @@ class _Output(NamedTuple):
 
 class Recipe(NamedTuple):
     "What an operator returned."
+
     container: type | None  # of several
     outputs: tuple
 
@@ -291,94 +363,123 @@ def repeats(
 ) -> bool:
     "Whether its signature tells what it returns."
     arguments = func._schema.arguments
-    return (func.namespace == "aten" and _BY_VALUES.isdisjoint(func.tags)
-            and not any(a.alias_info is not None and a.alias_info.is_write for a in arguments)
-            and not any("List[float]" in str(a.type) for a in arguments))  # factors of an interpolation
+    return (
+        func.namespace == "aten"
+        and _BY_VALUES.isdisjoint(func.tags)
+        and not any(a.alias_info is not None and a.alias_info.is_write for a in arguments)
+        and not any("List[float]" in str(a.type) for a in arguments)
+    )  # factors of an interpolation
 
 
 def _output(t: torch.Tensor, first: object) -> _Output | None:
-    if type(t) is not FakeTensor or t.layout is not torch.strided or t.is_complex() or t is first: return None
+    if type(t) is not FakeTensor or t.layout is not torch.strided or t.is_complex() or t is first:
+        return None
     storage, natural = t.untyped_storage(), 0
     view = isinstance(first, FakeTensor) and storage._cdata == first.untyped_storage()._cdata
-    if t.numel(): natural = 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True))
-    if not view and (t.storage_offset() or storage.nbytes() != natural * t.element_size()): return None
+    if t.numel():
+        natural = 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True))
+    if not view and (t.storage_offset() or storage.nbytes() != natural * t.element_size()):
+        return None
     return _Output(t.dtype, t.device, tuple(t.shape), t.stride(), t.storage_offset(), view)
 
 
 def recipe_of(
     func: object,  # an operator
-    args: tuple,   # its positional arguments, fake ones for real ones
-    out: object,   # what it returned
+    args: tuple,  # its positional arguments, fake ones for real ones
+    out: object,  # what it returned
 ) -> Recipe | None:  # None: it does not follow from the signature
     "How to make what an operator returned again."
     several = type(out) in (list, tuple)
     made, first = list(out) if several else [out], args[0] if args else None
-    if not repeats(func) or not all(isinstance(t, FakeTensor) for t in made): return None
-    if any(t.is_complex() or t.is_neg() for t in tensors_in(args)): return None
+    if not repeats(func) or not all(isinstance(t, FakeTensor) for t in made):
+        return None
+    if any(t.is_complex() or t.is_neg() for t in tensors_in(args)):
+        return None
     own = [t.untyped_storage()._cdata for t in made]
     outputs = tuple(_output(t, first) for t in made)
-    if None in outputs or (len(set(own)) < len(own) and not all(o.view for o in outputs)): return None
+    if None in outputs or (len(set(own)) < len(own) and not all(o.view for o in outputs)):
+        return None
     shared = {t.untyped_storage()._cdata for t in tensors_in(args) if t is not first}
-    if not shared.isdisjoint(s for s, o in zip(own, outputs, strict=True) if not o.view): return None
+    if not shared.isdisjoint(s for s, o in zip(own, outputs, strict=True) if not o.view):
+        return None
     return Recipe(type(out) if several else None, outputs)
 
 
 def repeated(
     recipe: Recipe,  # what an operator returned
     mode: FakeTensorMode,  # whose fake tensors are made
-    args: tuple,     # the positional arguments of this call
+    args: tuple,  # the positional arguments of this call
 ) -> object:
     "The same for other arguments of the same signature."
-    with torch._C._DisableTorchDispatch(): made = [_made(o, mode, args) for o in recipe.outputs]
+    with torch._C._DisableTorchDispatch():
+        made = [_made(o, mode, args) for o in recipe.outputs]
     return made[0] if recipe.container is None else recipe.container(made)
 
 
 def _made(o: _Output, mode: FakeTensorMode, args: tuple) -> FakeTensor:
-    if o.view: t = torch.empty(0, dtype=o.dtype, device="meta")
-    else: t = torch.empty_strided(o.shape, o.stride, dtype=o.dtype, device="meta")
-    if o.view: t.set_(args[0].untyped_storage(), o.offset, o.shape, o.stride)
+    if o.view:
+        t = torch.empty(0, dtype=o.dtype, device="meta")
+    else:
+        t = torch.empty_strided(o.shape, o.stride, dtype=o.dtype, device="meta")
+    if o.view:
+        t.set_(args[0].untyped_storage(), o.offset, o.shape, o.stride)
     return FakeTensor(mode, t, o.device)
 
 # %% ../../nbs/analysis/work/fakes.ipynb #815e8d8e
-def _on_meta(x: object) -> bool: return type(x) in _PLAIN and x.is_meta
+def _on_meta(x: object) -> bool:
+    return type(x) in _PLAIN and x.is_meta
 
 
 @contextmanager
 def stood_in(
     objects: Iterable,  # from `reachable`
-    fakes: Fakes,       # gives the fake tensors
+    fakes: Fakes,  # gives the fake tensors
 ) -> Iterator[None]:
-    "Inside, fake tensors are in place of those on meta: in items, attributes, closures and globals of the objects."
+    """Inside, fake tensors are in place of those on meta: in items, attributes, closures and
+    globals of the objects."""
     made: dict[int, torch.Tensor] = {}
     undo: list[tuple] = []
 
     def put(holder, key, t):
-        if id(t) not in made: made[id(t)] = fakes.of(t)
+        if id(t) not in made:
+            made[id(t)] = fakes.of(t)
         undo.append((holder, key, t))
         _set(holder, key, made[id(t)])
 
     try:
         for x in objects:
-            if isinstance(x, torch.Tensor): continue
+            if isinstance(x, torch.Tensor):
+                continue
             for holder, key, value in list(_held(x)):
-                if _on_meta(value): put(holder, key, value)
+                if _on_meta(value):
+                    put(holder, key, value)
         yield
     finally:
-        for change in reversed(undo): _set(*change)
+        for change in reversed(undo):
+            _set(*change)
 
 
 def _set(holder, key, value) -> None:
-    if key is None: holder.cell_contents = value
-    else: holder[key] = value
+    if key is None:
+        holder.cell_contents = value
+    else:
+        holder[key] = value
 
 
 def _held(x: object) -> Iterator[tuple]:
     "(holder, key, value) of what an object holds and can be replaced; a closure's cell has no key."
     for d in (x, getattr(x, "__dict__", None)):
-        if isinstance(d, dict): yield from ((d, k, d[k]) for k in d)
-    if isinstance(x, list): yield from ((x, i, v) for i, v in enumerate(x))
-    if not isinstance(x, FunctionType): return
-    yield from ((x.__globals__, n, x.__globals__[n]) for n in x.__code__.co_names if n in x.__globals__)
+        if isinstance(d, dict):
+            yield from ((d, k, d[k]) for k in d)
+    if isinstance(x, list):
+        yield from ((x, i, v) for i, v in enumerate(x))
+    if not isinstance(x, FunctionType):
+        return
+    yield from (
+        (x.__globals__, n, x.__globals__[n]) for n in x.__code__.co_names if n in x.__globals__
+    )
     for cell in x.__closure__ or ():
-        try: yield cell, None, cell.cell_contents
-        except ValueError: continue  # not set yet
+        try:
+            yield cell, None, cell.cell_contents
+        except ValueError:
+            continue  # not set yet

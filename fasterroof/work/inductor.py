@@ -20,17 +20,20 @@ from .op import Op
 from .regions import Names, fused_ops, node_cost, region
 
 # %% ../../nbs/analysis/work/inductor.ipynb #356d895c
-_RECORD = "set_kernel_post_grad_provenance_tracing"  # of torch._inductor.debug: called for each kernel, in order
+# of torch._inductor.debug: called for each kernel, in order
+_RECORD = "set_kernel_post_grad_provenance_tracing"
 
 
 class InductorKernel(NamedTuple):
     "One kernel of a graph, as the compiler told it."
-    name: str         # "cpp_fused_gelu_1"; of a library's kernel "extern_kernels.addmm"
-    generated: bool   # False: a library's kernel, or an operator of torch's
-    nodes: tuple      # of the graph, those that are computed in it, in order
-    reads: dict       # (buffer, shape) → B
-    writes: dict      # (buffer, shape) → B
-    stems: tuple = ()  # nodes that it stems from: of a copy into another layout, what the copy is for
+
+    name: str  # "cpp_fused_gelu_1"; of a library's kernel "extern_kernels.addmm"
+    generated: bool  # False: a library's kernel, or an operator of torch's
+    nodes: tuple  # of the graph, those that are computed in it, in order
+    reads: dict  # (buffer, shape) → B
+    writes: dict  # (buffer, shape) → B
+    # nodes that it stems from: of a copy into another layout, what the copy is for
+    stems: tuple = ()
     dynamic: bool = False  # whether its graph was compiled for sizes that may change
 
 
@@ -39,8 +42,10 @@ def _number(x: object) -> int:
     from torch._inductor.virtualized import V
     from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-    if isinstance(x, int): return x
-    if free_unbacked_symbols(x): raise ValueError("it has sizes that are known only when it runs")
+    if isinstance(x, int):
+        return x
+    if free_unbacked_symbols(x):
+        raise ValueError("it has sizes that are known only when it runs")
     sizes = V.graph.sizevars
     told = getattr(sizes, "optimization_hint", None) or sizes.size_hint
     return int(told(x, fallback=1))
@@ -51,39 +56,55 @@ def _buffer(name: str) -> tuple[tuple[int, ...], int, object]:
     from torch._inductor.virtualized import V
 
     held = V.graph.try_get_buffer(name)
-    if held is None: return (), 0, None
-    try: shape = tuple(map(_number, held.get_size()))
-    except (NotImplementedError, AttributeError): return (), 0, None
+    if held is None:
+        return (), 0, None
+    try:
+        shape = tuple(map(_number, held.get_size()))
+    except (NotImplementedError, AttributeError):
+        return (), 0, None
     return shape, held.get_dtype().itemsize, getattr(held, "origin_node", None)
 
 
 def _index(dep: object) -> object:
-    "The expression by which an access finds its elements; None for one of a whole buffer, which has none."
-    try: return dep.index
-    except (AttributeError, NotImplementedError): return None
+    """The expression by which an access finds its elements; None for one of a whole buffer, which
+    has none."""
+    try:
+        return dep.index
+    except (AttributeError, NotImplementedError):
+        return None
 
 
 def _elements(dep: object, whole: int) -> int:
     "How many elements of a buffer an access reaches, each counted once."
     index = _index(dep)
-    if index is None: return whole
+    if index is None:
+        return whole
     ranges = dict(zip(dep.var_names, dep.size, strict=True))
-    used = ranges.values() if dep.is_indirect() else [n for v, n in ranges.items() if v in index.free_symbols]
+    used = (
+        ranges.values()
+        if dep.is_indirect()
+        else [n for v, n in ranges.items() if v in index.free_symbols]
+    )
     n = 1
-    for extent in used: n *= _number(extent)
+    for extent in used:
+        n *= _number(extent)
     return min(n, whole)
 
 
 def _traffic(deps: Iterable) -> dict:
     "(buffer, shape) → B of the accesses, equal ones once."
     ways: dict[str, dict] = {}
-    for dep in deps: ways.setdefault(dep.name, {})[str(_index(dep))] = dep
+    for dep in deps:
+        ways.setdefault(dep.name, {})[str(_index(dep))] = dep
     found = {}
     for name, accesses in ways.items():
         shape, itemsize, _ = _buffer(name)
         whole = 1
-        for n in shape: whole *= n
-        found[name, shape] = itemsize * min(whole, sum(_elements(dep, whole) for dep in accesses.values()))
+        for n in shape:
+            whole *= n
+        found[name, shape] = itemsize * min(
+            whole, sum(_elements(dep, whole) for dep in accesses.values())
+        )
     return {key: nbytes for key, nbytes in found.items() if nbytes}
 
 # %% ../../nbs/analysis/work/inductor.ipynb #c75890d1
@@ -92,19 +113,29 @@ def _leaving(name: str, mine: set[str]) -> bool:
     from torch._inductor.virtualized import V
 
     buf = V.graph.scheduler.name_to_buf.get(name)
-    if buf is None or buf.get_mutations(): return True
+    if buf is None or buf.get_mutations():
+        return True
     return any(user.node.get_name() not in mine for user in buf.users if not user.is_weak)
 
 
 def _called(node: object) -> object:
     "The node of the graph that a call of a library computes; None where it does not tell."
-    if getattr(node, "origin_node", None) is not None: return node.origin_node
+    if getattr(node, "origin_node", None) is not None:
+        return node.origin_node
     target = getattr(node, "op_overload", None)  # of an operator that returns several tensors
-    return next((o for o in getattr(node, "origins", None) or () if target is not None and o.target is target), None)
+    return next(
+        (
+            o
+            for o in getattr(node, "origins", None) or ()
+            if target is not None and o.target is target
+        ),
+        None,
+    )
 
 
 def _elsewhere() -> set:
-    "Nodes that a library computes: a generated kernel may stem from them, as a copy for their sake does."
+    """Nodes that a library computes: a generated kernel may stem from them, as a copy for their
+    sake does."""
     from torch._inductor import ir
     from torch._inductor.virtualized import V
 
@@ -117,24 +148,34 @@ def _ordered(nodes: set) -> tuple:
 
 
 def _computed(origins: set, held: set, ends: set) -> tuple:
-    "Of the nodes that a kernel stems from, those that it computes: not what it reads, nor what led to that."
+    """Of the nodes that a kernel stems from, those that it computes: not what it reads, nor what
+    led to that."""
     mine = origins - held
     order, kept = _ordered(mine), set()
-    def leads(node): return any(u in kept or (u not in mine and leads(u)) for u in node.users if _part(u) or u in kept)
+
+    def leads(node):
+        return any(
+            u in kept or (u not in mine and leads(u)) for u in node.users if _part(u) or u in kept
+        )
+
     for n in reversed(order):
-        if n in ends or leads(n): kept.add(n)
+        if n in ends or leads(n):
+            kept.add(n)
     return tuple(n for n in order if n in kept)
 
 
 def _ends(node: object, mine: set) -> set:
-    "The nodes whose values one node of the scheduler gives; where it does not tell, those that no other of it uses."
+    """The nodes whose values one node of the scheduler gives; where it does not tell, those that no
+    other of it uses."""
     known = getattr(node.node, "origin_node", None)
-    if known is not None: return {known.args[0] if _part(known) else known}
+    if known is not None:
+        return {known.args[0] if _part(known) else known}
     own = mine & set(getattr(node.node, "origins", None) or ())
     return {n for n in own if not any(u in own for u in n.users)}
 
 
-def _part(node: object) -> bool: return getattr(node.target, "__name__", "") == "getitem"
+def _part(node: object) -> bool:
+    return getattr(node.target, "__name__", "") == "getitem"
 
 
 def _generated(name: str, nodes: Iterable) -> InductorKernel:
@@ -143,7 +184,9 @@ def _generated(name: str, nodes: Iterable) -> InductorKernel:
     mine = {n.get_name() for n in nodes}
     written = [d for n in nodes for d in n.read_writes.writes]
     inside = {d.name for d in written}
-    read = [d for n in nodes for d in n.read_writes.reads if d.name not in inside and hasattr(d, "name")]
+    read = [
+        d for n in nodes for d in n.read_writes.reads if d.name not in inside and hasattr(d, "name")
+    ]
     gone = {d.name for d in written if _leaving(d.name, mine)}
     leaving = [d for d in written if d.name in gone]
     stems = {o for n in nodes for o in (getattr(n.node, "origins", None) or ())}
@@ -158,8 +201,15 @@ def _generated(name: str, nodes: Iterable) -> InductorKernel:
 def _library(name: str, node: object) -> InductorKernel:
     "A call of a library's kernel: the node whose value it gives."
     found = _called(node)
-    counted = [found] if found is not None else [
-        o for o in (getattr(node, "origins", None) or ()) if (c := node_cost(o)) is not None and c.contraction_flops]
+    counted = (
+        [found]
+        if found is not None
+        else [
+            o
+            for o in (getattr(node, "origins", None) or ())
+            if (c := node_cost(o)) is not None and c.contraction_flops
+        ]
+    )
     return InductorKernel(name, False, tuple(counted[:1]), {}, {})
 
 # %% ../../nbs/analysis/work/inductor.ipynb #1852fc31
@@ -171,45 +221,68 @@ class Compilation:
         model: object,  # whose modules' names are used
     ):
         self.names = Names.of(model)
-        self.graphs: dict[tuple[int, bool], list[InductorKernel]] = {}  # (number of the graph, whether a backward's)
+        self.graphs: dict[
+            tuple[int, bool], list[InductorKernel]
+        ] = {}  # (number of the graph, whether a backward's)
         self.failed: dict[str, str] = {}  # kernels that could not be read, and why
 
     def __enter__(self) -> "Compilation":
         from torch import _dynamo as dynamo
         from torch._functorch import config as caching
-        from torch._inductor import compile_fx, config, debug  # noqa: F401  (what is patched below is to be there)
+        from torch._inductor import (
+            compile_fx,  # noqa: F401  (what is patched below is to be there)
+            config,
+            debug,
+        )
         from torch._inductor.codegen import cpp  # noqa: F401
 
         if not hasattr(debug, _RECORD):
-            raise InputError(f"Compiled programs are profiled from torch 2.9 on, this is {torch.__version__}; "
-                             "pass the original (model._orig_mod).")
+            raise InputError(
+                f"Compiled programs are profiled from torch 2.9 on, this is {torch.__version__}; "
+                "pass the original (model._orig_mod)."
+            )
         self._stack = ExitStack()
         with ExitStack() as stack:
             stack.callback(dynamo.reset)
             dynamo.reset()
-            stack.enter_context(config.patch({
-                "fx_graph_cache": False, "cpp.enable_kernel_profile": True, "profiler_mark_wrapper_call": True}))
+            stack.enter_context(
+                config.patch(
+                    {
+                        "fx_graph_cache": False,
+                        "cpp.enable_kernel_profile": True,
+                        "profiler_mark_wrapper_call": True,
+                    }
+                )
+            )
             stack.enter_context(caching.patch(enable_autograd_cache=False))
             inner = getattr(debug, _RECORD)
+
             def record(nodes, name, is_extern=False):
                 self._note(nodes, name, is_extern)
                 return inner(nodes, name, is_extern)
+
             for room, module in list(sys.modules.items()):
                 if room.startswith("torch._inductor") and getattr(module, _RECORD, None) is inner:
                     stack.enter_context(mock.patch.object(module, _RECORD, record))
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *exc) -> None: self._stack.close()
+    def __exit__(self, *exc) -> None:
+        self._stack.close()
 
     def _note(self, nodes, name: str, is_extern: bool) -> None:
         from torch._inductor.virtualized import V
 
-        try: kernel = _library(name, nodes) if is_extern else _generated(name, nodes)
-        except Exception as e:  # the compiler goes on, whatever it hands over; the kernel is uncounted, and it is said
+        try:
+            kernel = _library(name, nodes) if is_extern else _generated(name, nodes)
+        # the compiler goes on, whatever it hands over; the kernel is uncounted, and it is said
+        except Exception as e:
             self.failed[name] = f"{type(e).__name__}: {one_line(e, 120)}"
             kernel = InductorKernel(name, not is_extern, (), {}, {})
-        dynamic = any(isinstance(n.meta.get("val"), torch.SymInt) for n in V.graph.graph.find_nodes(op="placeholder"))
+        dynamic = any(
+            isinstance(n.meta.get("val"), torch.SymInt)
+            for n in V.graph.graph.find_nodes(op="placeholder")
+        )
         kernel = kernel._replace(dynamic=dynamic)
         self.graphs.setdefault((V.graph.graph_id, bool(V.graph.is_backward)), []).append(kernel)
 
@@ -218,7 +291,9 @@ class Compilation:
 
     def ops(
         self,
-        eager: Iterable[Op] = (),  # of the original program: what it does not have would not move there either
+        eager: Iterable[
+            Op
+        ] = (),  # of the original program: what it does not have would not move there either
     ) -> dict[tuple[int, bool], list[tuple[InductorKernel, Op]]]:
         "The kernels of each graph with their work, in the order in which they run."
         own = {op.name.rstrip("_") for op in eager}
@@ -226,12 +301,24 @@ class Compilation:
         for (graph, backward), kernels in self.graphs.items():
             for i, kernel in enumerate(kernels):
                 fused = fused_ops(kernel.nodes, seen, self.names, backward)
-                if own and kernel.generated: fused = [op if op.name.rstrip("_") in own else _put_in(op) for op in fused]
-                if kernel.name in self.failed: op = _unknown(kernel.name, i, backward)
+                if own and kernel.generated:
+                    fused = [op if op.name.rstrip("_") in own else _put_in(op) for op in fused]
+                if kernel.name in self.failed:
+                    op = _unknown(kernel.name, i, backward)
                 elif kernel.generated:
-                    op = region(kernel.name, fused, kernel.reads, kernel.writes, i, backward, self._owner(kernel))
-                elif fused: op = fused[0]
-                else: op = _unknown(kernel.name, i, backward)
+                    op = region(
+                        kernel.name,
+                        fused,
+                        kernel.reads,
+                        kernel.writes,
+                        i,
+                        backward,
+                        self._owner(kernel),
+                    )
+                elif fused:
+                    op = fused[0]
+                else:
+                    op = _unknown(kernel.name, i, backward)
                 made.setdefault((graph, backward), []).append((kernel, op))
         return made
 
@@ -242,6 +329,21 @@ def _put_in(op: Op) -> Op:
 
 
 def _unknown(name: str, call: int, backward: bool) -> Op:
-    return Op(name=f"inductor.{name}", kind="unknown", flops=None, executed_flops=None, contraction_flops=None,
-              bytes_read=0, bytes_written=0, footprint=0, mode="none", shapes=((), ()), rule=None, module="", type="",
-              leaf=False, call=call, phase="backward" if backward else "forward")
+    return Op(
+        name=f"inductor.{name}",
+        kind="unknown",
+        flops=None,
+        executed_flops=None,
+        contraction_flops=None,
+        bytes_read=0,
+        bytes_written=0,
+        footprint=0,
+        mode="none",
+        shapes=((), ()),
+        rule=None,
+        module="",
+        type="",
+        leaf=False,
+        call=call,
+        phase="backward" if backward else "forward",
+    )

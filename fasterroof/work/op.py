@@ -21,27 +21,37 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # %% ../../nbs/analysis/work/op.ipynb #f1d44a73
-CONTRACTIONS = ("matmul", "convolution", "attention", "recurrent")  # kinds made of multiply-accumulates
-FREE = ("view", "allocation")                                       # kinds that do no work at all
+CONTRACTIONS = (
+    "matmul",
+    "convolution",
+    "attention",
+    "recurrent",
+)  # kinds made of multiply-accumulates
+FREE = ("view", "allocation")  # kinds that do no work at all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
     "Work of one call of one operator, and how that is known."
-    kind: str                    # "convolution", "matmul", "attention", "norm", "elementwise", "view", …; "unknown"
-    flops: int | None            # FLOP by convention; None: there is no rule
-    executed_flops: int | None   # FLOP left after what a kernel provably skips
-    contraction_flops: int | None = 0  # FLOP of multiply-accumulates over a shared index, by convention
-    transcendentals: int = 0     # evaluations of exp, log, tanh, …; each is one of `flops`
-    bytes_read: int              # B, each distinct element once
-    bytes_written: int           # B
-    footprint: int               # B, distinct bytes touched
-    mode: str                    # compute mode: "fp32", "tf32", "bf16", …; "int64" for integer work
-    shapes: tuple[tuple[tuple[int, ...], ...], ...]  # (shapes of the input tensors, shapes of the output tensors)
-    rule: str | None             # the rule that gave the FLOPs; None: uncounted
-    payload: int = 0             # B that a collective sends from this rank's buffer
-    group_size: int = 1          # ranks that take part in a collective; 1: none
-    note: str = ""               # what the count assumes
+
+    kind: str  # "convolution", "matmul", "attention", "norm", "elementwise", "view", …; "unknown"
+    flops: int | None  # FLOP by convention; None: there is no rule
+    executed_flops: int | None  # FLOP left after what a kernel provably skips
+    contraction_flops: int | None = (
+        0  # FLOP of multiply-accumulates over a shared index, by convention
+    )
+    transcendentals: int = 0  # evaluations of exp, log, tanh, …; each is one of `flops`
+    bytes_read: int  # B, each distinct element once
+    bytes_written: int  # B
+    footprint: int  # B, distinct bytes touched
+    mode: str  # compute mode: "fp32", "tf32", "bf16", …; "int64" for integer work
+    shapes: tuple[
+        tuple[tuple[int, ...], ...], ...
+    ]  # (shapes of the input tensors, shapes of the output tensors)
+    rule: str | None  # the rule that gave the FLOPs; None: uncounted
+    payload: int = 0  # B that a collective sends from this rank's buffer
+    group_size: int = 1  # ranks that take part in a collective; 1: none
+    note: str = ""  # what the count assumes
 
     @property
     def bytes(self) -> int:  # B
@@ -57,63 +67,92 @@ class Cost:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Op(Cost):
     "One operation of a program: what it costs and which module ran it."
-    name: str               # "aten.convolution", "jax.dot_general"
-    module: str             # path of the module that ran it; "" is the model itself
-    type: str               # class of that module; "" in a plain function
-    leaf: bool              # whether that module has no submodules
-    call: int               # index of the module's call, from 0
-    phase: str = "forward"  # "forward", "backward", "recompute" (forward again, for the backward), "optimizer"
-    times: int = 1          # executions that FLOPs and bytes add up, in a loop; `footprint` and `shapes` are of one
-    fused: tuple["Op", ...] = ()  # operations that a compiler made one kernel of: their FLOPs, its own bytes
+
+    name: str  # "aten.convolution", "jax.dot_general"
+    module: str  # path of the module that ran it; "" is the model itself
+    type: str  # class of that module; "" in a plain function
+    leaf: bool  # whether that module has no submodules
+    call: int  # index of the module's call, from 0
+    # "forward", "backward", "recompute" (forward again, for the backward), "optimizer"
+    phase: str = "forward"
+    times: int = (
+        1  # executions that FLOPs and bytes add up, in a loop; `footprint` and `shapes` are of one
+    )
+    fused: tuple[
+        "Op", ...
+    ] = ()  # operations that a compiler made one kernel of: their FLOPs, its own bytes
 
     @property
     def point(self) -> str:
-        "The name it is shown under: its module if that is a leaf, else the operation within its module."
-        if self.leaf: return self.module or self.type
+        """The name it is shown under: its module if that is a leaf, else the operation within its
+        module."""
+        if self.leaf:
+            return self.module or self.type
         short = f"{self.kind}s" if self.kind in FREE else self.name.rpartition(".")[2]
         return f"{self.module}.{short}" if self.module else short
 
     @property
     def unfused_bytes(self) -> int:  # B
-        "Bytes of its operations one by one, as they would move without fusion; of a single one its own."
+        """Bytes of its operations one by one, as they would move without fusion; of a single one
+        its own."""
         return sum(op.bytes for op in self.fused) if self.fused else self.bytes
 
 # %% ../../nbs/analysis/work/op.ipynb #39572d12
 def modes_of(
     ops: "Iterable[Op]",  # of a program
 ) -> list[str]:
-    "Compute modes that have FLOPs, those of most contraction work first: a roof for the program needs these."
+    """Compute modes that have FLOPs, those of most contraction work first: a roof for the program
+    needs these."""
     work: Counter = Counter()
     for op in ops:
-        if op.flops: work[computed_as(op.mode)] += op.flops + 1e6 * (op.contraction_flops or 0)
+        if op.flops:
+            work[computed_as(op.mode)] += op.flops + 1e6 * (op.contraction_flops or 0)
     return [mode for mode, _ in work.most_common()]
 
 
 def judged_in(
     ops: "Iterable[Op]",  # of a program
-    mode: str | None,     # compute mode, "bf16"; None: as they are
+    mode: str | None,  # compute mode, "bf16"; None: as they are
 ) -> "list[Op]":
-    "The operations with floating-point arithmetic in another mode, and the bytes of their own formats."
+    """The operations with floating-point arithmetic in another mode, and the bytes of their own
+    formats."""
+
     def judged(op):
-        if not mode or not op.flops or "int" in op.mode: return op
+        if not mode or not op.flops or "int" in op.mode:
+            return op
         return replace(op, mode=mode, fused=tuple(map(judged, op.fused)))
+
     return [*map(judged, ops)]
 
 
-RANGED = ("flops", "contraction_flops", "transcendentals", "bytes")  # quantities that have a range over branches
+RANGED = (
+    "flops",
+    "contraction_flops",
+    "transcendentals",
+    "bytes",
+)  # quantities that have a range over branches
 _SUMMED = ("flops", "contraction_flops", "transcendentals", "bytes", "payload")
 
 
 @dataclass(frozen=True)
 class Trace:
     "The work of one call: its operations, in the order in which they were dispatched."
-    ops: list[Op]                    # in the order of dispatch; a loop's body once
-    name: str                        # of the model
-    notes: tuple[str, ...] = ()      # what was assumed
-    external_bytes: int | None = None  # B, the program's inputs and outputs: traffic if all were fused; None: unknown
-    unknown_trips: tuple[str, ...] = ()  # loops counted with a single trip, since nobody knows how many they make
-    fewer: dict[str, int] = field(default_factory=dict)  # FLOP or B, by name: how far the least branches fall short
-    more: dict[str, int] = field(default_factory=dict)   # FLOP or B, by name: how far the most exceed those listed
+
+    ops: list[Op]  # in the order of dispatch; a loop's body once
+    name: str  # of the model
+    notes: tuple[str, ...] = ()  # what was assumed
+    external_bytes: int | None = (
+        None  # B, the program's inputs and outputs: traffic if all were fused; None: unknown
+    )
+    unknown_trips: tuple[
+        str, ...
+    ] = ()  # loops counted with a single trip, since nobody knows how many they make
+    fewer: dict[str, int] = field(
+        default_factory=dict
+    )  # FLOP or B, by name: how far the least branches fall short
+    more: dict[str, int] = field(
+        default_factory=dict
+    )  # FLOP or B, by name: how far the most exceed those listed
     parameters: int | None = None  # how many the module that was traced has; None: it is none
     held_bytes: int | None = None  # B of its parameters, buffers and arguments; None: not told
 
@@ -121,8 +160,9 @@ class Trace:
     def uncounted(self) -> dict[str, int]:
         "Operations without a cost rule, and how often each occurs; totals leave their FLOPs out."
         tally: dict[str, int] = {}
-        for op in (part for whole in self.ops for part in (whole.fused or (whole,))):
-            if not op.counted: tally[op.name] = tally.get(op.name, 0) + op.times
+        for op in (part for whole in self.ops for part in whole.fused or (whole,)):
+            if not op.counted:
+                tally[op.name] = tally.get(op.name, 0) + op.times
         return tally
 
     @property
@@ -133,9 +173,10 @@ class Trace:
     def span(
         self,
         quantity: str = "flops",  # or "contraction_flops", "transcendentals", "bytes"
-    ) -> tuple[int, int]:         # FLOP, B or a count, as the quantity is
+    ) -> tuple[int, int]:  # FLOP, B or a count, as the quantity is
         "The least and the most that the program's branches may come to; equal where it has none."
-        if quantity not in RANGED: raise InputError(f"There is a range of {', '.join(RANGED)}, not of {quantity!r}.")
+        if quantity not in RANGED:
+            raise InputError(f"There is a range of {', '.join(RANGED)}, not of {quantity!r}.")
         listed = getattr(self, quantity)
         return listed - self.fewer.get(quantity, 0), listed + self.more.get(quantity, 0)
 
@@ -151,7 +192,8 @@ class Trace:
 
     @property
     def contraction_flops(self) -> int:  # FLOP
-        "FLOPs of matrix products, convolutions and attention, and of the gate matrices of recurrent cells."
+        """FLOPs of matrix products, convolutions and attention, and of the gate matrices of
+        recurrent cells."""
         return sum(op.contraction_flops or 0 for op in self.ops)
 
     @property
@@ -173,12 +215,15 @@ class Trace:
         sums: dict[str, dict] = {}
         for op in self.ops:
             s = sums.setdefault(key(op), {"ops": 0, **dict.fromkeys(_SUMMED, 0), "uncounted": 0})
-            s["ops"] += op.times; s["uncounted"] += not op.counted
-            for name in _SUMMED: s[name] += getattr(op, name) or 0
+            s["ops"] += op.times
+            s["uncounted"] += not op.counted
+            for name in _SUMMED:
+                s[name] += getattr(op, name) or 0
         return sums
 
     def by_module(self) -> dict[str, dict[str, Any]]:
-        "Operations, FLOPs, bytes and uncounted operations of each module, by path, without its submodules'."
+        """Operations, FLOPs, bytes and uncounted operations of each module, by path, without its
+        submodules'."""
         return self._sums(lambda op: op.module)
 
     def by_kind(self) -> dict[str, dict[str, Any]]:
@@ -191,10 +236,17 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
-        return {"name": self.name, "notes": list(self.notes), "uncounted": self.uncounted,
-                "unknown_trips": list(self.unknown_trips), "external_bytes": self.external_bytes,
-                "parameters": self.parameters, "held_bytes": self.held_bytes,
-                "flops_range": list(self.flops_range), "ops": [asdict(op) for op in self.ops]}
+        return {
+            "name": self.name,
+            "notes": list(self.notes),
+            "uncounted": self.uncounted,
+            "unknown_trips": list(self.unknown_trips),
+            "external_bytes": self.external_bytes,
+            "parameters": self.parameters,
+            "held_bytes": self.held_bytes,
+            "flops_range": list(self.flops_range),
+            "ops": [asdict(op) for op in self.ops],
+        }
 
     def to_json(self) -> str:
         "The same as a JSON text."
@@ -210,13 +262,21 @@ class Trace:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        "What a reader of the totals needs to know: operations left out, loops and branches not settled, notes."
+        """What a reader of the totals needs to know: operations left out, loops and branches not
+        settled, notes."""
         said = []
-        if self.uncounted: said.append("uncounted: " + ", ".join(f"{k} ({n}×)" for k, n in self.uncounted.items()))
-        if self.unknown_trips: said.append("one trip of each counted, trips unknown: " + ", ".join(self.unknown_trips))
+        if self.uncounted:
+            said.append("uncounted: " + ", ".join(f"{k} ({n}×)" for k, n in self.uncounted.items()))
+        if self.unknown_trips:
+            said.append("one trip of each counted, trips unknown: " + ", ".join(self.unknown_trips))
         if self.fewer or self.more:
-            spans = [tuple(si(n, unit) for n in self.span(q)) for q, unit in (("flops", "FLOP"), ("bytes", "B"))]
-            said.append("depends on branches: " + ", ".join(f"{least} to {most}" for least, most in spans))
+            spans = [
+                tuple(si(n, unit) for n in self.span(q))
+                for q, unit in (("flops", "FLOP"), ("bytes", "B"))
+            ]
+            said.append(
+                "depends on branches: " + ", ".join(f"{least} to {most}" for least, most in spans)
+            )
         return (*said, *self.notes)
 
     def _repr_html_(self) -> str:
@@ -225,18 +285,29 @@ class Trace:
         phases = len(self.by_phase()) > 1
         rows = []
         for (phase, kind), s in self._sums(lambda op: (op.phase, op.kind)).items():
-            units = {"ops": "", "flops": "FLOP", "contraction_flops": "FLOP", "bytes": "B", "payload": "B"}
+            units = {
+                "ops": "",
+                "flops": "FLOP",
+                "contraction_flops": "FLOP",
+                "bytes": "B",
+                "payload": "B",
+            }
             figures = {k: si(n, units.get(k, "")).strip() if n else "" for k, n in s.items()}
             rows.append({"phase": phase, "kind": kind} | figures)
-        table = pd.DataFrame(rows).rename(columns={"flops": "work", "contraction_flops": "of it contractions"})
+        table = pd.DataFrame(rows).rename(
+            columns={"flops": "work", "contraction_flops": "of it contractions"}
+        )
         empty = [c for c in table if not table[c].any()]  # no column of nothing
         table = table.drop(columns=[*empty, *([] if phases else ["phase"])], errors="ignore")
         return f"<p>{escape(repr(self))}</p>{table.to_html(index=False)}"  # pandas escapes
 
     def __repr__(self) -> str:
-        head = (f"{self.name}: {sum(op.times for op in self.ops)} ops, {si(self.flops, 'FLOP')}, of which contractions "
-                f"{si(self.contraction_flops, 'FLOP')}, {si(self.bytes, 'B')}")
-        if self.external_bytes is not None: head += f" ({si(self.external_bytes, 'B')} if all were fused)"
+        head = (
+            f"{self.name}: {sum(op.times for op in self.ops)} ops, {si(self.flops, 'FLOP')}, of"
+            f" which contractions {si(self.contraction_flops, 'FLOP')}, {si(self.bytes, 'B')}"
+        )
+        if self.external_bytes is not None:
+            head += f" ({si(self.external_bytes, 'B')} if all were fused)"
         return f"Trace({'; '.join((head, *self.caveats))})"
 
 # %% ../../nbs/analysis/work/op.ipynb #e72135ab
@@ -248,35 +319,57 @@ _SHARES = {  # part of the payload that goes over the wire, by how many ranks th
     "reduce_scatter": lambda n: (n - 1) / n,
     "all_gather": lambda n: n - 1,
     "all_to_all": lambda n: (n - 1) / n,
-    "broadcast": lambda n: 1, "reduce": lambda n: 1, "send": lambda n: 1,
+    "broadcast": lambda n: 1,
+    "reduce": lambda n: 1,
+    "send": lambda n: 1,
 }
 _NAMES = {
-    "allreduce": "all_reduce", "allreduce_coalesced": "all_reduce", "allgather": "all_gather",
-    "allgather_base": "all_gather", "allgather_coalesced": "all_gather", "all_gather_into_tensor": "all_gather",
-    "all_gather_into_tensor_out": "all_gather", "allgather_into_tensor_coalesced": "all_gather",
-    "reduce_scatter_base": "reduce_scatter", "reduce_scatter_tensor": "reduce_scatter",
-    "reduce_scatter_tensor_coalesced": "reduce_scatter", "alltoall": "all_to_all", "alltoall_base": "all_to_all",
-    "all_to_all_single": "all_to_all", "shard_dim_alltoall": "all_to_all",
+    "allreduce": "all_reduce",
+    "allreduce_coalesced": "all_reduce",
+    "allgather": "all_gather",
+    "allgather_base": "all_gather",
+    "allgather_coalesced": "all_gather",
+    "all_gather_into_tensor": "all_gather",
+    "all_gather_into_tensor_out": "all_gather",
+    "allgather_into_tensor_coalesced": "all_gather",
+    "reduce_scatter_base": "reduce_scatter",
+    "reduce_scatter_tensor": "reduce_scatter",
+    "reduce_scatter_tensor_coalesced": "reduce_scatter",
+    "alltoall": "all_to_all",
+    "alltoall_base": "all_to_all",
+    "all_to_all_single": "all_to_all",
+    "shard_dim_alltoall": "all_to_all",
     # JAX's
-    **dict.fromkeys(("psum", "psum2", "psum_invariant", "pmax", "pmin", "unreduced_psum"), "all_reduce"),
-    "unreduced_reduce_scatter": "reduce_scatter", "all_gather_invariant": "all_gather", "ppermute": "send",
+    **dict.fromkeys(
+        ("psum", "psum2", "psum_invariant", "pmax", "pmin", "unreduced_psum"), "all_reduce"
+    ),
+    "unreduced_reduce_scatter": "reduce_scatter",
+    "all_gather_invariant": "all_gather",
+    "ppermute": "send",
 }
 
 
 def collective_of(
-    name: str,  # of an operation: "c10d.allreduce_", "_c10d_functional::all_gather_into_tensor", "jax.psum"
+    # of an operation: "c10d.allreduce_", "_c10d_functional::all_gather_into_tensor", "jax.psum"
+    name: str,
 ) -> str | None:
-    "Which collective an operation is, by its plain name: `all_reduce`, `all_gather`, …; None for others."
+    """Which collective an operation is, by its plain name: `all_reduce`, `all_gather`, …; None for
+    others."""
     short = name.replace("::", ".").rpartition(".")[2].strip("_").removesuffix("_start")
-    found = _NAMES.get(short) or _NAMES.get(short.removesuffix("_coalesced"), short.removesuffix("_coalesced"))
-    return found if found in _SHARES else "receive" if found in ("recv", "recv_any_source") else None
+    found = _NAMES.get(short) or _NAMES.get(
+        short.removesuffix("_coalesced"), short.removesuffix("_coalesced")
+    )
+    return (
+        found if found in _SHARES else "receive" if found in ("recv", "recv_any_source") else None
+    )
 
 
 def wire_bytes(
-    collective: str,  # "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce" or "send"
-    payload: float,   # bytes of this rank's own buffer
+    # "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce" or "send"
+    collective: str,
+    payload: float,  # bytes of this rank's own buffer
     group_size: int,  # ranks that take part, from 1
-) -> float:           # bytes
+) -> float:  # bytes
     "What each rank moves over the wire."
     return _SHARES[collective](group_size) * payload
 
@@ -286,13 +379,24 @@ def link_bytes(
 ) -> float | None:  # bytes; None: not a collective, or one of which it is not known
     "What this rank moves over its link for an operation."
     collective = collective_of(op.name) if op.kind == "comm" else None
-    if collective is None or op.group_size < 1: return None
-    return op.bytes_written if collective == "receive" else wire_bytes(collective, op.payload, op.group_size)
+    if collective is None or op.group_size < 1:
+        return None
+    return (
+        op.bytes_written
+        if collective == "receive"
+        else wire_bytes(collective, op.payload, op.group_size)
+    )
 
 # %% ../../nbs/analysis/work/op.ipynb #50554b48
 class Inputs(NamedTuple):
     "What was recorded of an operator's arguments, one entry an argument in each field."
-    dims: tuple              # shape of a tensor; of a list of tensors a tuple of shapes; () also where nothing is known
-    types: tuple[str, ...]   # "float", "c10::Half", "Scalar", "ScalarList", "TensorList"; "" where nothing is known
-    strides: tuple           # like `dims`, in elements
-    concrete: tuple[str, ...]  # numbers and lists of them as text: "1", "[2, 2]"; "" for all else; () if not recorded
+
+    # shape of a tensor; of a list of tensors a tuple of shapes; () also where nothing is known
+    dims: tuple
+    types: tuple[
+        str, ...
+    ]  # "float", "c10::Half", "Scalar", "ScalarList", "TensorList"; "" where nothing is known
+    strides: tuple  # like `dims`, in elements
+    concrete: tuple[
+        str, ...
+    ]  # numbers and lists of them as text: "1", "[2, 2]"; "" for all else; () if not recorded

@@ -29,23 +29,33 @@ from .scope import Scope
 def differentiable(
     out: object,  # what a model returned
 ) -> list[torch.Tensor]:
-    "What a training step would start its backward from: the loss, where the output names one, else all of it."
+    """What a training step would start its backward from: the loss, where the output names one,
+    else all of it."""
     loss = out.get("loss") if isinstance(out, Mapping) else getattr(out, "loss", None)
-    if isinstance(loss, torch.Tensor) and loss.requires_grad: return [loss]
-    return [t for t in tensors_in(out) if t.requires_grad and (t.is_floating_point() or t.is_complex())]
+    if isinstance(loss, torch.Tensor) and loss.requires_grad:
+        return [loss]
+    return [
+        t for t in tensors_in(out) if t.requires_grad and (t.is_floating_point() or t.is_complex())
+    ]
 
 
 def made_optimizer(
-    given: object,    # an optimizer, or a function that makes one of a list of parameters
+    given: object,  # an optimizer, or a function that makes one of a list of parameters
     program: object,  # the module whose parameters it works on
 ) -> torch.optim.Optimizer:
-    "The optimizer itself, or the one that the function makes; raises `InputError` for anything else."
-    if isinstance(given, torch.optim.Optimizer): return given
+    """The optimizer itself, or the one that the function makes; raises `InputError` for anything
+    else."""
+    if isinstance(given, torch.optim.Optimizer):
+        return given
     if not callable(given) or not isinstance(program, torch.nn.Module):
-        raise InputError("optimizer is a torch.optim.Optimizer, or a function from a module's parameters to one.")
+        raise InputError(
+            "optimizer is a torch.optim.Optimizer, or a function from a module's parameters to one."
+        )
     made = given([p for p in program.parameters() if p.requires_grad])
     if not isinstance(made, torch.optim.Optimizer):
-        raise InputError(f"optimizer returned a {type(made).__name__}, not a torch.optim.Optimizer.")
+        raise InputError(
+            f"optimizer returned a {type(made).__name__}, not a torch.optim.Optimizer."
+        )
     return made
 
 # %% ../../nbs/analysis/work/program.ipynb #ec96842b
@@ -53,24 +63,30 @@ def call_arguments(
     sample: object,  # a tensor, a tuple of positional arguments, or a dict of keyword arguments
 ) -> tuple[tuple, dict]:
     "Positional and keyword arguments of the call that `sample` stands for."
-    if isinstance(sample, tuple): return sample, {}
-    if isinstance(sample, Mapping): return (), dict(sample)  # also what Hugging Face's tokenizers return
-    if isinstance(sample, torch.Tensor): return (sample,), {}
+    if isinstance(sample, tuple):
+        return sample, {}
+    if isinstance(sample, Mapping):
+        return (), dict(sample)  # also what Hugging Face's tokenizers return
+    if isinstance(sample, torch.Tensor):
+        return (sample,), {}
     raise InputError(
-        f"sample must be a tensor, a tuple of arguments or a dict of arguments, not {type(sample).__name__}.")
+        "sample must be a tensor, a tuple of arguments or a dict of arguments, not"
+        f" {type(sample).__name__}."
+    )
 
 
 def model_name(
     model: object,  # a module or another callable
 ) -> str:
     "The class of a module, the name of a function."
-    if isinstance(model, torch.nn.Module): return getattr(model, "original_name", None) or type(model).__name__
+    if isinstance(model, torch.nn.Module):
+        return getattr(model, "original_name", None) or type(model).__name__
     return one_line(getattr(model, "__name__", None) or type(model).__name__)
 
 
 def device_of(
     model: object,  # a module or another callable
-    args: object,   # its arguments
+    args: object,  # its arguments
 ) -> torch.device:
     "Where the model lives; for a plain function, where its arguments do."
     tensors = [*model.parameters(), *model.buffers()] if isinstance(model, torch.nn.Module) else []
@@ -78,59 +94,89 @@ def device_of(
 
 
 def describe(
-    args: tuple,   # positional arguments
+    args: tuple,  # positional arguments
     kwargs: dict,  # keyword arguments
-) -> str:          # "1×3×224×224 float32, 8 int64"
+) -> str:  # "1×3×224×224 float32, 8 int64"
     "Shapes and formats of the tensors in a call's arguments."
+
     def one(t):
         shape = "×".join(map(str, packed_shape(t))) or "scalar"
         return f"{'nested ' * t.is_nested}{shape} {str(t.dtype).rpartition('.')[2]}"
+
     return ", ".join(map(one, tensors_in((args, kwargs)))) or "no tensors"
 
 
 def check_call(
     model: object,  # what is to be called
-    args: tuple,    # positional arguments
-    kwargs: dict,   # keyword arguments
+    args: tuple,  # positional arguments
+    kwargs: dict,  # keyword arguments
 ) -> None:
-    "Raise `InputError` if the arguments do not fit the signature, or are of a kind that cannot be counted."
-    if not callable(model): raise InputError(f"The model must be callable, which {type(model).__name__} is not.")
-    if isinstance(model, torch.nn.Module) and any(map(is_lazy, (*model.parameters(), *model.buffers()))):
-        raise InputError(f"{model_name(model)} has lazy modules, whose sizes are not known yet: call it once first.")
-    own = isinstance(model, torch.nn.Module) and type(model).__call__ is not torch.nn.Module.__call__
-    if own or getattr(model, "_forward_pre_hooks", None): return  # it may be called with other arguments than `forward`
-    try: signature = inspect.signature(model.forward if isinstance(model, torch.nn.Module) else model)
-    except (TypeError, ValueError): return  # a builtin that does not tell its signature
-    try: signature.bind(*args, **kwargs)
+    """Raise `InputError` if the arguments do not fit the signature, or are of a kind that cannot be
+    counted."""
+    if not callable(model):
+        raise InputError(f"The model must be callable, which {type(model).__name__} is not.")
+    if isinstance(model, torch.nn.Module) and any(
+        map(is_lazy, (*model.parameters(), *model.buffers()))
+    ):
+        raise InputError(
+            f"{model_name(model)} has lazy modules, whose sizes are not known yet: call it once"
+            " first."
+        )
+    own = (
+        isinstance(model, torch.nn.Module) and type(model).__call__ is not torch.nn.Module.__call__
+    )
+    if own or getattr(model, "_forward_pre_hooks", None):
+        return  # it may be called with other arguments than `forward`
+    try:
+        signature = inspect.signature(
+            model.forward if isinstance(model, torch.nn.Module) else model
+        )
+    except (TypeError, ValueError):
+        return  # a builtin that does not tell its signature
+    try:
+        signature.bind(*args, **kwargs)
     except TypeError as e:
-        raise InputError(f"{model_name(model)} takes {signature}, which does not fit {len(args)} positional and "
-                         f"{len(kwargs)} keyword arguments: {one_line(e)}.") from None
+        raise InputError(
+            f"{model_name(model)} takes {signature}, which does not fit {len(args)} positional and "
+            f"{len(kwargs)} keyword arguments: {one_line(e)}."
+        ) from None
 
 
 @contextmanager
 def model_errors(
     model: object,  # what is being called
-    scope: Scope,   # knows which module an exception came out of
-    args: tuple,    # positional arguments, for the message
-    kwargs: dict,   # keyword arguments, for the message
+    scope: Scope,  # knows which module an exception came out of
+    args: tuple,  # positional arguments, for the message
+    kwargs: dict,  # keyword arguments, for the message
 ) -> Iterator[None]:
     "What the model raises becomes a `ModelError` that names the module it came from."
-    try: yield
-    except (FasterroofError, KeyboardInterrupt): raise
+    try:
+        yield
+    except (FasterroofError, KeyboardInterrupt):
+        raise
     except (Exception, SystemExit) as e:
         where = scope.failed
-        place = f" in {where.module or 'the model'} ({where.type})" if where and where.module else ""
+        place = (
+            f" in {where.module or 'the model'} ({where.type})" if where and where.module else ""
+        )
         message = one_line(str(e).strip().partition("\n")[0]).rstrip(".")
-        raise ModelError(f"{model_name(model)}, given {describe(args, kwargs)}, "
-                         f"raised {type(e).__name__}{place}: {message}.") from e
+        raise ModelError(
+            f"{model_name(model)}, given {describe(args, kwargs)}, "
+            f"raised {type(e).__name__}{place}: {message}."
+        ) from e
 
 # %% ../../nbs/analysis/work/program.ipynb #e147df47
 def original(
     model: object,  # any callable
 ) -> object:
     "The program behind `torch.compile(program)`; anything else is itself."
-    if getattr(model, "_torchdynamo_disable", False): return model  # kept from being compiled
-    return getattr(model, "_orig_mod", None) or getattr(model, "_torchdynamo_orig_callable", None) or model
+    if getattr(model, "_torchdynamo_disable", False):
+        return model  # kept from being compiled
+    return (
+        getattr(model, "_orig_mod", None)
+        or getattr(model, "_torchdynamo_orig_callable", None)
+        or model
+    )
 
 
 def is_compiled(
@@ -138,7 +184,10 @@ def is_compiled(
 ) -> bool:
     "Whether torch.compile has a hand in it or in one of its modules, also by `module.compile()`."
     modules = model.modules() if isinstance(model, torch.nn.Module) else ()
-    return any(original(m) is not m or getattr(m, "_compiled_call_impl", None) is not None for m in (model, *modules))
+    return any(
+        original(m) is not m or getattr(m, "_compiled_call_impl", None) is not None
+        for m in (model, *modules)
+    )
 
 
 def is_scripted(
@@ -150,24 +199,38 @@ def is_scripted(
     return any(isinstance(m, scripted) for m in (model, *modules))
 
 
-_PAST_DISPATCHER = ("mkldnn_", "MKLDNN", "oneDNNFusionGroup", "TensorExprGroup", "FusionGroup", "CudaFusionGroup")
+_PAST_DISPATCHER = (
+    "mkldnn_",
+    "MKLDNN",
+    "oneDNNFusionGroup",
+    "TensorExprGroup",
+    "FusionGroup",
+    "CudaFusionGroup",
+)
 
 
 def undispatched(
     objects: Iterable,  # from `reachable`
-) -> list[str]:         # "prim.mkldnn_convolution", one for each place in a graph
-    "Return the kernels that TorchScript's interpreter runs past torch's dispatcher, where nothing sees them."
-    scripts = [x for x in objects if isinstance(x, (torch.jit.ScriptModule, torch.jit.ScriptFunction))]
-    inner = {id(part) for x in scripts if isinstance(x, torch.jit.ScriptModule) for part in x.children()}
+) -> list[str]:  # "prim.mkldnn_convolution", one for each place in a graph
+    """Return the kernels that TorchScript's interpreter runs past torch's dispatcher, where nothing
+    sees them."""
+    scripts = [
+        x for x in objects if isinstance(x, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
+    ]
+    inner = {
+        id(part) for x in scripts if isinstance(x, torch.jit.ScriptModule) for part in x.children()
+    }
     kinds = []
     for x in scripts:
-        if id(x) in inner or not hasattr(x, "inlined_graph"): continue
+        if id(x) in inner or not hasattr(x, "inlined_graph"):
+            continue
         blocks = [x.inlined_graph]
         while blocks:
             for node in blocks.pop().nodes():
                 blocks += node.blocks()
                 kind = node.kind()
-                if kind.removeprefix("prim::").startswith(_PAST_DISPATCHER): kinds.append(kind.replace("::", "."))
+                if kind.removeprefix("prim::").startswith(_PAST_DISPATCHER):
+                    kinds.append(kind.replace("::", "."))
     return kinds
 
 
@@ -176,40 +239,55 @@ def program_notes(
 ) -> tuple[str, ...]:
     "What a reader needs to know of how `model` was made."
     notes = []
-    if is_compiled(model): notes.append("compiled by torch.compile; the original program was counted")
+    if is_compiled(model):
+        notes.append("compiled by torch.compile; the original program was counted")
     if is_scripted(model):
-        notes.append("TorchScript; its operations were counted as its interpreter ran them, "
-                     "without the names of its submodules")
+        notes.append(
+            "TorchScript; its operations were counted as its interpreter ran them, "
+            "without the names of its submodules"
+        )
     return tuple(notes)
 
 
 def is_jax(
     x: object,  # anything
 ) -> bool:
-    "Whether `x` is a JAX array, `ShapeDtypeStruct` or jitted function, found out without importing JAX."
+    """Whether `x` is a JAX array, `ShapeDtypeStruct` or jitted function, found out without
+    importing JAX."""
     jax = sys.modules.get("jax")
-    if jax is None or not hasattr(jax, "ShapeDtypeStruct"): return False
-    return isinstance(x, (jax.Array, jax.ShapeDtypeStruct)) or (callable(x) and type(x).__name__ == "PjitFunction")
+    if jax is None or not hasattr(jax, "ShapeDtypeStruct"):
+        return False
+    return isinstance(x, (jax.Array, jax.ShapeDtypeStruct)) or (
+        callable(x) and type(x).__name__ == "PjitFunction"
+    )
 
 
 def speaks_jax(
     model: object,  # a callable
     given: object,  # its arguments
 ) -> bool:
-    "Whether a call is JAX's: by its arguments, or by what the callable holds, closes over or names."
-    if "jax" not in sys.modules or isinstance(model, torch.nn.Module): return False
-    if any(True for _ in tensors_in(given)): return False
-    if any(map(is_jax, sys.modules["jax"].tree_util.tree_leaves(given))): return True
+    """Whether a call is JAX's: by its arguments, or by what the callable holds, closes over or
+    names."""
+    if "jax" not in sys.modules or isinstance(model, torch.nn.Module):
+        return False
+    if any(True for _ in tensors_in(given)):
+        return False
+    if any(map(is_jax, sys.modules["jax"].tree_util.tree_leaves(given))):
+        return True
     return any(is_jax(x) or _names_jax(x) for x in reachable(model))
 
 
 def _names_jax(x: object) -> bool:
     "Whether it is a function of JAX's own, or one that names one of JAX's modules."
     code = getattr(x, "__code__", None)
-    if code is None: return False
-    if (getattr(x, "__module__", None) or "").partition(".")[0] == "jax": return True
+    if code is None:
+        return False
+    if (getattr(x, "__module__", None) or "").partition(".")[0] == "jax":
+        return True
     named = (x.__globals__.get(name) for name in code.co_names)
-    return any(getattr(m, "__name__", "").partition(".")[0] == "jax" for m in named if inspect.ismodule(m))
+    return any(
+        getattr(m, "__name__", "").partition(".")[0] == "jax" for m in named if inspect.ismodule(m)
+    )
 
 # %% ../../nbs/analysis/work/program.ipynb #ea8c61b2
 class Program:
@@ -217,18 +295,30 @@ class Program:
 
     def __init__(
         self,
-        model: Callable,      # a module or another callable
-        args: tuple = (),     # positional arguments
+        model: Callable,  # a module or another callable
+        args: tuple = (),  # positional arguments
         kwargs: dict | None = None,  # keyword arguments
-        loss: "Callable | bool | None" = None,  # of the output; True: the output's own; None: no backward
-        optimizer: object = None,  # an optimizer, or a function that makes one of parameters; None: no step
-        as_is: bool = False,       # True: modes, gradients and devices stay as they are; False: a forward evaluates
+        # of the output; True: the output's own; None: no backward
+        loss: "Callable | bool | None" = None,
+        # an optimizer, or a function that makes one of parameters; None: no step
+        optimizer: object = None,
+        # True: modes, gradients and devices stay as they are; False: a forward evaluates
+        as_is: bool = False,
     ):
         if loss is not None and loss is not True and not callable(loss):
-            raise InputError("loss is a function of the model's output, or True for a model that returns its own, "
-                             f"not {type(loss).__name__}.")
-        if optimizer is not None and loss is None: raise InputError("An optimizer needs a loss: pass loss= as well.")
-        self.model, self.args, self.kwargs, self.loss, self.optimizer = model, args, kwargs or {}, loss, optimizer
+            raise InputError(
+                "loss is a function of the model's output, or True for a model that returns its"
+                f" own, not {type(loss).__name__}."
+            )
+        if optimizer is not None and loss is None:
+            raise InputError("An optimizer needs a loss: pass loss= as well.")
+        self.model, self.args, self.kwargs, self.loss, self.optimizer = (
+            model,
+            args,
+            kwargs or {},
+            loss,
+            optimizer,
+        )
         self.as_is = as_is
         self.guard = Guard(())  # of what `kept` puts back
 
@@ -244,87 +334,135 @@ class Program:
 
     @property
     def named(self) -> object:
-        "Whose modules' names are used: the model, or the one outermost module with parameters that a function reaches."
-        if isinstance(self.model, torch.nn.Module): return original(self.model)
+        """Whose modules' names are used: the model, or the one outermost module with parameters
+        that a function reaches."""
+        if isinstance(self.model, torch.nn.Module):
+            return original(self.model)
         learning = [m for m in self.outermost if next(m.parameters(), None) is not None]
         return original(learning[0]) if len(learning) == 1 else self.model
 
     @property
     def outermost(self) -> list[torch.nn.Module]:
-        "The modules that a function reaches and that are no part of another; none for a program that is a module."
-        if isinstance(self.model, torch.nn.Module): return []
-        modules = [x for x in reachable(self.model, self.args, self.kwargs) if isinstance(x, torch.nn.Module)]
+        """The modules that a function reaches and that are no part of another; none for a program
+        that is a module."""
+        if isinstance(self.model, torch.nn.Module):
+            return []
+        modules = [
+            x
+            for x in reachable(self.model, self.args, self.kwargs)
+            if isinstance(x, torch.nn.Module)
+        ]
         inner = {id(part) for m in modules for part in m.modules() if part is not m}
         return [m for m in modules if id(m) not in inner]
 
     @property
     def compiled(self) -> bool:
         "Whether torch.compile has a hand in anything that it can reach."
-        return any(is_compiled(x) for x in reachable(self.model, self.loss, self.args, self.kwargs) if callable(x))
+        return any(
+            is_compiled(x)
+            for x in reachable(self.model, self.loss, self.args, self.kwargs)
+            if callable(x)
+        )
 
     def prepare(
         self,
         device: torch.device,  # where it is to run
     ) -> None:
-        "Bring the model and its arguments there, in the mode that is asked for; make the optimizer."
-        if self.as_is: return
+        """Bring the model and its arguments there, in the mode that is asked for; make the
+        optimizer."""
+        if self.as_is:
+            return
         if self.evaluates:
             torch.set_grad_enabled(False)
-            if isinstance(self.model, torch.nn.Module): self.model.eval()
-        if isinstance(self.model, torch.nn.Module): self.model.to(device)
+            if isinstance(self.model, torch.nn.Module):
+                self.model.eval()
+        if isinstance(self.model, torch.nn.Module):
+            self.model.to(device)
         move = (self.args, self.kwargs)
         self.args, self.kwargs = tree_map_only(torch.Tensor, lambda t: t.to(device), move)
-        if self.optimizer is not None: self.optimizer = made_optimizer(self.optimizer, self.model)
-        for p in self._learning() if self.trains else (): p.grad = None  # a step begins without gradients
+        if self.optimizer is not None:
+            self.optimizer = made_optimizer(self.optimizer, self.model)
+        for p in self._learning() if self.trains else ():
+            p.grad = None  # a step begins without gradients
 
     def _loss_of(self, out: object) -> torch.Tensor:
         if self.loss is True:
             found = differentiable(out)
             if len(found) != 1 or found[0].numel() != 1:
-                raise InputError("loss=True needs a model that returns one scalar loss: pass loss= as a function.")
+                raise InputError(
+                    "loss=True needs a model that returns one scalar loss: pass loss= as a"
+                    " function."
+                )
             return found[0]
         value = self.loss(out)
         if not isinstance(value, torch.Tensor) or value.numel() != 1:
-            told = f"shape {tuple(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
+            told = (
+                f"shape {tuple(value.shape)}"
+                if isinstance(value, torch.Tensor)
+                else type(value).__name__
+            )
             raise InputError(f"loss must return a tensor of one element, not {told}.")
         if not value.requires_grad:
-            raise InputError("There is nothing to differentiate: the loss depends on nothing that needs a gradient.")
+            raise InputError(
+                "There is nothing to differentiate: the loss depends on nothing that needs a"
+                " gradient."
+            )
         return value
 
     def __call__(
         self,
-        phase: Callable[[str], None] = lambda name: None,  # told what begins: "forward", "backward", "optimizer"
+        phase: Callable[[str], None] = lambda name: (
+            None
+        ),  # told what begins: "forward", "backward", "optimizer"
     ) -> None:
         "One step."
         phase("forward")
         out = self.model(*self.args, **self.kwargs)
-        if not self.trains: return
+        if not self.trains:
+            return
         value = self._loss_of(out)
         del out  # a training loop does not keep it through the backward
         phase("backward")
         value.backward()
         phase("optimizer")
-        if self.optimizer is not None: self.optimizer.step()
-        for p in self._learning(): p.grad = None
+        if self.optimizer is not None:
+            self.optimizer.step()
+        for p in self._learning():
+            p.grad = None
         phase("forward")
 
     def _learning(self) -> list[torch.Tensor]:
-        if self.optimizer is not None: return [p for g in self.optimizer.param_groups for p in g["params"]]
+        if self.optimizer is not None:
+            return [p for g in self.optimizer.param_groups for p in g["params"]]
         model = self.model.parameters() if isinstance(self.model, torch.nn.Module) else ()
         return [*model, *(t for t in tensors_in((self.args, self.kwargs)) if t.is_leaf)]
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Put everything that it can reach back afterwards: weights, gradients, statistics, the optimizer's state.
+        """Put everything that it can reach back afterwards: weights, gradients, statistics, the
+        optimizer's state.
 
-        Training saves every tensor beforehand. A forward pass saves buffers and arguments; of what else it writes to,
+        Training saves every tensor beforehand. A forward pass saves buffers and arguments;
+        of what else it writes to,
         `guard` tells a recorder."""
         given = tensors_in((self.args, self.kwargs))
         roots = (self.model, self.args, self.kwargs, self.loss, self.optimizer)
         with preserved(), kept(*roots, copied=given) as held:
-            if not self.evaluates: held.guard.save()
+            if not self.evaluates:
+                held.guard.save()
             self.guard = held.guard
-            versions = [(x, x._version) for x in held.objects if isinstance(x, torch.Tensor) and not x.is_inference()]
+            versions = [
+                (x, x._version)
+                for x in held.objects
+                if isinstance(x, torch.Tensor) and not x.is_inference()
+            ]
             yield
-            lost = [tuple(x.shape) for x, n in versions if x._version != n and not held.guard.has_saved(x)]
-            if lost: warnings.warn(f"Not put back: what it wrote to tensors of shapes {lost[:3]}.", stacklevel=3)
+            lost = [
+                tuple(x.shape)
+                for x, n in versions
+                if x._version != n and not held.guard.has_saved(x)
+            ]
+            if lost:
+                warnings.warn(
+                    f"Not put back: what it wrote to tensors of shapes {lost[:3]}.", stacklevel=3
+                )

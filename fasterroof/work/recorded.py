@@ -29,14 +29,34 @@ from .rules.collectives import UNKNOWN_GROUP
 
 # %% ../../nbs/analysis/work/recorded.ipynb #f9c23c6b
 _DTYPES = {
-    "float": torch.float32, "double": torch.float64, "c10::Half": torch.float16, "c10::BFloat16": torch.bfloat16,
-    "long int": torch.int64, "long": torch.int64, "long long": torch.int64, "__int64": torch.int64, "int": torch.int32,
-    "short": torch.int16, "short int": torch.int16, "signed char": torch.int8, "unsigned char": torch.uint8,
-    "bool": torch.bool, "c10::complex<float>": torch.complex64, "c10::complex<double>": torch.complex128,
+    "float": torch.float32,
+    "double": torch.float64,
+    "c10::Half": torch.float16,
+    "c10::BFloat16": torch.bfloat16,
+    "long int": torch.int64,
+    "long": torch.int64,
+    "long long": torch.int64,
+    "__int64": torch.int64,
+    "int": torch.int32,
+    "short": torch.int16,
+    "short int": torch.int16,
+    "signed char": torch.int8,
+    "unsigned char": torch.uint8,
+    "bool": torch.bool,
+    "c10::complex<float>": torch.complex64,
+    "c10::complex<double>": torch.complex128,
     "c10::complex<c10::Half>": torch.complex32,
-} | {f"c10::{name}": getattr(torch, name.lower()) for name in
-     ("Float8_e4m3fn", "Float8_e5m2", "Float8_e4m3fnuz", "Float8_e5m2fnuz") if hasattr(torch, name.lower())}
-_WRAPPED = {"double": 1.0, "long int": 1, "bool": True, "c10::complex<double>": 1j}  # what a Python number becomes
+} | {
+    f"c10::{name}": getattr(torch, name.lower())
+    for name in ("Float8_e4m3fn", "Float8_e5m2", "Float8_e4m3fnuz", "Float8_e5m2fnuz")
+    if hasattr(torch, name.lower())
+}
+_WRAPPED = {
+    "double": 1.0,
+    "long int": 1,
+    "bool": True,
+    "c10::complex<double>": 1j,
+}  # what a Python number becomes
 _MOST_PARTS = 100_000  # results of an operator that returns a list
 
 
@@ -50,17 +70,22 @@ class Unrecorded(Exception):
 
 def _scalar(text: str) -> bool | int | float:
     "A number or a truth value; raises `Unrecorded` for other text."
-    if text in ("True", "False"): return text == "True"
+    if text in ("True", "False"):
+        return text == "True"
     if len(text) <= 40:
-        if re.fullmatch(r"-?\d+", text): return int(text)
-        try: return float(text)
-        except ValueError: pass
+        if re.fullmatch(r"-?\d+", text):
+            return int(text)
+        try:
+            return float(text)
+        except ValueError:
+            pass
     raise Unrecorded(f"its argument {one_line(repr(text), 30)} is no number")
 
 
 def _value(text: str) -> object:
     "The same, or a list of them."
-    if not (text.startswith("[") and text.endswith("]")): return _scalar(text)
+    if not (text.startswith("[") and text.endswith("]")):
+        return _scalar(text)
     return [_scalar(x.strip()) for x in text[1:-1].split(",")] if text != "[]" else []
 
 # %% ../../nbs/analysis/work/recorded.ipynb #b65d6798
@@ -69,19 +94,24 @@ _LISTS = {"List[int]": (int,), "List[float]": (int, float), "List[bool]": (bool,
 
 
 def _values(inputs: Inputs) -> list:
-    "The number or list of each argument; `_MISSING` where it is not recorded, None where it is neither."
+    """The number or list of each argument; `_MISSING` where it is not recorded, None where it is
+    neither."""
     texts = inputs.concrete or ("",) * len(inputs.types)
-    return [None if kind not in ("Scalar", "ScalarList") else _value(text) if text else _MISSING
-            for text, kind in zip(texts, inputs.types, strict=True)]
+    return [
+        None if kind not in ("Scalar", "ScalarList") else _value(text) if text else _MISSING
+        for text, kind in zip(texts, inputs.types, strict=True)
+    ]
 
 
 def _bare(kind: torch.Type) -> str:
-    "The declared type of an argument that may be None, without saying so: `List[int]` of `Optional[List[int]]`."
+    """The declared type of an argument that may be None, without saying so: `List[int]` of
+    `Optional[List[int]]`."""
     return str(kind.getElementType() if str(kind).startswith("Optional[") else kind)
 
 
 def _lost(kind: torch.Type, inputs: Inputs, recorded: str, value: object) -> bool:
-    "Whether an argument may be a number or a list whose value is missing. Before torch 2.1 lists left no trace."
+    """Whether an argument may be a number or a list whose value is missing. Before torch 2.1 lists
+    left no trace."""
     return value is _MISSING or (recorded == "" and not inputs.concrete and _bare(kind) in _LISTS)
 
 
@@ -90,35 +120,55 @@ def _fits(kind: torch.Type, recorded: str, value: object) -> bool:
     wanted = str(kind)
     if wanted.startswith("Optional["):
         return recorded == "" or _fits(kind.getElementType(), recorded, value)
-    if wanted == "List[Optional[Tensor]]": return recorded in ("", "GenericList", "TensorList")
-    if wanted == "Tensor": return recorded in _DTYPES
-    if wanted == "List[Tensor]": return recorded == "TensorList"
-    if wanted in ("str", "Device", "Generator") or wanted.startswith("__torch__"): return recorded == ""
-    if wanted == "List[number]" and recorded == "": return True
+    if wanted == "List[Optional[Tensor]]":
+        return recorded in ("", "GenericList", "TensorList")
+    if wanted == "Tensor":
+        return recorded in _DTYPES
+    if wanted == "List[Tensor]":
+        return recorded == "TensorList"
+    if wanted in ("str", "Device", "Generator") or wanted.startswith("__torch__"):
+        return recorded == ""
+    if wanted == "List[number]" and recorded == "":
+        return True
     if wanted.startswith("List["):
         inner = _LISTS.get(wanted, (int, float))
-        return recorded == "ScalarList" and (value is _MISSING or all(isinstance(x, inner) for x in value))
-    inner = {"int": (int,), "bool": (bool,), "float": (int, float), "number": (int, float)}.get(wanted, ())
-    if recorded != "Scalar" or not inner: return False
-    return value is _MISSING or (isinstance(value, inner) and (wanted != "int" or not isinstance(value, bool)))
+        return recorded == "ScalarList" and (
+            value is _MISSING or all(isinstance(x, inner) for x in value)
+        )
+    inner = {"int": (int,), "bool": (bool,), "float": (int, float), "number": (int, float)}.get(
+        wanted, ()
+    )
+    if recorded != "Scalar" or not inner:
+        return False
+    return value is _MISSING or (
+        isinstance(value, inner) and (wanted != "int" or not isinstance(value, bool))
+    )
 
 
 @cache
 def overloads(
     name: str,  # "aten::add"; any text
-) -> tuple:     # of torch.ops' overloads
+) -> tuple:  # of torch.ops' overloads
     "The overloads of an operator that torch knows here; none where it knows none."
     space, _, op = name.partition("::")
-    if not re.fullmatch(r"[a-zA-Z]\w*", space) or not re.fullmatch(r"\w+", op): return ()
-    if not torch._C._jit_get_schemas_for_operator(name): return ()
+    if not re.fullmatch(r"[a-zA-Z]\w*", space) or not re.fullmatch(r"\w+", op):
+        return ()
+    if not torch._C._jit_get_schemas_for_operator(name):
+        return ()
     packet = getattr(getattr(torch.ops, space), op, None)
     found = [getattr(packet, o) for o in packet.overloads()] if hasattr(packet, "overloads") else ()
-    return tuple(f for f in found if torch._C._dispatch_has_kernel(f.name()))  # else TorchScript's own
+    return tuple(
+        f for f in found if torch._C._dispatch_has_kernel(f.name())
+    )  # else TorchScript's own
 
 
 def _outputs(func) -> list[str]:
     "Arguments that results are written to: `out`."
-    return [a.name for a in func._schema.arguments if a.kwarg_only and a.alias_info and a.alias_info.is_write]
+    return [
+        a.name
+        for a in func._schema.arguments
+        if a.kwarg_only and a.alias_info and a.alias_info.is_write
+    ]
 
 
 def _last(inputs: Inputs, n: int) -> Inputs:
@@ -127,24 +177,33 @@ def _last(inputs: Inputs, n: int) -> Inputs:
 
 
 def _overloads(name: str, inputs: Inputs) -> tuple[list[tuple], list[tuple]]:
-    "The overloads that a call fits, each with its arguments and their numbers; those that fit the last of them."
+    """The overloads that a call fits, each with its arguments and their numbers; those that fit the
+    last of them."""
     values, whole, script = _values(inputs), [], []
     for func in overloads(name):
         declared = func._schema.arguments
         n, all_ = len(declared), len(inputs.types)
-        if n > all_ or (n < all_ and (inputs.concrete or not n)): continue
-        own, known = _last(inputs, n), values[all_ - n:]
-        if all(_fits(a.type, kind, value) or (kind == "" and _lost(a.type, inputs, kind, value))
-               for a, kind, value in zip(declared, own.types, known, strict=True)):
+        if n > all_ or (n < all_ and (inputs.concrete or not n)):
+            continue
+        own, known = _last(inputs, n), values[all_ - n :]
+        if all(
+            _fits(a.type, kind, value) or (kind == "" and _lost(a.type, inputs, kind, value))
+            for a, kind, value in zip(declared, own.types, known, strict=True)
+        ):
             (whole if n == all_ else script).append((func, own, known))
-    if inputs.concrete and _MISSING not in values: whole = whole[:1]
-    if not (whole or script): raise Unrecorded(_UNFIT)
+    if inputs.concrete and _MISSING not in values:
+        whole = whole[:1]
+    if not (whole or script):
+        raise Unrecorded(_UNFIT)
     # What fits an `out` overload by its types may still be more than one call's arguments.
     return whole, [] if any(not _outputs(func) for func, _, _ in whole) else script
 
 # %% ../../nbs/analysis/work/recorded.ipynb #a5cededf
 UNLISTED = "the shapes in a list of tensors were not recorded"
-ASSUMED = "the number formats in a list of tensors are not recorded: taken from other tensors of the same shapes"
+ASSUMED = (
+    "the number formats in a list of tensors are not recorded: taken from other tensors of the same"
+    " shapes"
+)
 
 
 class Formats:
@@ -157,14 +216,17 @@ class Formats:
         self.by_shape, self.all = {}, Counter({"float": 0.5})  # where nothing is recorded
         for inputs in recorded:
             for dims, kind in zip(inputs.dims, inputs.types, strict=True):
-                if kind not in _DTYPES: continue
-                if dims: self.by_shape.setdefault(dims, Counter())[kind] += 1
-                if _DTYPES[kind].is_floating_point and dims: self.all[kind] += 1
+                if kind not in _DTYPES:
+                    continue
+                if dims:
+                    self.by_shape.setdefault(dims, Counter())[kind] += 1
+                if _DTYPES[kind].is_floating_point and dims:
+                    self.all[kind] += 1
 
     def of(
         self,
         dims: tuple[int, ...],  # a shape
-    ) -> str:                   # as it would have been recorded: "float"
+    ) -> str:  # as it would have been recorded: "float"
         "The likely number format of a tensor of this shape."
         return self.by_shape.get(dims, self.all).most_common(1)[0][0]
 
@@ -172,8 +234,16 @@ class Formats:
 class _Call:
     "An operator's arguments, made anew on one device."
 
-    def __init__(self, func, inputs: Inputs, values: list, chosen: dict, formats: Formats, device: str):
-        self.inputs, self.values, self.chosen, self.formats, self.device = inputs, values, chosen, formats, device
+    def __init__(
+        self, func, inputs: Inputs, values: list, chosen: dict, formats: Formats, device: str
+    ):
+        self.inputs, self.values, self.chosen, self.formats, self.device = (
+            inputs,
+            values,
+            chosen,
+            formats,
+            device,
+        )
         self.note = ""
         declared = func._schema.arguments
         numbers = "Scalar" in "".join(func.overloadpacket.overloads())
@@ -182,27 +252,42 @@ class _Call:
         self.kwargs = {a.name: x for x, a in zip(made, declared, strict=True) if a.kwarg_only}
 
     def tensor(self, dims: tuple, strides: tuple, recorded: str) -> torch.Tensor:
-        if len(strides) != len(dims): return torch.empty(dims, dtype=_DTYPES[recorded], device=self.device)
+        if len(strides) != len(dims):
+            return torch.empty(dims, dtype=_DTYPES[recorded], device=self.device)
         return torch.empty_strided(dims, strides, dtype=_DTYPES[recorded], device=self.device)
 
     def argument(self, declared, i: int, number: bool) -> object:
-        if i in self.chosen: return self.chosen[i]
+        if i in self.chosen:
+            return self.chosen[i]
         recorded, dims, kind = self.inputs.types[i], self.inputs.dims[i], str(declared.type)
         strides = self.inputs.strides[i] if self.inputs.strides else ()
         if recorded in _DTYPES:
-            if number and recorded in _WRAPPED and not dims: return _WRAPPED[recorded]
+            if number and recorded in _WRAPPED and not dims:
+                return _WRAPPED[recorded]
             return self.tensor(dims, strides, recorded)
         if recorded == "TensorList":
-            lists = [d for k, d in zip(self.inputs.types, self.inputs.dims, strict=True) if k == "TensorList"]
-            if not dims and any(lists): return []  # one that is too long would not be alone
-            if not dims or not all(isinstance(d, tuple) for d in dims): raise Unrecorded(UNLISTED)
+            lists = [
+                d
+                for k, d in zip(self.inputs.types, self.inputs.dims, strict=True)
+                if k == "TensorList"
+            ]
+            if not dims and any(lists):
+                return []  # one that is too long would not be alone
+            if not dims or not all(isinstance(d, tuple) for d in dims):
+                raise Unrecorded(UNLISTED)
             self.note = ASSUMED
             strides = strides if len(strides) == len(dims) else ((),) * len(dims)
-            return [self.tensor(d, s, self.formats.of(d)) for d, s in zip(dims, strides, strict=True)]
-        if recorded in ("Scalar", "ScalarList"): return self.values[i]
-        if "Device" in kind: return torch.device(self.device)
-        if kind.startswith("Optional["): return None
-        if declared.has_default_value() and "Tensor" not in kind: return declared.default_value
+            return [
+                self.tensor(d, s, self.formats.of(d)) for d, s in zip(dims, strides, strict=True)
+            ]
+        if recorded in ("Scalar", "ScalarList"):
+            return self.values[i]
+        if "Device" in kind:
+            return torch.device(self.device)
+        if kind.startswith("Optional["):
+            return None
+        if declared.has_default_value() and "Tensor" not in kind:
+            return declared.default_value
         raise Unrecorded(f"its argument {declared.name!r} was not recorded")
 
 # %% ../../nbs/analysis/work/recorded.ipynb #805964f0
@@ -224,70 +309,139 @@ def _run(func, inputs: Inputs, values: list, chosen: dict, formats: Formats) -> 
         had, has = inputs.dims[declared.index(name)], call.kwargs[name]
         if isinstance(has, torch.Tensor) and math.prod(had) and tuple(had) != tuple(has.shape):
             raise ValueError(_UNFIT)
-    return replace(known, note="; ".join(n for n in (known.note, call.note) if n)) if call.note else known
+    return (
+        replace(known, note="; ".join(n for n in (known.note, call.note) if n))
+        if call.note
+        else known
+    )
 
 # %% ../../nbs/analysis/work/recorded.ipynb #340b7f51
 SCALED = "not recorded, taken as its default"
-_DIMENSIONS = ("dim", "dim0", "dim1", "dim_a", "dim_b", "axis", "axis0", "axis1", "source", "destination")
-_NUMBERS = {"int": (0, 1, 2, 3), "float": (1.0, 0.5, 0.0), "number": (1, 2, 0.5, 0), "bool": (False, True)}
+_DIMENSIONS = (
+    "dim",
+    "dim0",
+    "dim1",
+    "dim_a",
+    "dim_b",
+    "axis",
+    "axis0",
+    "axis1",
+    "source",
+    "destination",
+)
+_NUMBERS = {
+    "int": (0, 1, 2, 3),
+    "float": (1.0, 0.5, 0.0),
+    "number": (1, 2, 0.5, 0),
+    "bool": (False, True),
+}
 
 
 def _missing(func, inputs: Inputs, values: list) -> dict[int, tuple[list, bool]]:
-    "By the position of each argument whose value is missing: values to try, and whether it can have no others."
+    """By the position of each argument whose value is missing: values to try, and whether it can
+    have no others."""
     shapes = [list(d) for d, kind in zip(inputs.dims, inputs.types, strict=True) if kind in _DTYPES]
-    shapes += [list(d) for dims in inputs.dims for d in dims if isinstance(d, tuple)]  # of lists of tensors
+    shapes += [
+        list(d) for dims in inputs.dims for d in dims if isinstance(d, tuple)
+    ]  # of lists of tensors
     most, tries = max(map(len, shapes), default=0), {}
     arguments = func._schema.arguments
-    weights = {a.name: d for a, d, k in zip(arguments, inputs.dims, inputs.types, strict=True) if k in _DTYPES}
+    weights = {
+        a.name: d
+        for a, d, k in zip(arguments, inputs.dims, inputs.types, strict=True)
+        if k in _DTYPES
+    }
     for i, a in enumerate(arguments):
-        kind, optional = _bare(a.type), values[i] is not _MISSING and str(a.type).startswith("Optional[")
-        if not _lost(a.type, inputs, inputs.types[i], values[i]): continue
+        kind, optional = (
+            _bare(a.type),
+            values[i] is not _MISSING and str(a.type).startswith("Optional["),
+        )
+        if not _lost(a.type, inputs, inputs.types[i], values[i]):
+            continue
         only = kind == "bool" or (kind == "int" and a.name in _DIMENSIONS)
-        if a.name == "normalized_shape" and "weight" in weights: own, only = [list(weights["weight"])], True
-        elif kind == "int" and only: own = range(-most - 1, most + 1)
-        elif kind in _NUMBERS: own = _NUMBERS[kind]
-        elif kind == "List[bool]": own = [list(x) for n in (2, 3) for x in product((True, False), repeat=n)]
+        if a.name == "normalized_shape" and "weight" in weights:
+            own, only = [list(weights["weight"])], True
+        elif kind == "int" and only:
+            own = range(-most - 1, most + 1)
+        elif kind in _NUMBERS:
+            own = _NUMBERS[kind]
+        elif kind == "List[bool]":
+            own = [list(x) for n in (2, 3) for x in product((True, False), repeat=n)]
         else:
             alike = [[x] * n for x in (1, 0, 2, 3) for n in range(1, 5)]
             own = [*shapes, [], [*range(most)], *([d] for d in range(most)), *alike]
         first = [a.default_value] if a.has_default_value() and a.default_value is not None else []
         own = [*first, *([None] * optional), *own]
-        tries[i] = [x for k, x in enumerate(own) if not any(x == y and type(x) is type(y) for y in own[:k])], only
+        tries[i] = (
+            [
+                x
+                for k, x in enumerate(own)
+                if not any(x == y and type(x) is type(y) for y in own[:k])
+            ],
+            only,
+        )
     return tries
 
 
 def _outcome(call: Callable[[], Cost]) -> Cost | Exception:
     "What a call costs, or why it is none."
-    try: return call()
-    except Unrecorded: raise
-    except Exception as e: return e
+    try:
+        return call()
+    except Unrecorded:
+        raise
+    except Exception as e:
+        return e
 
 
 def _tried(func, inputs: Inputs, values: list, formats: Formats) -> Cost:
-    "The cost of a call whatever its missing numbers were; raises `Unrecorded` where they decide it."
+    """The cost of a call whatever its missing numbers were; raises `Unrecorded` where they decide
+    it."""
     tries = _missing(func, inputs, values)
-    def run(chosen): return _outcome(lambda: _run(func, inputs, values, chosen, formats))
-    some = [dict(zip(tries, x, strict=True)) for x in islice(product(*(own for own, _ in tries.values())), 300)]
+
+    def run(chosen):
+        return _outcome(lambda: _run(func, inputs, values, chosen, formats))
+
+    some = [
+        dict(zip(tries, x, strict=True))
+        for x in islice(product(*(own for own, _ in tries.values())), 300)
+    ]
     ran = ((chosen, run(chosen)) for chosen in some)
     chosen, base = next(((c, x) for c, x in ran if isinstance(x, Cost)), (None, None))
     if base is None and tries:
-        raise Unrecorded(f"its argument {func._schema.arguments[next(iter(tries))].name!r} was not recorded")
-    if base is None: raise run({})
+        raise Unrecorded(
+            f"its argument {func._schema.arguments[next(iter(tries))].name!r} was not recorded"
+        )
+    if base is None:
+        raise run({})
     for i, (own, only) in tries.items():
-        others = [x for x in (run(chosen | {i: value}) for value in own if value is not chosen[i])
-                  if isinstance(x, Cost)]
+        others = [
+            x
+            for x in (run(chosen | {i: value}) for value in own if value is not chosen[i])
+            if isinstance(x, Cost)
+        ]
         free = base.kind in FREE and all(x.kind in FREE for x in others)
-        base = replace(base, shapes=((), ())) if free else _whatever(base, func._schema.arguments[i], others, only)
+        base = (
+            replace(base, shapes=((), ()))
+            if free
+            else _whatever(base, func._schema.arguments[i], others, only)
+        )
     return base
 
 
 def _whatever(base: Cost, argument, others: list[Cost], only: bool) -> Cost:
     "What a call costs whatever one of its arguments was: `others` are its costs with other values."
     name = argument.name
-    if not (others or only): raise Unrecorded(f"its argument {name!r} was not recorded")
-    if any(x.shapes != base.shapes for x in others): base = replace(base, shapes=(base.shapes[0], ()))
-    if all(replace(x, shapes=base.shapes) == base for x in others): return base
-    scales = argument.has_default_value() and str(argument.type) == "number" and not base.contraction_flops
+    if not (others or only):
+        raise Unrecorded(f"its argument {name!r} was not recorded")
+    if any(x.shapes != base.shapes for x in others):
+        base = replace(base, shapes=(base.shapes[0], ()))
+    if all(replace(x, shapes=base.shapes) == base for x in others):
+        return base
+    scales = (
+        argument.has_default_value()
+        and str(argument.type) == "number"
+        and not base.contraction_flops
+    )
     alike = {"shapes": base.shapes, "flops": base.flops, "executed_flops": base.executed_flops}
     if not scales or any(replace(x, **alike) != base for x in others):
         raise Unrecorded(f"its argument {name!r} was not recorded, and decides what it costs")
@@ -301,10 +455,13 @@ def _agreed(whole: list[tuple], script: list[tuple], formats: Formats) -> tuple:
     for calls in (whole, script):
         for func, inputs, values in [] if known else calls:
             try:
-                if func.namespace != "aten" and not has_rule(func): raise Unrecorded("it has no cost rule")
+                if func.namespace != "aten" and not has_rule(func):
+                    raise Unrecorded("it has no cost rule")
                 known.append((func, _tried(func, inputs, values, formats)))
-            except Exception as e: errors.append(e)
-    if not known: raise next((e for e in errors if isinstance(e, Unrecorded)), errors[0])
+            except Exception as e:
+                errors.append(e)
+    if not known:
+        raise next((e for e in errors if isinstance(e, Unrecorded)), errors[0])
     if len({replace(c, shapes=((), ()), rule="") for _, c in known}) > 1:
         raise Unrecorded("its arguments fit several overloads that differ in cost")
     return known[0]
@@ -312,33 +469,38 @@ def _agreed(whole: list[tuple], script: list[tuple], formats: Formats) -> tuple:
 # %% ../../nbs/analysis/work/recorded.ipynb #92632834
 class Rebuilt(NamedTuple):
     "A call that a profiler recorded."
-    func: object         # the overload; None: not known
-    cost: Cost | None    # None: it cannot be counted
-    why: str = ""        # why it cannot be counted
+
+    func: object  # the overload; None: not known
+    cost: Cost | None  # None: it cannot be counted
+    why: str = ""  # why it cannot be counted
 
 
 def rebuilt(
-    name: str,              # "aten::add"
+    name: str,  # "aten::add"
     inputs: Inputs | None,  # what was recorded of its arguments; None: nothing
-    formats: Formats,       # of the trace
+    formats: Formats,  # of the trace
 ) -> Rebuilt:
     "Which overload was called, and what that cost."
     func = None
     try:
-        if not overloads(name): raise Unrecorded(UNKNOWN)
-        if inputs is None: raise Unrecorded("its shapes were not recorded")
+        if not overloads(name):
+            raise Unrecorded(UNKNOWN)
+        if inputs is None:
+            raise Unrecorded("its shapes were not recorded")
         whole, script = _overloads(name, inputs)
         func = (whole or script)[0][0]
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             func, known = _agreed(whole, script, formats)
         return Rebuilt(func, known, "" if known.counted else "it has no cost rule")
-    except Unrecorded as e: return Rebuilt(func, None, one_line(e))
-    except Exception as e: return Rebuilt(func, None, f"calling it without data failed: {one_line(e, 100)}")
+    except Unrecorded as e:
+        return Rebuilt(func, None, one_line(e))
+    except Exception as e:
+        return Rebuilt(func, None, f"calling it without data failed: {one_line(e, 100)}")
 
 
 def is_composite(
-    name: str,    # "aten::linear"
+    name: str,  # "aten::linear"
     func: object = None,  # its overload, where known
 ) -> bool:
     "Whether an operator is only a composition of others."
@@ -358,38 +520,64 @@ def collective_cost(
     kind, group = str((more or {}).get("dtype")).lower(), (more or {}).get("Group size", 0)
     dtype = getattr(torch, {"byte": "uint8", "char": "int8"}.get(kind, kind), None)
     counts = [(more or {}).get(f"{way} msg nelems") for way in ("In", "Out")]
-    if not isinstance(name, str) or not isinstance(dtype, torch.dtype): return None
-    if not all(type(n) is int and 0 <= n < 2**62 for n in (*counts, group)): return None
+    if not isinstance(name, str) or not isinstance(dtype, torch.dtype):
+        return None
+    if not all(type(n) is int and 0 <= n < 2**62 for n in (*counts, group)):
+        return None
     sent, received = (n * dtype.itemsize for n in counts)
     reduces = "reduce" in name and (dtype.is_floating_point or dtype.is_complex) and group
     flops = counts[0] * (group - 1) // group if reduces else 0
     in_place = any(s in name.lower().replace("_", "") for s in ("allreduce", "broadcast"))
-    return Cost(kind="comm", flops=flops, executed_flops=flops, bytes_read=sent, bytes_written=received,
-                footprint=max(sent, received) if in_place else sent + received, mode=mode_name(dtype),
-                shapes=(((counts[0],),), ((counts[1],),)), rule=f"{__name__}.collective_cost", payload=sent,
-                group_size=group, note="" if group else UNKNOWN_GROUP)
+    return Cost(
+        kind="comm",
+        flops=flops,
+        executed_flops=flops,
+        bytes_read=sent,
+        bytes_written=received,
+        footprint=max(sent, received) if in_place else sent + received,
+        mode=mode_name(dtype),
+        shapes=(((counts[0],),), ((counts[1],),)),
+        rule=f"{__name__}.collective_cost",
+        payload=sent,
+        group_size=group,
+        note="" if group else UNKNOWN_GROUP,
+    )
 
 # %% ../../nbs/analysis/work/recorded.ipynb #d131e27d
-_SENT = {"allreduce_": (0, 0), "broadcast_": (0, 0), "reduce_": (0, 0), "_allgather_base_": (1, 0),
-         "_reduce_scatter_base_": (1, 0), "alltoall_base_": (1, 0)}  # which argument is sent, and which received
+_SENT = {
+    "allreduce_": (0, 0),
+    "broadcast_": (0, 0),
+    "reduce_": (0, 0),
+    "_allgather_base_": (1, 0),
+    "_reduce_scatter_base_": (1, 0),
+    "alltoall_base_": (1, 0),
+}  # which argument is sent, and which received
 
 
 def collective_record(
-    name: str,              # "c10d::allreduce_"
+    name: str,  # "c10d::allreduce_"
     inputs: Inputs | None,  # what was recorded of its arguments
-    formats: Formats,       # of the trace
+    formats: Formats,  # of the trace
 ) -> dict | None:
     "The same record made of an operator's shapes; None where they are not known."
     places = _SENT.get(name.removeprefix("c10d::")) if inputs is not None else None
-    if places is None or len(inputs.dims) <= max(places): return None
+    if places is None or len(inputs.dims) <= max(places):
+        return None
     shapes = []
     for i in places:
         dims, kind = inputs.dims[i], inputs.types[i]
-        if kind in _DTYPES: shapes.append([dims])
-        elif kind == "TensorList" and dims and all(isinstance(d, tuple) for d in dims): shapes.append(dims)
-        else: return None
+        if kind in _DTYPES:
+            shapes.append([dims])
+        elif kind == "TensorList" and dims and all(isinstance(d, tuple) for d in dims):
+            shapes.append(dims)
+        else:
+            return None
     kind = inputs.types[places[0]]
     dtype = _DTYPES[kind if kind in _DTYPES else formats.of(shapes[0][0])]
     sent, received = (sum(map(math.prod, s)) for s in shapes)
-    return {"Collective name": name.removeprefix("c10d::"), "In msg nelems": sent, "Out msg nelems": received,
-            "dtype": str(dtype).removeprefix("torch.")}
+    return {
+        "Collective name": name.removeprefix("c10d::"),
+        "In msg nelems": sent,
+        "Out msg nelems": received,
+        "dtype": str(dtype).removeprefix("torch."),
+    }

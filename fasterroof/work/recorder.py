@@ -24,7 +24,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ..core.storages import Guard
 from ..core.tensors import has_ragged, tensors_in
 from . import rules  # noqa: F401  (registers the cost rules)
-from .cost import depends_on_values, has_rule, known_costs, op_name, operator_cost, written
+from fasterroof.work.cost import (
+    depends_on_values,
+    has_rule,
+    known_costs,
+    op_name,
+    operator_cost,
+    written,
+)
 from .fakes import Fakes, recipe_of, repeated, repeats, restrided, values_on
 from .op import Cost, Op
 from .scope import Owner, Scope
@@ -49,62 +56,96 @@ class NeedsValues(Exception):
 
 
 _aten = torch.ops.aten
-_ALIKE = {_aten.mm.default, _aten.addmm.default, _aten.mv.default, _aten.addmv.default, _aten.convolution.default}
+_ALIKE = {
+    _aten.mm.default,
+    _aten.addmm.default,
+    _aten.mv.default,
+    _aten.addmv.default,
+    _aten.convolution.default,
+}
 
 
 def _refuse_mixed(func, args) -> None:
-    "Raise for a product of numbers of two formats: every device refuses it, tensors without values let it pass."
-    if func not in _ALIKE: return
+    """Raise for a product of numbers of two formats: every device refuses it, tensors without
+    values let it pass."""
+    if func not in _ALIKE:
+        return
     operands = [t for t in args[:3] if isinstance(t, torch.Tensor)]
     formats = dict.fromkeys(str(t.dtype).removeprefix("torch.") for t in operands)
     if len(formats) > 1 and all(isinstance(t, FakeTensor) or t.is_meta for t in operands):
-        raise RuntimeError(f"{func} needs operands that have the same dtype, not {' and '.join(formats)}")
+        raise RuntimeError(
+            f"{func} needs operands that have the same dtype, not {' and '.join(formats)}"
+        )
 
 
 def _flatten(values, into: list, storages: dict) -> None:
     for x in values:
         if isinstance(x, torch.Tensor):
-            if x.layout is not torch.strided or x.is_nested: raise _Unsigned
+            if x.layout is not torch.strided or x.is_nested:
+                raise _Unsigned
             # the last figure: which of the arguments share memory
-            into += (x.dtype, x.device, x.shape, x.stride(), x.storage_offset(),
-                     storages.setdefault(x.untyped_storage()._cdata, len(storages)))
-        elif type(x) is int or x is None: into.append(x)
+            into += (
+                x.dtype,
+                x.device,
+                x.shape,
+                x.stride(),
+                x.storage_offset(),
+                storages.setdefault(x.untyped_storage()._cdata, len(storages)),
+            )
+        elif type(x) is int or x is None:
+            into.append(x)
         elif isinstance(x, (list, tuple)):
             into.append(len(x))
             _flatten(x, into, storages)
-        # An optimizer's factors change with every step; only whole numbers (exponents, orders of norms) tell a cost.
-        elif type(x) is float and into[0].namespace == "aten" and not x.is_integer(): into.append(float)
-        elif isinstance(x, _PLAIN): into.append((type(x), x))  # 1, 1.0 and True are equal, and not the same
-        elif isinstance(x, torch.ScriptObject): raise _Unsigned
-        else: into.append(type(x))  # a generator: a new object at every call
+        # An optimizer's factors change with every step; only whole numbers (exponents, orders of
+        # norms) tell a cost.
+        elif type(x) is float and into[0].namespace == "aten" and not x.is_integer():
+            into.append(float)
+        elif isinstance(x, _PLAIN):
+            into.append((type(x), x))  # 1, 1.0 and True are equal, and not the same
+        elif isinstance(x, torch.ScriptObject):
+            raise _Unsigned
+        else:
+            into.append(type(x))  # a generator: a new object at every call
 
 
 def _signature(func, args: tuple, kwargs: dict, storages: dict) -> list | None:
-    "What a cost depends on; None: no telling. Flat and dull, since this runs between the operations that are timed."
+    """What a cost depends on; None: no telling. Flat and dull, since this runs between the
+    operations that are timed."""
     into = [func]
     try:
         _flatten(args, into, storages)
         if kwargs:
             into += kwargs
             _flatten(kwargs.values(), into, storages)
-    except _Unsigned: return None
+    except _Unsigned:
+        return None
     return into
 
 
-# there are no fake tensors of the strided nested layout; whether a mask is fit for one is a question of its values
+# there are no fake tensors of the strided nested layout; whether a mask is fit for one is a
+# question of its values
 _ALIGNED = _aten._nested_tensor_from_mask_left_aligned.default
 # … nor quantized ones
-_NOT_FAKE = {_ALIGNED, _aten._nested_tensor_from_mask.default, _aten._nested_from_padded.default,
-           _aten._nested_tensor_from_tensor_list.default,
-             _aten.quantize_per_tensor.default, _aten.quantize_per_tensor.tensor_qparams,
-             _aten.quantize_per_tensor_dynamic.default, _aten.quantize_per_channel.default}
+_NOT_FAKE = {
+    _ALIGNED,
+    _aten._nested_tensor_from_mask.default,
+    _aten._nested_from_padded.default,
+    _aten._nested_tensor_from_tensor_list.default,
+    _aten.quantize_per_tensor.default,
+    _aten.quantize_per_tensor.tensor_qparams,
+    _aten.quantize_per_tensor_dynamic.default,
+    _aten.quantize_per_channel.default,
+}
 
 # %% ../../nbs/analysis/work/recorder.ipynb #203990d8
 def _called_from(room: str, until: str = "") -> bool:
-    "Whether a function of the file whose path ends so is on the stack, within the innermost function called `until`."
+    """Whether a function of the file whose path ends so is on the stack, within the innermost
+    function called `until`."""
     frame = sys._getframe(2)
     while frame is not None and frame.f_code.co_name != until:
-        if frame.f_code.co_filename.replace("\\", "/").endswith(room): return True
+        if frame.f_code.co_filename.replace("\\", "/").endswith(room):
+            return True
         frame = frame.f_back
     return False
 
@@ -113,19 +154,23 @@ def _scan(combine: Callable, init: list, xs: list, others: list) -> list:
     carried, rows = list(init), []
     for i in range(xs[0].shape[0]):
         out = combine(*carried, *(x[i] for x in xs), *others)
-        carried, row = list(out[: len(carried)]), out[len(carried):]
+        carried, row = list(out[: len(carried)]), out[len(carried) :]
         rows.append(row)
     return [*carried, *map(torch.stack, zip(*rows, strict=True))]
 
 
 def _while_loop(more: Callable, body: Callable, carried: tuple, others: tuple) -> tuple:
-    while more(*carried, *others): carried = body(*carried, *others)
+    while more(*carried, *others):
+        carried = body(*carried, *others)
     return carried
 
 
 # how to run those whose own kernels refuse to run under a mode
-_BODIES = {"cond": lambda taken, yes, no, operands: (yes if taken else no)(*operands), "while_loop": _while_loop,
-           "scan": _scan}
+_BODIES = {
+    "cond": lambda taken, yes, no, operands: (yes if taken else no)(*operands),
+    "while_loop": _while_loop,
+    "scan": _scan,
+}
 _FAKE = torch._C._TorchDispatchModeKey.FAKE
 _ITEM = torch.ops.aten._local_scalar_dense.default
 _COMPOSITE: dict[object, bool] = {}
@@ -142,16 +187,20 @@ def _is_composite(func) -> bool:
 
 @cache
 def _nested_kernel(func) -> str:
-    "How nested tensors of the strided layout run an operator: a kernel of their own, or other parts than usual."
+    """How nested tensors of the strided layout run an operator: a kernel of their own, or other
+    parts than usual."""
     has = torch._C._dispatch_has_kernel_for_dispatch_key
-    if any(has(func.name(), f"NestedTensor{device}") for device in ("CPU", "CUDA")): return "kernel"
+    if any(has(func.name(), f"NestedTensor{device}") for device in ("CPU", "CUDA")):
+        return "kernel"
     return "parts" if has(func.name(), "CompositeImplicitAutogradNestedTensor") else ""
 
 
 def _decomposed(func, args, kwargs) -> object:
-    "What an operator gives as a composition of others; NotImplemented where a kernel of its own runs."
+    """What an operator gives as a composition of others; NotImplemented where a kernel of its own
+    runs."""
     nested = _nested_kernel(func) if has_ragged(args, kwargs) else ""
-    if nested == "parts": return func._op_dk(DispatchKey.CompositeImplicitAutogradNestedTensor, *args, **kwargs)
+    if nested == "parts":
+        return func._op_dk(DispatchKey.CompositeImplicitAutogradNestedTensor, *args, **kwargs)
     return NotImplemented if nested == "kernel" else func.decompose(*args, **kwargs)
 
 
@@ -173,35 +222,51 @@ _FIELDS = tuple(Cost.__dataclass_fields__)
 
 class Recorder(TorchDispatchMode):
     "While entered, records the operations that are dispatched, in order."
+
     supports_higher_order_operators = True
 
     def __init__(
         self,
-        scope: Scope,                 # says which module is running
+        scope: Scope,  # says which module is running
         call: Callable | None = None,  # runs an operator: `call(func, args, kwargs)`; None: plainly
-        memo: dict | None = None,     # costs by signature, shared between recordings; None: the process's
-        fakes: Fakes | None = None,   # stand in for the real tensors met on the way (parameters, constants)
-        guard: Guard | None = None,   # told what is about to be written to
+        memo: (
+            dict | None
+        ) = None,  # costs by signature, shared between recordings; None: the process's
+        fakes: (
+            Fakes | None
+        ) = None,  # stand in for the real tensors met on the way (parameters, constants)
+        guard: Guard | None = None,  # told what is about to be written to
     ):
         super().__init__()
         self.scope, self.call, self.fakes = scope, call, fakes
         self.memo = known_costs() if memo is None else memo
         self.guard = guard
         self.phase = "forward"  # of what runs outside autograd's nodes
-        self.tended: dict[int, Owner] | None = None  # in an optimizer's step: whose parameter a tensor belongs to
-        self.tending: Owner | None = None            # and whose was met last
-        self.shapes_by = None   # the fake mode that is on when the recording starts
-        self.sharded = False    # whether a DTensor was met
-        self.items: Callable | None = None  # what `item` says of a tensor; None: what the tensor says
-        self.replayed = False   # whether the backward may be another than on real tensors
+        self.tended: dict[int, Owner] | None = (
+            None  # in an optimizer's step: whose parameter a tensor belongs to
+        )
+        self.tending: Owner | None = None  # and whose was met last
+        self.shapes_by = None  # the fake mode that is on when the recording starts
+        self.sharded = False  # whether a DTensor was met
+        self.items: Callable | None = (
+            None  # what `item` says of a tensor; None: what the tensor says
+        )
+        self.replayed = False  # whether the backward may be another than on real tensors
         self._views = WeakValueDictionary()  # those with a gradient that were written to, by id
-        self.recipes: dict[tuple, tuple] = {}  # by signature: what fake tensors an operator gave, and its cost
-        self.parts: list[tuple[int, int, Recorder]] = []  # (position, number, what ran there) of other threads
+        self.recipes: dict[
+            tuple, tuple
+        ] = {}  # by signature: what fake tensors an operator gave, and its cost
+        self.parts: list[
+            tuple[int, int, Recorder]
+        ] = []  # (position, number, what ran there) of other threads
         self.errors: list[BaseException] = []  # that were raised in them
         self.handed = itertools.count()
         self.lock: threading.RLock | None = None  # fake tensors are made by one thread at a time
-        self.elsewhere, self.late = 0, 0  # operations in other threads; threads that were still running at the end
-        self.closed = False     # whether the recording is over, though a thread goes on
+        self.elsewhere, self.late = (
+            0,
+            0,
+        )  # operations in other threads; threads that were still running at the end
+        self.closed = False  # whether the recording is over, though a thread goes on
         self.costs: list[Cost] = []
         self.owners: list[Owner] = []
         self.funcs: list[object] = []
@@ -212,20 +277,30 @@ class Recorder(TorchDispatchMode):
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if self.closed: return func(*args, **kwargs or {})
-        with self.lock or nullcontext(): return self._dispatch(func, types, args, kwargs or {})
+        if self.closed:
+            return func(*args, **kwargs or {})
+        with self.lock or nullcontext():
+            return self._dispatch(func, types, args, kwargs or {})
 
     def _dispatch(self, func, types, args, kwargs):
         # A DTensor works out its global shape by running the operator on fake tensors: no work.
-        if torch._C._get_dispatch_mode(_FAKE) is not self.shapes_by: return func(*args, **kwargs)
-        if self.sharded and _called_from("tensor/_sharding_prop.py"): return func(*args, **kwargs)
-        if types and any(map(_wraps, types)): return self._unwrapped(types, (args, kwargs))
-        if isinstance(func, HigherOrderOperator): return self._higher_order(func, args, kwargs)
-        if func.namespace in ("prim", "profiler"): return func(*args, **kwargs)  # questions and marks, no work
+        if torch._C._get_dispatch_mode(_FAKE) is not self.shapes_by:
+            return func(*args, **kwargs)
+        if self.sharded and _called_from("tensor/_sharding_prop.py"):
+            return func(*args, **kwargs)
+        if types and any(map(_wraps, types)):
+            return self._unwrapped(types, (args, kwargs))
+        if isinstance(func, HigherOrderOperator):
+            return self._higher_order(func, args, kwargs)
+        if func.namespace in ("prim", "profiler"):
+            return func(*args, **kwargs)  # questions and marks, no work
         if _is_composite(func):
-            with self: out = _decomposed(func, args, kwargs)
-            if out is not NotImplemented: return out
-        if self.fakes is not None: return self._faked(func, types, args, kwargs)
+            with self:
+                out = _decomposed(func, args, kwargs)
+            if out is not NotImplemented:
+                return out
+        if self.fakes is not None:
+            return self._faked(func, types, args, kwargs)
         _refuse_mixed(func, args)
         # In-place operators change what the signature is taken from (`resize_`, `set_`):
         # first the arguments, then the run.
@@ -238,22 +313,29 @@ class Recorder(TorchDispatchMode):
         if FakeTensor not in types and self.fakes.runs(func, args, kwargs):
             storages: dict = {}
             key = _signature(func, args, kwargs, storages)
-            with values_on(): out = self._run(func, args, kwargs, key, storages)
+            with values_on():
+                out = self._run(func, args, kwargs, key, storages)
             self.fakes.gave(func, (args, kwargs), out)
             return out
-        if func is _ALIGNED and not isinstance(args[1], FakeTensor) and not args[1].is_meta:  # the mask alone decides
-            with values_on(): out = func(torch.empty(*args[0].shape[:2], 1), args[1])
+        if (
+            func is _ALIGNED and not isinstance(args[1], FakeTensor) and not args[1].is_meta
+        ):  # the mask alone decides
+            with values_on():
+                out = func(torch.empty(*args[0].shape[:2], 1), args[1])
             self._note(func, self.fakes.of(args), kwargs, out, None, {})
             return out
-        if func in _NOT_FAKE: raise NeedsValues(func)
+        if func in _NOT_FAKE:
+            raise NeedsValues(func)
         self.fakes.writes(func, args, kwargs)
-        if torch.is_grad_enabled(): self._watch_views(written(func, args, kwargs), (args, kwargs))
+        if torch.is_grad_enabled():
+            self._watch_views(written(func, args, kwargs), (args, kwargs))
         given, chosen = (args, kwargs), self.fakes.selected(func, args)
         args, kwargs = self.fakes.of(args), self.fakes.of(kwargs)
         _refuse_mixed(func, args)
         if depends_on_values(func):  # what is known of them counts
             out = func(*self.fakes.of(chosen), **kwargs)
-            with values_on(): self._note(func, *given, out, None, {})
+            with values_on():
+                self._note(func, *given, out, None, {})
             return out
         if chosen is not given[0]:
             key = _signature(func, args, kwargs, storages := {})
@@ -269,37 +351,48 @@ class Recorder(TorchDispatchMode):
         if known is None:
             out = self._run(func, args, kwargs, key, storages)
             recipe = recipe_of(func, args, out)
-            if recipe is not None: self.recipes[at] = recipe, self.costs[-1]
+            if recipe is not None:
+                self.recipes[at] = recipe, self.costs[-1]
             return out
         self._add(func, args, known[1])
         return repeated(known[0], self.fakes.mode, args)
 
     def _watch_views(self, overwritten, given) -> None:
-        # Of a view that is written to and then used, autograd makes the node anew: `as_strided` for real tensors, whose
+        # Of a view that is written to and then used, autograd makes the node anew: `as_strided` for
+        # real tensors, whose
         # backward copies, and the view's own for fake ones.
-        if self._views and not self.replayed: self.replayed = any(id(t) in self._views for t in tensors_in(given))
+        if self._views and not self.replayed:
+            self.replayed = any(id(t) in self._views for t in tensors_in(given))
         for t in tensors_in(overwritten):
-            if t._is_view() and t.requires_grad: self._views[id(t)] = t
+            if t._is_view() and t.requires_grad:
+                self._views[id(t)] = t
 
     def _run(self, func, args, kwargs, key, storages):
-        if depends_on_values(func): key = None
-        elif key is None: self._needs_values(func)
+        if depends_on_values(func):
+            key = None
+        elif key is None:
+            self._needs_values(func)
         if self.guard is not None:
             for t in tensors_in(written(func, args, kwargs)):
-                if not isinstance(t, FakeTensor): self.guard.writes(t)
+                if not isinstance(t, FakeTensor):
+                    self.guard.writes(t)
         out = self.items(args[0]) if func is _ITEM and self.items is not None else None
-        if out is None: out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
-        if self.fakes is not None: out = restrided(func, args, out)
+        if out is None:
+            out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
+        if self.fakes is not None:
+            out = restrided(func, args, out)
         self._note(func, args, kwargs, out, key, storages)
         return out
 
     def _needs_values(self, func) -> None:
-        if self.fakes is not None and func.namespace != "c10d": raise NeedsValues(func)
+        if self.fakes is not None and func.namespace != "c10d":
+            raise NeedsValues(func)
 
     def _note(self, func, args, kwargs, out, key, storages) -> None:
         known = None
         if key is not None:
-            try: _flatten((out,), key, storages)
+            try:
+                _flatten((out,), key, storages)
             except _Unsigned:
                 self._needs_values(func)
                 key = None
@@ -308,39 +401,57 @@ class Recorder(TorchDispatchMode):
                 known = self.memo.get(key)
         if known is None:
             known = operator_cost(func, args, kwargs, out)
-            if key is not None: self.memo[key] = known
+            if key is not None:
+                self.memo[key] = known
         self._add(func, args, known)
 
     def _add(self, func, args, known: Cost) -> None:
-        self.costs.append(known); self.funcs.append(func)
+        self.costs.append(known)
+        self.funcs.append(func)
         node = torch._C._current_autograd_node()
-        if node is None and self.tended is not None and self.scope.stack:  # a module within a closure that it was given
+        if (
+            node is None and self.tended is not None and self.scope.stack
+        ):  # a module within a closure that it was given
             owner, phase = self.scope.owner, "forward"
-        elif node is None and self.tended is not None: owner, phase = self._tender(args), self.phase
-        elif node is None: owner, phase = self.scope.owner, self.phase
+        elif node is None and self.tended is not None:
+            owner, phase = self._tender(args), self.phase
+        elif node is None:
+            owner, phase = self.scope.owner, self.phase
         elif _called_from("utils/checkpoint.py", until="_engine_run_backward"):
-            owner, phase = self.scope.stack[-1] if self.scope.stack else self.scope.owner_of(node), "recompute"
-        else: owner, phase = self.scope.owner_of(node), "backward"
-        self.owners.append(owner); self.phases.append(phase)
+            owner, phase = (
+                self.scope.stack[-1] if self.scope.stack else self.scope.owner_of(node),
+                "recompute",
+            )
+        else:
+            owner, phase = self.scope.owner_of(node), "backward"
+        self.owners.append(owner)
+        self.phases.append(phase)
 
     def tend(
         self,
         optimizer: torch.optim.Optimizer | None,  # whose step begins; None: it is over
     ) -> None:
-        "What runs from now on belongs to the modules whose parameters, gradients and averages it works on."
+        """What runs from now on belongs to the modules whose parameters, gradients and averages it
+        works on."""
         self.tended, self.tending = (None, None) if optimizer is None else ({}, None)
-        for p in (p for group in optimizer.param_groups for p in group["params"]) if optimizer else ():
+        for p in (
+            (p for group in optimizer.param_groups for p in group["params"]) if optimizer else ()
+        ):
             owner = self.scope.parameters.get(id(p))
-            if owner is None: continue
+            if owner is None:
+                continue
             for t in (p, p.grad, *optimizer.state.get(p, {}).values()):
-                if not isinstance(t, torch.Tensor): continue
+                if not isinstance(t, torch.Tensor):
+                    continue
                 self.tended[id(t)] = owner
-                if self.fakes is not None and not isinstance(t, FakeTensor): self.tended[id(self.fakes.of(t))] = owner
+                if self.fakes is not None and not isinstance(t, FakeTensor):
+                    self.tended[id(self.fakes.of(t))] = owner
 
     def _tender(self, args) -> Owner:
         # An optimizer works through its parameters one by one, or on all of them at once.
         owners = {self.tended.get(id(t)) for t in tensors_in(args)} - {None}
-        if owners: self.tending = owners.pop() if len(owners) == 1 else None
+        if owners:
+            self.tending = owners.pop() if len(owners) == 1 else None
         return self.tending or self.scope.owner
 
     def _unwrapped(self, types, values):
@@ -349,19 +460,28 @@ class Recorder(TorchDispatchMode):
 
     def _higher_order(self, func, args, kwargs):
         if not has_rule(func):
-            body = _BODIES.get(func.__name__) or func.py_kernels.get(DispatchKey.CompositeExplicitAutograd)
+            body = _BODIES.get(func.__name__) or func.py_kernels.get(
+                DispatchKey.CompositeExplicitAutograd
+            )
             if body is not None:
-                with self: return body(*args, **kwargs)
-        if self.fakes is None: out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
-        else: out = func(*self.fakes.of(args), **self.fakes.of(kwargs))
-        with values_on(): self._note(func, args, kwargs, out, None, {})  # a mask that is known tells what is skipped
+                with self:
+                    return body(*args, **kwargs)
+        if self.fakes is None:
+            out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
+        else:
+            out = func(*self.fakes.of(args), **self.fakes.of(kwargs))
+        with values_on():
+            self._note(
+                func, args, kwargs, out, None, {}
+            )  # a mask that is known tells what is skipped
         return out
 
     def hand_over(self) -> Callable[[], AbstractContextManager]:
         "Called where work is handed to another thread: what enters a recorder there."
         here = self.scope.here() or self.scope
         position, number, owner, phase = len(self.costs), next(self.handed), here.owner, self.phase
-        if self.fakes is not None and self.lock is None: self.lock = threading.RLock()
+        if self.fakes is not None and self.lock is None:
+            self.lock = threading.RLock()
         return lambda: self._part(position, number, owner, phase)
 
     @contextmanager
@@ -372,20 +492,26 @@ class Recorder(TorchDispatchMode):
         self.parts.append((position, number, part))
         mode = None if self.fakes is None else self.fakes.mode
         before = None if mode is None else torch._C._unset_dispatch_mode(_FAKE)
-        # A mode counts how often it was entered, which two threads would confuse: it is set without that.
-        if mode is not None: torch._C._set_dispatch_mode(mode)
+        # A mode counts how often it was entered, which two threads would confuse: it is set without
+        # that.
+        if mode is not None:
+            torch._C._set_dispatch_mode(mode)
         try:
-            with part.scope.following(), part: yield
+            with part.scope.following(), part:
+                yield
         except BaseException as e:
             self.errors.append(e)
             raise
         finally:
-            if mode is not None: torch._C._unset_dispatch_mode(_FAKE)
-            if before is not None: torch._C._set_dispatch_mode(before)
+            if mode is not None:
+                torch._C._unset_dispatch_mode(_FAKE)
+            if before is not None:
+                torch._C._set_dispatch_mode(before)
 
     def gather(self) -> None:
         "Put what ran in other threads where it was handed over."
-        if not self.parts: return
+        if not self.parts:
+            return
         parts, self.parts = sorted(self.parts, key=lambda part: part[:2]), []
         calls, threads = dict(self.scope.calls), {}
         mine = self.costs, self.funcs, self.owners, self.phases
@@ -394,35 +520,57 @@ class Recorder(TorchDispatchMode):
         for position, _, part in parts:
             part.closed = part.scope.thread != 0  # it is still running
             n = min(map(len, (part.costs, part.funcs, part.owners, part.phases)))
-            if not n: continue
+            if not n:
+                continue
             self.late += part.closed
             thread = threads.setdefault(part.scope.ran_in, len(threads) + 1)
-            for all_of_it, own in zip(merged, mine, strict=True): all_of_it += own[at:position]
+            for all_of_it, own in zip(merged, mine, strict=True):
+                all_of_it += own[at:position]
             ticks += [(i, 0) for i in range(at, position)]
             at = position
-            def later(owner, top=part.scope.top):  # the calls of a module are numbered through all threads
-                return owner if owner is top else owner._replace(call=owner.call + calls.get(owner.module, 0))
+
+            def later(
+                owner, top=part.scope.top
+            ):  # the calls of a module are numbered through all threads
+                return (
+                    owner
+                    if owner is top
+                    else owner._replace(call=owner.call + calls.get(owner.module, 0))
+                )
 
             ran = part.costs[:n], part.funcs[:n], [*map(later, part.owners[:n])], part.phases[:n]
-            for all_of_it, own in zip(merged, ran, strict=True): all_of_it += own
-            if part.call is not None: ticks += [(tick, thread) for tick in part.call.ticks[:n]]
-            for path, n in part.scope.calls.items(): calls[path] = calls.get(path, 0) + n
+            for all_of_it, own in zip(merged, ran, strict=True):
+                all_of_it += own
+            if part.call is not None:
+                ticks += [(tick, thread) for tick in part.call.ticks[:n]]
+            for path, n in part.scope.calls.items():
+                calls[path] = calls.get(path, 0) + n
             self.elsewhere += n
-        for all_of_it, own in zip(merged, mine, strict=True): all_of_it += own[at:]
+        for all_of_it, own in zip(merged, mine, strict=True):
+            all_of_it += own[at:]
         self.costs, self.funcs, self.owners, self.phases = merged
-        if hasattr(self.call, "merge"): self.call.merge([*ticks, *((i, 0) for i in range(at, len(mine[0])))])
+        if hasattr(self.call, "merge"):
+            self.call.merge([*ticks, *((i, 0) for i in range(at, len(mine[0])))])
 
     @property
     def thread_notes(self) -> list[str]:
         "What a reader needs to know of work in other threads."
         self.gather()
         notes = []
-        if self.elsewhere: notes.append(f"{self.elsewhere} operations ran in other threads")
+        if self.elsewhere:
+            notes.append(f"{self.elsewhere} operations ran in other threads")
         if self.scope.ambiguous:
-            notes.append("threads number their autograd nodes alike: the module of some backward operations is unknown")
-        if self.late: notes.append("a thread was still running at the end: what it did later is not counted")
+            notes.append(
+                "threads number their autograd nodes alike: the module of some backward operations"
+                " is unknown"
+            )
+        if self.late:
+            notes.append("a thread was still running at the end: what it did later is not counted")
         if self.scope.others:
-            notes.append("modules also ran in threads that had been started before: their work is not counted")
+            notes.append(
+                "modules also ran in threads that had been started before: their work is not"
+                " counted"
+            )
         return notes
 
     def ops(self) -> list[Op]:
@@ -432,14 +580,24 @@ class Recorder(TorchDispatchMode):
         collecting = gc.isenabled()
         gc.disable()  # tens of thousands of small objects, none of them in a cycle
         try:
-            for known, owner, func, phase in zip(self.costs, self.owners, self.funcs, self.phases, strict=True):
+            for known, owner, func, phase in zip(
+                self.costs, self.owners, self.funcs, self.phases, strict=True
+            ):
                 op = made.get((id(known), owner, phase))
                 if op is None:
                     fields = {f: getattr(known, f) for f in _FIELDS}
                     name, (module, kind, leaf, call) = op_name(func).replace("::", "."), owner
                     op = made[id(known), owner, phase] = Op(
-                        name=name, module=module, type=kind, leaf=leaf, call=call, phase=phase, **fields)
+                        name=name,
+                        module=module,
+                        type=kind,
+                        leaf=leaf,
+                        call=call,
+                        phase=phase,
+                        **fields,
+                    )
                 ops.append(op)
         finally:
-            if collecting: gc.enable()
+            if collecting:
+                gc.enable()
         return ops

@@ -27,7 +27,10 @@ _FIELDS = tuple(f.name for f in fields(Cost))
 @dataclass(frozen=True)
 class Names:
     "Paths and classes of the modules of a program, by their identity."
-    known: Mapping[str, tuple[str, str, bool]] = field(default_factory=dict)  # id → (path, class, whether it is a leaf)
+
+    known: Mapping[str, tuple[str, str, bool]] = field(
+        default_factory=dict
+    )  # id → (path, class, whether it is a leaf)
 
     @classmethod
     def of(
@@ -35,10 +38,15 @@ class Names:
         model: object,  # a module; anything else has no names
     ) -> "Names":
         "The names of a module and all that it holds."
-        if not isinstance(model, torch.nn.Module): return cls()
+        if not isinstance(model, torch.nn.Module):
+            return cls()
         model = getattr(model, "_orig_mod", model)
-        return cls({str(id(m)): (path, type(m).__name__, next(m.children(), None) is None)
-                    for path, m in model.named_modules()})
+        return cls(
+            {
+                str(id(m)): (path, type(m).__name__, next(m.children(), None) is None)
+                for path, m in model.named_modules()
+            }
+        )
 
     def owner(
         self,
@@ -46,22 +54,31 @@ class Names:
     ) -> tuple[str, str, bool]:
         "Path, class and whether it is a leaf, of the module whose forward the node came from."
         stack = _stack(node)
-        if not stack: return self._root(node.graph)
+        if not stack:
+            return self._root(node.graph)
         key, (path, kind) = list(stack.items())[-1]
         known = self.known.get(str(key).partition("@")[0])
-        if known: return known
-        return _relative(path), (kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2], False
+        if known:
+            return known
+        return (
+            _relative(path),
+            (kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2],
+            False,
+        )
 
     def _root(self, graph: torch.fx.Graph) -> tuple[str, str, bool]:
-        "The module that was compiled, told by where one of its own lies: a part of a model may be compiled alone."
+        """The module that was compiled, told by where one of its own lies: a part of a model may be
+        compiled alone."""
         for node in graph.nodes:
             for key, (path, _) in _stack(node).items():
                 known, inner = self.known.get(str(key).partition("@")[0]), _relative(path)
-                if known and inner and known[0].endswith(inner): return known[0][:-len(inner)].rstrip("."), "", False
+                if known and inner and known[0].endswith(inner):
+                    return known[0][: -len(inner)].rstrip("."), "", False
         return "", "", False
 
 
-def _stack(node: Node) -> dict: return node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
+def _stack(node: Node) -> dict:
+    return node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
 
 
 def _relative(path: str) -> str:
@@ -75,41 +92,64 @@ class _Unsized(Exception):
 
 def _hint(x: object) -> object:
     "A whole number for a symbolic size: the one that was met when it was compiled."
-    if not isinstance(x, torch.SymInt): return x
-    if not x.node.has_hint(): raise _Unsized
+    if not isinstance(x, torch.SymInt):
+        return x
+    if not x.node.has_hint():
+        raise _Unsized
     return int(x.node.hint)
 
 
 def _concrete(x: object) -> object:
     "The value that a graph has for a node, sizes as numbers; to be called under a fake mode."
     if isinstance(x, torch.Tensor):
-        if x.layout is not torch.strided: return x
-        return torch.empty_strided([*map(_hint, x.shape)], [*map(_hint, x.stride())], dtype=x.dtype, device=x.device)
+        if x.layout is not torch.strided:
+            return x
+        return torch.empty_strided(
+            [*map(_hint, x.shape)], [*map(_hint, x.stride())], dtype=x.dtype, device=x.device
+        )
     return _hint(x)
 
 
 def _values(of: object) -> object:
-    return map_aggregate(of, lambda x: map_aggregate(x.meta.get("val"), _concrete) if isinstance(x, Node) else _hint(x))
+    return map_aggregate(
+        of,
+        lambda x: map_aggregate(x.meta.get("val"), _concrete) if isinstance(x, Node) else _hint(x),
+    )
 
 
-UNSIZED = Cost(kind="unknown", flops=None, executed_flops=None, contraction_flops=None, bytes_read=0, bytes_written=0,
-               footprint=0, mode="none", shapes=((), ()), rule=None, note="its sizes are known only when it runs")
+UNSIZED = Cost(
+    kind="unknown",
+    flops=None,
+    executed_flops=None,
+    contraction_flops=None,
+    bytes_read=0,
+    bytes_written=0,
+    footprint=0,
+    mode="none",
+    shapes=((), ()),
+    rule=None,
+    note="its sizes are known only when it runs",
+)
 
 
 def node_cost(
     node: Node,  # of a compiler's graph
 ) -> Cost | None:  # None: it calls no operator
     "What one node costs."
-    if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload): return None
+    if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+        return None
     with FakeTensorMode():
-        try: args, kwargs, out = _values(node.args), _values(dict(node.kwargs)), _values(node)
-        except _Unsized: return UNSIZED
+        try:
+            args, kwargs, out = _values(node.args), _values(dict(node.kwargs)), _values(node)
+        except _Unsized:
+            return UNSIZED
         return operator_cost(node.target, tuple(args), dict(kwargs), out)
 
 # %% ../../nbs/analysis/work/regions.ipynb #b96d101c
 def _source(node: Node) -> tuple:
     "The call that a node came from."
-    if str(node.meta.get("original_aten", node.target)) == str(node.target): return str(node.target), node.name  # alone
+    if str(node.meta.get("original_aten", node.target)) == str(node.target):
+        return str(node.target), node.name  # alone
     made = node.meta.get("from_node")
     origin = made[0].name if made else node.meta.get("seq_nr", node.name)
     return str(node.meta.get("original_aten", node.target)), origin
@@ -119,33 +159,42 @@ def _users(node: Node) -> Iterator[Node]:
     "Nodes that use its value, also one part of it."
     for user in node.users:
         yield user
-        if user.target is operator.getitem: yield from _users(user)
+        if user.target is operator.getitem:
+            yield from _users(user)
 
 
 def _bytes(nodes: Iterable[Node]) -> int:
-    with FakeTensorMode(): return sum(distinct_bytes(t) for n in nodes for t in tensors_in(_values(n)))
+    with FakeTensorMode():
+        return sum(distinct_bytes(t) for n in nodes for t in tensors_in(_values(n)))
 
 
 def _whole(node: Node) -> Node:
     "The node behind views and parts."
     while node.op == "call_function" and node.args and isinstance(node.args[0], Node):
         known = node_cost(node)
-        if node.target is not operator.getitem and (known is None or known.kind != "view"): break
+        if node.target is not operator.getitem and (known is None or known.kind != "view"):
+            break
         node = node.args[0]
     return node
 
 
 def _of_backward(node: Node, backward: Node) -> bool:
-    "Whether a node of the forward, computed again, is a part of what this node of a backward computes by itself."
-    if node.op != "call_function" or node.meta.get("partitioner_tag") != "is_forward": return False
-    first, then = (op_name(n.meta["original_aten"]) if "original_aten" in n.meta else "" for n in (node, backward))
+    """Whether a node of the forward, computed again, is a part of what this node of a backward
+    computes by itself."""
+    if node.op != "call_function" or node.meta.get("partitioner_tag") != "is_forward":
+        return False
+    first, then = (
+        op_name(n.meta["original_aten"]) if "original_aten" in n.meta else ""
+        for n in (node, backward)
+    )
     return bool(first) and then != first and then.startswith(first)
 
 
 def _with_forward(nodes: list[Node]) -> list[Node]:
     "The nodes of a call of a backward, and those of its own forward that it is given in parts."
     found = list(nodes)
-    for n in found: found += [i for i in n.all_input_nodes if i not in found and _of_backward(i, nodes[0])]
+    for n in found:
+        found += [i for i in n.all_input_nodes if i not in found and _of_backward(i, nodes[0])]
     return found
 
 
@@ -153,8 +202,17 @@ def _alone(nodes: list[Node]) -> tuple[int, int]:
     "Bytes that the nodes of one call read and write when nothing else is in the kernel."
     inside = set(nodes := _with_forward(nodes))
     inside |= {u for n in nodes for u in _users(n) if u.target is operator.getitem}
-    read = {_whole(i): i for n in nodes for i in n.all_input_nodes if i not in inside and _whole(i) not in inside}
-    made = [n for n in nodes if any(u not in inside for u in _users(n)) and not _of_backward(n, nodes[0])]
+    read = {
+        _whole(i): i
+        for n in nodes
+        for i in n.all_input_nodes
+        if i not in inside and _whole(i) not in inside
+    }
+    made = [
+        n
+        for n in nodes
+        if any(u not in inside for u in _users(n)) and not _of_backward(n, nodes[0])
+    ]
     made = made or nodes[-1:]
     parts = [p for n in made for p in (n, *(u for u in n.users if u.target is operator.getitem))]
     made = [p for p in dict.fromkeys(parts) if not isinstance(p.meta.get("val"), (tuple, list))]
@@ -164,74 +222,128 @@ def _alone(nodes: list[Node]) -> tuple[int, int]:
 def _calls(nodes: Iterable[Node]) -> dict[tuple, list[Node]]:
     "The nodes of each call of the program."
     calls: dict[tuple, list[Node]] = {}
-    for node in nodes: calls.setdefault(_source(node), []).append(node)
+    for node in nodes:
+        calls.setdefault(_source(node), []).append(node)
     return calls
 
 
 def fused_ops(
     nodes: Sequence[Node],  # of a kernel, in the graph's order
-    seen: set,              # nodes and calls that an earlier kernel computed: work done again; added to
-    names: Names,           # of the program
+    seen: set,  # nodes and calls that an earlier kernel computed: work done again; added to
+    names: Names,  # of the program
     backward: bool = False,  # whether it is a graph of a backward pass
 ) -> list[Op]:
     """The program's operators in a kernel. One that was computed before adds executed FLOPs only.
 
-    So does a part of the forward that the compiler chose to compute again in the backward; not so a checkpoint's, which
+    So does a part of the forward that the compiler chose to compute again in the backward; not
+    so a checkpoint's, which
     the program itself asks for."""
-    ops, whole = [], _calls(n for n in nodes[0].graph.nodes if n.op == "call_function") if nodes else {}
+    ops, whole = (
+        [],
+        _calls(n for n in nodes[0].graph.nodes if n.op == "call_function") if nodes else {},
+    )
     for source, mine in _calls(nodes).items():
         again = backward and mine[0].meta.get("partitioner_tag") == "is_forward"
         chosen = again and mine[0].meta.get("recompute") is None
         new = [] if chosen else [n for n in mine if n not in seen]
-        costs = {n: c for n in mine if (c := node_cost(n)) is not None and c.kind not in ("view", "allocation")}
-        if not costs: continue
-        first, lead = next(iter(costs)), max(costs.values(), key=lambda c: (c.contraction_flops or 0, c.flops or 0))
+        costs = {
+            n: c
+            for n in mine
+            if (c := node_cost(n)) is not None and c.kind not in ("view", "allocation")
+        }
+        if not costs:
+            continue
+        first, lead = (
+            next(iter(costs)),
+            max(costs.values(), key=lambda c: (c.contraction_flops or 0, c.flops or 0)),
+        )
         path, kind, leaf = names.owner(first)
         operator_ = first.meta.get("original_aten", first.target)
-        work = {f: None if any(getattr(costs[n], f) is None for n in costs) else
-                sum(getattr(costs[n], f) for n in costs if n in new or f == "executed_flops")
-                for f in ("flops", "executed_flops", "contraction_flops", "transcendentals")}
+        work = {
+            f: None
+            if any(getattr(costs[n], f) is None for n in costs)
+            else sum(getattr(costs[n], f) for n in costs if n in new or f == "executed_flops")
+            for f in ("flops", "executed_flops", "contraction_flops", "transcendentals")
+        }
         single = len(costs) == 1 and str(first.target) == str(operator_)
-        known = not new or (first.graph, source) in seen  # its bytes are where it was computed first
+        known = (
+            not new or (first.graph, source) in seen
+        )  # its bytes are where it was computed first
         alone = (lead.bytes_read, lead.bytes_written)
-        try: read, written = (0, 0) if known else alone if single else _alone(whole[source])
-        except _Unsized: read = written = 0  # then its FLOPs are not known either, and it is listed as uncounted
-        ops.append(Op(**{f: getattr(lead, f) for f in _FIELDS} | work | dict(
-            kind=lead.kind if single else kind_of(operator_), bytes_read=read,
-            bytes_written=written, footprint=read + written, rule=lead.rule if work["flops"] is not None else None,
-            name=op_name(operator_).replace("::", "."), module=path, type=kind, leaf=leaf, call=0,
-            phase="recompute" if again else "backward" if backward else "forward")))
+        try:
+            read, written = (0, 0) if known else alone if single else _alone(whole[source])
+        except _Unsized:
+            read = written = 0  # then its FLOPs are not known either, and it is listed as uncounted
+        ops.append(
+            Op(
+                **{f: getattr(lead, f) for f in _FIELDS}
+                | work
+                | dict(
+                    kind=lead.kind if single else kind_of(operator_),
+                    bytes_read=read,
+                    bytes_written=written,
+                    footprint=read + written,
+                    rule=lead.rule if work["flops"] is not None else None,
+                    name=op_name(operator_).replace("::", "."),
+                    module=path,
+                    type=kind,
+                    leaf=leaf,
+                    call=0,
+                    phase="recompute" if again else "backward" if backward else "forward",
+                )
+            )
+        )
         seen.update(new)
-        if new: seen.add((first.graph, source))
+        if new:
+            seen.add((first.graph, source))
     return ops
 
 # %% ../../nbs/analysis/work/regions.ipynb #746eee87
 def region(
-    kernel: str,             # its name
-    fused: Sequence[Op],     # the operators in it, from `fused_ops`
-    reads: Mapping[tuple, int],   # shapes of what it reads → B, or any other keys
+    kernel: str,  # its name
+    fused: Sequence[Op],  # the operators in it, from `fused_ops`
+    reads: Mapping[tuple, int],  # shapes of what it reads → B, or any other keys
     writes: Mapping[tuple, int],  # and of what it writes
-    call: int = 0,           # its place among the kernels of its graph
+    call: int = 0,  # its place among the kernels of its graph
     backward: bool = False,  # whether it is of a backward pass
-    owner: tuple[str, str, bool] = ("", "", False),  # path, class, leaf of what a kernel without operators is for
+    owner: tuple[str, str, bool] = (
+        "",
+        "",
+        False,
+    ),  # path, class, leaf of what a kernel without operators is for
 ) -> Op:
     "The kernel as one operation: FLOPs of all that is in it, bytes that are its own."
     owners = {(op.module, op.type, op.leaf) for op in fused} or {owner}
     module, kind, leaf = owners.pop() if len(owners) == 1 else ("", "", False)
     if len({op.module for op in fused}) > 1:
         module = ".".join(commonprefix([op.module.split(".") for op in fused]))
-    lead = max(fused, key=lambda op: (op.contraction_flops or 0, op.flops or 0, op.bytes), default=None)
+    lead = max(
+        fused, key=lambda op: (op.contraction_flops or 0, op.flops or 0, op.bytes), default=None
+    )
+
     def total(name):
         parts = [getattr(op, name) for op in fused]
         return None if None in parts else sum(parts)
+
     phases = {op.phase for op in fused} or {"backward" if backward else "forward"}
     read, written = sum(reads.values()), sum(writes.values())
     return Op(
         kind="fused" if len(fused) > 1 else lead.kind if lead else "move",
-        flops=total("flops"), executed_flops=total("executed_flops"),
-        contraction_flops=total("contraction_flops"), transcendentals=total("transcendentals"), bytes_read=read,
-        bytes_written=written, footprint=read + written, mode=lead.mode if lead else "none",
+        flops=total("flops"),
+        executed_flops=total("executed_flops"),
+        contraction_flops=total("contraction_flops"),
+        transcendentals=total("transcendentals"),
+        bytes_read=read,
+        bytes_written=written,
+        footprint=read + written,
+        mode=lead.mode if lead else "none",
         shapes=(tuple(k[1] for k in reads), tuple(k[1] for k in writes)),
-        rule=None if total("flops") is None else "regions", name=f"inductor.{kernel}", module=module, type=kind,
-        leaf=leaf and bool(module), call=call, phase=phases.pop() if len(phases) == 1 else "backward",
-        fused=tuple(fused))
+        rule=None if total("flops") is None else "regions",
+        name=f"inductor.{kernel}",
+        module=module,
+        type=kind,
+        leaf=leaf and bool(module),
+        call=call,
+        phase=phases.pop() if len(phases) == 1 else "backward",
+        fused=tuple(fused),
+    )

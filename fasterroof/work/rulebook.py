@@ -20,33 +20,43 @@ class Rulebook(dict[str, Rule], Generic[Rule]):
 
     def __init__(self):
         super().__init__()
-        self._own: dict[str, Rule | None] = {}  # what rules from outside stand in for; None: nothing
+        self._own: dict[
+            str, Rule | None
+        ] = {}  # what rules from outside stand in for; None: nothing
 
     def register(
         self,
-        name: str,         # of an operator or primitive
-        rule: Rule,        # that counts from now on
-        own: bool = True,  # False: it is from outside the package, and comes before those of the package
+        name: str,  # of an operator or primitive
+        rule: Rule,  # that counts from now on
+        # False: it is from outside the package, and comes before those of the package
+        own: bool = True,
     ) -> None:
         "Write a rule down."
-        if not own: self._own.setdefault(name, self.get(name))
+        if not own:
+            self._own.setdefault(name, self.get(name))
         (self._own if own and name in self._own else self)[name] = rule
 
     def forget(
         self,
         *names: str,  # that a rule from outside was registered for
     ) -> None:
-        "Take rules from outside back; raises `InputError`, and takes back none, where a name has none."
+        """Take rules from outside back; raises `InputError`, and takes back none, where a name has
+        none."""
         bare = next((name for name in names if name not in self._own), None)
-        if bare is not None: raise InputError(f"No rule was registered for {one_line(bare)}: there is none to forget.")
+        if bare is not None:
+            raise InputError(
+                f"No rule was registered for {one_line(bare)}: there is none to forget."
+            )
         for name in dict.fromkeys(names):
             own = self._own.pop(name)
-            if own is None: del self[name]
-            else: self[name] = own
+            if own is None:
+                del self[name]
+            else:
+                self[name] = own
 
 # %% ../../nbs/analysis/work/rulebook.ipynb #1160ce4e
 def written_in(
     rule: Callable,  # a function, or an object that is called
-) -> str:            # module and name
+) -> str:  # module and name
     "Where a rule is written."
     return f"{rule.__module__}.{getattr(rule, '__name__', type(rule).__name__)}"

@@ -21,10 +21,11 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 # %% ../../nbs/analysis/work/scope.ipynb #df54c5dd
 class Owner(NamedTuple):
     "The module that ran an operation."
+
     module: str  # path in the model; "" is the model itself
-    type: str    # class of the module; "" for a plain function
-    leaf: bool   # whether it has no submodules: then it is shown as one point
-    call: int    # which call of this module it was in this run, from 0
+    type: str  # class of the module; "" for a plain function
+    leaf: bool  # whether it has no submodules: then it is shown as one point
+    call: int  # which call of this module it was in this run, from 0
 
 
 _WATCHED: dict[int, int] = {}  # threads that any scope watches, and how many do
@@ -32,7 +33,8 @@ _WATCHED: dict[int, int] = {}  # threads that any scope watches, and how many do
 
 def _leave(thread: int) -> None:
     _WATCHED[thread] -= 1
-    if not _WATCHED[thread]: del _WATCHED[thread]
+    if not _WATCHED[thread]:
+        del _WATCHED[thread]
 
 
 class Scope:
@@ -41,18 +43,20 @@ class Scope:
     def __init__(
         self,
         model: object,  # the module, or another callable, whose names are used
-        mark: Callable[[Owner], AbstractContextManager] | None = None,  # entered while each module runs
+        mark: Callable[[Owner], AbstractContextManager]
+        | None = None,  # entered while each module runs
     ):
         self.mark = mark
         self.names: dict[torch.nn.Module, tuple[str, str, bool]] = {}
         self.top = Owner("", "", False, 0)
         self.parameters: dict[int, Owner] = {}
-        if isinstance(model, torch.nn.Module): self._add(model, "")
+        if isinstance(model, torch.nn.Module):
+            self._add(model, "")
         self._start(0, self.top)
         self.failed: Owner | None = None  # the innermost module that an exception came out of
-        self.others = False               # whether modules ran in threads that nobody follows
-        self.branches: list[Scope] = []   # of threads that are followed
-        self.ambiguous = False            # whether a node was met whose module is unknown
+        self.others = False  # whether modules ran in threads that nobody follows
+        self.branches: list[Scope] = []  # of threads that are followed
+        self.ambiguous = False  # whether a node was met whose module is unknown
         self._spans: tuple | None = None  # of the branches: themselves, first and last numbers
 
     def _start(self, thread: int, top: Owner) -> None:
@@ -60,39 +64,60 @@ class Scope:
         self.calls: dict[str, int] = {}
         self.stack: list[Owner] = []
         self.marks: list[AbstractContextManager] = []  # that are entered, one for each of these
-        self.since: list[tuple[int, Owner]] = []  # autograd's sequence number from which on each owner was running
-        self.until: float = float("inf")          # the sequence number with which it ended
+        self.since: list[
+            tuple[int, Owner]
+        ] = []  # autograd's sequence number from which on each owner was running
+        self.until: float = float("inf")  # the sequence number with which it ended
 
     def _add(self, root: torch.nn.Module, prefix: str) -> None:
         for path, module in root.named_modules(prefix=prefix):
             leaf = next(module.children(), None) is None
-            kind = getattr(module, "original_name", None) or type(module).__name__  # TorchScript keeps it
+            kind = (
+                getattr(module, "original_name", None) or type(module).__name__
+            )  # TorchScript keeps it
             self.names.setdefault(module, (path, kind, leaf))
             for p in module._parameters.values():
-                if p is not None: self.parameters.setdefault(id(p), Owner(*self.names[module], 0))
+                if p is not None:
+                    self.parameters.setdefault(id(p), Owner(*self.names[module], 0))
 
-    def _mark(self) -> None: self.since.append((torch.autograd._get_sequence_nr(), self.owner))
+    def _mark(self) -> None:
+        self.since.append((torch.autograd._get_sequence_nr(), self.owner))
 
     def owner_of(
         self,
         node: torch.autograd.graph.Node,  # of autograd's graph
     ) -> Owner:
-        "The module that was running when the node was made; of a node that accumulates, the parameter's own."
-        if hasattr(node, "variable"): return self.parameters.get(id(node.variable), self.top)
-        # Each thread numbers its nodes by itself: where two of them used a number, nobody knows whose the node is.
+        """The module that was running when the node was made; of a node that accumulates, the
+        parameter's own."""
+        if hasattr(node, "variable"):
+            return self.parameters.get(id(node.variable), self.top)
+        # Each thread numbers its nodes by itself: where two of them used a number, nobody knows
+        # whose the node is.
         number, owners = node._sequence_nr(), set()
         for part in (self, *self._branches_at(number)):
             i = bisect_right(part.since, number, key=lambda mark: mark[0])
-            if i and number < part.until: owners.add(part.since[i - 1][1])
+            if i and number < part.until:
+                owners.add(part.since[i - 1][1])
         self.ambiguous = self.ambiguous or len(owners) > 1
         return owners.pop() if len(owners) == 1 else self.top
 
     def _branches_at(self, number: int) -> "list[Scope]":
         "The parts of other threads that used a number of autograd's."
-        if not self.branches: return []
+        if not self.branches:
+            return []
         begun = [b for b in self.branches if b.since]
-        if self._spans is None or len(self._spans[0]) != len(begun) or not np.isfinite(self._spans[2]).all():
-            self._spans = begun, *(np.array(x) for x in zip(*((b.since[0][0], b.until) for b in begun), strict=True))
+        if (
+            self._spans is None
+            or len(self._spans[0]) != len(begun)
+            or not np.isfinite(self._spans[2]).all()
+        ):
+            self._spans = (
+                begun,
+                *(
+                    np.array(x)
+                    for x in zip(*((b.since[0][0], b.until) for b in begun), strict=True)
+                ),
+            )
         begun, first, until = self._spans
         return [begun[i] for i in np.flatnonzero((first <= number) & (number < until))]
 
@@ -101,17 +126,22 @@ class Scope:
         return self.stack[-1] if self.stack else self.top
 
     def here(self) -> "Scope | None":
-        "The part of the scope that this thread belongs to; autograd's own threads belong to the watched one."
+        """The part of the scope that this thread belongs to; autograd's own threads belong to the
+        watched one."""
         thread = threading.get_ident()
-        if thread == self.thread: return self
+        if thread == self.thread:
+            return self
         part = next((b for b in reversed(self.branches) if b.thread == thread), None)
-        if part is None and torch._C._current_autograd_node() is not None: return self
-        if part is None and thread not in _WATCHED: self.others = True
+        if part is None and torch._C._current_autograd_node() is not None:
+            return self
+        if part is None and thread not in _WATCHED:
+            self.others = True
         return part
 
     def _before(self, module, args):
         here = self.here()
-        if here is None: return
+        if here is None:
+            return
         if module not in self.names:
             self._add(module, ".".join(filter(None, (here.owner.module, type(module).__name__))))
         entry = self.names[module]
@@ -119,18 +149,23 @@ class Scope:
         here.calls[entry[0]] = call + 1
         here.stack.append(Owner(*entry, call))
         here._mark()
-        if self.mark is None: return
+        if self.mark is None:
+            return
         here.marks.append(self.mark(here.stack[-1]))
         here.marks[-1].__enter__()
 
     def _after(self, module, args, out):
         here = self.here()
-        if here is None or not here.stack: return
+        if here is None or not here.stack:
+            return
         done = here.stack.pop()
         here._mark()
-        if here.marks: here.marks.pop().__exit__(None, None, None)
-        # The hook is also called while an exception leaves `forward`: the first module to be left is the innermost.
-        if out is None and self.failed is None and sys.exc_info()[0] is not None: self.failed = done
+        if here.marks:
+            here.marks.pop().__exit__(None, None, None)
+        # The hook is also called while an exception leaves `forward`: the first module to be left
+        # is the innermost.
+        if out is None and self.failed is None and sys.exc_info()[0] is not None:
+            self.failed = done
 
     def branch(
         self,
@@ -150,22 +185,34 @@ class Scope:
         self.until = float("inf")
         self._mark()
         _WATCHED[self.thread] = _WATCHED.get(self.thread, 0) + 1
-        try: yield
+        try:
+            yield
         finally:
             _leave(self.ran_in)
             self.thread, self.until = 0, torch.autograd._get_sequence_nr()
 
     def __enter__(self):
         self._start(threading.get_ident(), self.top)
-        self.failed, self.others, self.branches, self.ambiguous, self._spans = None, False, [], False, None
+        self.failed, self.others, self.branches, self.ambiguous, self._spans = (
+            None,
+            False,
+            [],
+            False,
+            None,
+        )
         _WATCHED[self.thread] = _WATCHED.get(self.thread, 0) + 1
         self._mark()
-        self._hooks = (register_module_forward_pre_hook(self._before),
-                       register_module_forward_hook(self._after, always_call=True))
+        self._hooks = (
+            register_module_forward_pre_hook(self._before),
+            register_module_forward_hook(self._after, always_call=True),
+        )
         return self
 
     def __exit__(self, *exc):
         _leave(self.thread)
-        for hook in self._hooks: hook.remove()
-        while self.marks: self.marks.pop().__exit__(None, None, None)
-        if exc[0] is None: self.failed = None
+        for hook in self._hooks:
+            hook.remove()
+        while self.marks:
+            self.marks.pop().__exit__(None, None, None)
+        if exc[0] is None:
+            self.failed = None

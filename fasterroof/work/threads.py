@@ -17,7 +17,10 @@ from multiprocessing.process import BaseProcess
 from ..core.patching import Patched
 
 # %% ../../nbs/analysis/work/threads.ipynb #11285601
-_POOLS = ("concurrent.futures.thread", "multiprocessing.pool")  # their threads' work is handed over piece by piece
+_POOLS = (
+    "concurrent.futures.thread",
+    "multiprocessing.pool",
+)  # their threads' work is handed over piece by piece
 _current = threading.local()  # `.followed`: what the present thread's work belongs to
 
 
@@ -32,7 +35,11 @@ class Followed:
     @property
     def notes(self) -> list[str]:
         "What could not be followed."
-        return ["the program gave work to other processes, which is not counted"] if self.processes else []
+        return (
+            ["the program gave work to other processes, which is not counted"]
+            if self.processes
+            else []
+        )
 
     def wrapped(
         self,
@@ -52,6 +59,7 @@ class Followed:
                     return fn(*args, **kwargs)
             finally:
                 _current.followed = before
+
         return run
 
 
@@ -73,8 +81,10 @@ def _start(start_plainly: Callable) -> Callable:
                 except Exception:
                     if followed.over or not followed.quiet:
                         raise
+
             thread.run = run_once
         return start_plainly(thread)
+
     return start
 
 
@@ -82,6 +92,7 @@ def _submit(submit_plainly: Callable) -> Callable:
     def submit(pool, fn, /, *args, **kwargs):
         followed = _followed()
         return submit_plainly(pool, followed.wrapped(fn) if followed else fn, *args, **kwargs)
+
     return submit
 
 
@@ -93,6 +104,7 @@ def _pooled(method: Callable) -> Callable:
         elif followed:
             followed.processes += 1
         return method(pool, func, *args, **kwargs)
+
     return call
 
 
@@ -102,13 +114,20 @@ def _counted(method: Callable) -> Callable:
         if followed:
             followed.processes += 1
         return method(*args, **kwargs)
+
     return call
 
 
 _PATCHES = (
     Patched(threading.Thread, start=_start),
     Patched(futures.ThreadPoolExecutor, submit=_submit),
-    Patched(multiprocessing.pool.Pool, apply_async=_pooled, _map_async=_pooled, imap=_pooled, imap_unordered=_pooled),
+    Patched(
+        multiprocessing.pool.Pool,
+        apply_async=_pooled,
+        _map_async=_pooled,
+        imap=_pooled,
+        imap_unordered=_pooled,
+    ),
     Patched(BaseProcess, start=_counted),
     Patched(futures.ProcessPoolExecutor, submit=_counted),
 )
@@ -116,7 +135,8 @@ _PATCHES = (
 
 @contextmanager
 def following(
-    hand_over: Callable,  # called where work is handed over; returns a function that the other thread calls for a
+    # called where work is handed over; returns a function that the other thread calls for a
+    hand_over: Callable,
     # context manager, in which it does the work
     quiet: bool = False,  # True: a thread that raises prints no traceback
 ) -> Iterator[Followed]:

@@ -24,7 +24,10 @@ from torch._subclasses.fake_tensor import (
     FakeTensorMode,
 )
 from torch.nn.parameter import is_lazy
-from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 from torch.overrides import TorchFunctionMode
 
 from ..core.errors import InputError, ModelError, UncountedWarning, one_line
@@ -32,7 +35,14 @@ from ..core.objects import Kept, held_bytes, is_leaf, kept, left_alone, reachabl
 from ..core.patching import Patched
 from ..core.settings import preserved
 from ..core.tensors import tensors_in
-from .fakes import MOST_KNOWN, Fakes, UnknownRead, UnknownWritten, ViewWritten, stood_in
+from fasterroof.work.fakes import (
+    MOST_KNOWN,
+    Fakes,
+    UnknownRead,
+    UnknownWritten,
+    ViewWritten,
+    stood_in,
+)
 from .op import Op, Trace
 from fasterroof.work.program import (
     check_call,
@@ -50,8 +60,10 @@ from .scope import Owner, Scope
 from .threads import following
 
 # %% ../../nbs/analysis/work/tracer.ipynb #114c71c9
-NOTE = ("attention was counted as CUDA's fused kernels (flash in half precision without a mask, memory-efficient "
-        "otherwise), an assumption: nothing ran on such a device")
+NOTE = (
+    "attention was counted as CUDA's fused kernels (flash in half precision without a mask,"
+    " memory-efficient otherwise), an assumption: nothing ran on such a device"
+)
 _HALF = (torch.float16, torch.bfloat16)
 _MASKABLE = (*_HALF, torch.float32)
 _attention = F.scaled_dot_product_attention
@@ -59,23 +71,36 @@ _attention = F.scaled_dot_product_attention
 
 def _fits(query, value) -> bool:
     "Whether a CUDA device has a fused kernel for this."
-    return query.dim() == 4 and max(query.shape[-1], value.shape[-1]) <= 256 and query.dtype in _MASKABLE
+    return (
+        query.dim() == 4
+        and max(query.shape[-1], value.shape[-1]) <= 256
+        and query.dtype in _MASKABLE
+    )
 
 
-def _fused(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+def _fused(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
     "The operator that a CUDA device would run."
     aten = torch.ops.aten
     if attn_mask is None and query.dtype in _HALF:
-        return aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, scale=scale)[0]
-    if enable_gqa and key.shape[1] != query.shape[1]:  # this kernel wants as many heads of keys as of queries
+        return aten._scaled_dot_product_flash_attention(
+            query, key, value, dropout_p, is_causal, scale=scale
+        )[0]
+    if (
+        enable_gqa and key.shape[1] != query.shape[1]
+    ):  # this kernel wants as many heads of keys as of queries
         key, value = (t.repeat_interleave(query.shape[1] // t.shape[1], 1) for t in (key, value))
     if attn_mask is not None:
         if attn_mask.dtype == torch.bool:
-            attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(~attn_mask, float("-inf"))
+            attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(
+                ~attn_mask, float("-inf")
+            )
         attn_mask = attn_mask.expand(*query.shape[:-1], key.shape[-2])
     lse = torch.is_grad_enabled() and any(t.requires_grad for t in (query, key, value))
     return aten._scaled_dot_product_efficient_attention(
-        query, key, value, attn_mask, lse, dropout_p, is_causal, scale=scale)[0]
+        query, key, value, attn_mask, lse, dropout_p, is_causal, scale=scale
+    )[0]
 
 
 class FusedAttention(TorchFunctionMode):
@@ -88,14 +113,20 @@ class FusedAttention(TorchFunctionMode):
     @property
     def notes(self) -> list[str]:
         "What was assumed, and what was not."
-        unfit = [f"{self.unfit} calls of attention fit no fused kernel and were counted as torch takes them apart here"]
+        unfit = [
+            f"{self.unfit} calls of attention fit no fused kernel and were counted as torch takes"
+            " them apart here"
+        ]
         return [NOTE] * (self.fused > 0 or not self.unfit) + unfit * (self.unfit > 0)
 
     def _attend(self, query, key, value, *args, **kwargs):
         fits = _fits(query, value)
-        self.fused += fits; self.unfit += not fits
-        if fits: return _fused(query, key, value, *args, **kwargs)
-        with torch._C.DisableTorchFunction(): return _attention(query, key, value, *args, **kwargs)  # not caught again
+        self.fused += fits
+        self.unfit += not fits
+        if fits:
+            return _fused(query, key, value, *args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            return _attention(query, key, value, *args, **kwargs)  # not caught again
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         return (self._attend if func is _attention else func)(*args, **kwargs or {})
@@ -106,8 +137,10 @@ class FusedAttention(TorchFunctionMode):
         return super().__enter__()
 
     def __exit__(self, *exc):
-        try: return super().__exit__(*exc)
-        finally: self._patch.stop()
+        try:
+            return super().__exit__(*exc)
+        finally:
+            self._patch.stop()
 
 # %% ../../nbs/analysis/work/tracer.ipynb #7d3c948f
 def _tensors(objects: list, given: object) -> list[torch.Tensor]:
@@ -116,8 +149,10 @@ def _tensors(objects: list, given: object) -> list[torch.Tensor]:
 
 
 def _in_place_of_meta(tensors: list[torch.Tensor]) -> torch.device | None:
-    "Where tensors on meta are assumed to be: where the others are, else on the CPU. None: there are none on meta."
-    if not any(t.is_meta for t in tensors): return None
+    """Where tensors on meta are assumed to be: where the others are, else on the CPU. None: there
+    are none on meta."""
+    if not any(t.is_meta for t in tensors):
+        return None
     return next((t.device for t in tensors if not t.is_meta), torch.device("cpu"))
 
 
@@ -126,11 +161,14 @@ def _hushed(name: str) -> Iterator[None]:
     "Inside, the logger says nothing."
     logger = logging.getLogger(name)
     was, logger.disabled = logger.disabled, True
-    try: yield
-    finally: logger.disabled = was
+    try:
+        yield
+    finally:
+        logger.disabled = was
 
 
-def _not_compiled(model=None, **options): return model if model is not None else lambda fn: fn
+def _not_compiled(model=None, **options):
+    return model if model is not None else lambda fn: fn
 
 
 _NOT_COMPILING = Patched(torch, compile=lambda compile: _not_compiled)
@@ -146,10 +184,14 @@ def _mapped(fn: Callable, x: object) -> object:
     """`x` with `fn` of each tensor in it, containers and dataclasses copied.
 
     A container that cannot be copied stays: the recorder takes its tensors as it meets them."""
-    if isinstance(x, torch.Tensor): return fn(x)
-    if not any(True for _ in tensors_in(x)): return x
-    try: return _copied(functools.partial(_mapped, fn), x)
-    except Exception: return x
+    if isinstance(x, torch.Tensor):
+        return fn(x)
+    if not any(True for _ in tensors_in(x)):
+        return x
+    try:
+        return _copied(functools.partial(_mapped, fn), x)
+    except Exception:
+        return x
 
 
 def _copied(fn: Callable, x: object) -> object:
@@ -157,12 +199,16 @@ def _copied(fn: Callable, x: object) -> object:
     if is_dataclass(x):
         y = copy.copy(x)
         for f in fields(x):
-            if hasattr(x, f.name): object.__setattr__(y, f.name, fn(getattr(x, f.name)))
+            if hasattr(x, f.name):
+                object.__setattr__(y, f.name, fn(getattr(x, f.name)))
         return y
-    if isinstance(x, tuple) and hasattr(x, "_fields"): return type(x)(*map(fn, x))
-    if isinstance(x, (list, tuple)): return type(x)(map(fn, x))
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(fn, x))
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(fn, x))
     y = copy.copy(x)
-    for k, v in x.items(): y[k] = fn(v)
+    for k, v in x.items():
+        y[k] = fn(v)
     return y
 
 
@@ -170,12 +216,16 @@ def _copied(fn: Callable, x: object) -> object:
 def steps_told(
     recorder: Recorder,  # whose phase and owner are told
 ) -> Iterator[None]:
-    "Inside, what any optimizer's step dispatches is of that phase, under the module whose parameter it tends."
+    """Inside, what any optimizer's step dispatches is of that phase, under the module whose
+    parameter it tends."""
     before: list = []
 
     def enter(optimizer, *_):
         before.append((recorder.phase, recorder.scope.top))
-        recorder.phase, recorder.scope.top = "optimizer", Owner("", type(optimizer).__name__, False, 0)
+        recorder.phase, recorder.scope.top = (
+            "optimizer",
+            Owner("", type(optimizer).__name__, False, 0),
+        )
         recorder.tend(optimizer)
 
     def leave(*_):
@@ -183,9 +233,11 @@ def steps_told(
         recorder.tend(None)
 
     hooks = register_optimizer_step_pre_hook(enter), register_optimizer_step_post_hook(leave)
-    try: yield
+    try:
+        yield
     finally:
-        for hook in hooks: hook.remove()
+        for hook in hooks:
+            hook.remove()
 
 
 @contextmanager
@@ -193,49 +245,81 @@ def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> 
     "Afterwards everything that the program can reach, and all settings, are what they were."
     with ExitStack() as stack:
         stack.enter_context(preserved())
-        # Small integers are given as they are, so that a write past torch, such as through NumPy, reaches them.
-        copied = [t for t in tensors_in((args, kwargs))
-                  if real or (not t.is_floating_point() and t.numel() <= MOST_KNOWN)]
+        # Small integers are given as they are, so that a write past torch, such as through NumPy,
+        # reaches them.
+        copied = [
+            t
+            for t in tensors_in((args, kwargs))
+            if real or (not t.is_floating_point() and t.numel() <= MOST_KNOWN)
+        ]
         held = stack.enter_context(kept(program, args, kwargs, optimizer, copied=copied))
         stack.enter_context(held.guard.watching())
         if backward:  # gradients start from nothing, as after `zero_grad`
             for x in held.objects:
-                if isinstance(x, torch.Tensor) and is_leaf(x) and x.grad is not None: x.grad = None
+                if isinstance(x, torch.Tensor) and is_leaf(x) and x.grad is not None:
+                    x.grad = None
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
-        # TorchScript folds constants while it optimizes: fake ones would stay in the graph that it runs ever after.
+        # TorchScript folds constants while it optimizes: fake ones would stay in the graph that it
+        # runs ever after.
         stack.enter_context(torch.jit.optimized_execution(False))
-        # Compiled functions run their original operations here anyway; flex_attention insists on compiling.
+        # Compiled functions run their original operations here anyway; flex_attention insists on
+        # compiling.
         stack.enter_context(_NOT_COMPILING)
-        stack.enter_context(_hushed("torch._subclasses.fake_tensor"))  # what fails is tried again, or raised
+        stack.enter_context(
+            _hushed("torch._subclasses.fake_tensor")
+        )  # what fails is tried again, or raised
         yield held
 
 
 def _unseen(name: str) -> Op:
     "An operation that ran where nothing could see it."
-    return Op(name=name, module="", type="", leaf=False, call=0, kind="unknown", flops=None, executed_flops=None,
-              contraction_flops=None, bytes_read=0, bytes_written=0, footprint=0, mode="none", shapes=((), ()),
-              rule=None)
+    return Op(
+        name=name,
+        module="",
+        type="",
+        leaf=False,
+        call=0,
+        kind="unknown",
+        flops=None,
+        executed_flops=None,
+        contraction_flops=None,
+        bytes_read=0,
+        bytes_written=0,
+        footprint=0,
+        mode="none",
+        shapes=((), ()),
+        rule=None,
+    )
 
 
-def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -> tuple[list[Op], list[str]]:
+def _run(
+    program, args, kwargs, real: bool, backward: bool, optimizer, target
+) -> tuple[list[Op], list[str]]:
     "The operations of one run, and what was assumed."
     with _as_it_was(program, args, kwargs, optimizer, real, backward) as held, ExitStack() as stack:
         tensors = _tensors(held.objects, (args, kwargs))
         if any(map(is_lazy, tensors)):
-            raise InputError(f"{model_name(program)} has lazy modules, whose sizes are not known yet: call it first.")
+            raise InputError(
+                f"{model_name(program)} has lazy modules, whose sizes are not known yet: call it"
+                " first."
+            )
         device = _in_place_of_meta(tensors)
         own = program.parameters() if isinstance(program, torch.nn.Module) else tensors
-        if real and not all(t.is_meta for t in own): device = None
+        if real and not all(t.is_meta for t in own):
+            device = None
         mode = None if real and device is None else _fake_mode(tensors)
         fakes = None if mode is None else Fakes(mode, device)
-        if device is not None: stack.enter_context(stood_in(held.objects, fakes))
+        if device is not None:
+            stack.enter_context(stood_in(held.objects, fakes))
         scope = Scope(program)
         recorder = Recorder(scope, fakes=fakes, guard=held.guard)
         left, hidden = left_alone(held.objects), undispatched(held.objects)
         stack.enter_context(model_errors(program, scope, args, kwargs))
         if fakes:
-            if any(t.layout is not torch.strided or t.is_nested for t in tensors_in((args, kwargs))):
+            if any(
+                t.layout is not torch.strided or t.is_nested for t in tensors_in((args, kwargs))
+            ):
                 raise NeedsValues("a sparse or nested argument")
             args, kwargs = _mapped(fakes.given, (args, kwargs))
             stack.enter_context(fakes.reads_watched())
@@ -244,28 +328,43 @@ def _run(program, args, kwargs, real: bool, backward: bool, optimizer, target) -
         stack.enter_context(steps_told(recorder))
         fused = FusedAttention() if target else None
         threads = stack.enter_context(following(recorder.hand_over, quiet=fakes is not None))
-        with recorder, fused or nullcontext(): out = program(*args, **kwargs)
+        with recorder, fused or nullcontext():
+            out = program(*args, **kwargs)
         if backward:
             starts = differentiable(out)
             if not starts:
-                raise InputError("There is nothing to differentiate: no output depends on what needs a gradient.")
+                raise InputError(
+                    "There is nothing to differentiate: no output depends on what needs a gradient."
+                )
             seeds = [torch.ones_like(t) for t in starts]
             recorder.phase = "backward"  # also of callbacks that run when its last node is done
-            with recorder: torch.autograd.backward(starts, seeds)
-            only_fake = device is not None or target or any(isinstance(t, FakeTensor) for t in tensors)
-            if fakes and recorder.replayed and not only_fake: raise ViewWritten
-        if optimizer is not None: _step(made_optimizer(optimizer, program), recorder)
-        if fakes and recorder.errors: raise recorder.errors[0]  # a thread's, which nobody may have asked for
+            with recorder:
+                torch.autograd.backward(starts, seeds)
+            only_fake = (
+                device is not None or target or any(isinstance(t, FakeTensor) for t in tensors)
+            )
+            if fakes and recorder.replayed and not only_fake:
+                raise ViewWritten
+        if optimizer is not None:
+            _step(made_optimizer(optimizer, program), recorder)
+        if fakes and recorder.errors:
+            raise recorder.errors[0]  # a thread's, which nobody may have asked for
     ops = [*recorder.ops(), *map(_unseen, hidden)]
     notes = [*recorder.thread_notes, *threads.notes]
     if device is not None and not target and any(op.kind in ("attention", "softmax") for op in ops):
-        notes.append(f"on meta, so attention was counted as it runs on {device.type}, an assumption; "
-                     "target='cuda' counts CUDA's fused kernels")
+        notes.append(
+            f"on meta, so attention was counted as it runs on {device.type}, an assumption; "
+            "target='cuda' counts CUDA's fused kernels"
+        )
     if fakes and recorder.replayed and backward:
-        notes.append("it writes to a view in place: on real tensors autograd may copy its gradient, on fake ones it "
-                     "does not")
-    if fused and any(op.kind == "attention" for op in ops): notes += fused.notes
-    if left: notes.append(f"not restored after the run, since it cannot be rewound: {', '.join(left)}")
+        notes.append(
+            "it writes to a view in place: on real tensors autograd may copy its gradient, on fake"
+            " ones it does not"
+        )
+    if fused and any(op.kind == "attention" for op in ops):
+        notes += fused.notes
+    if left:
+        notes.append(f"not restored after the run, since it cannot be rewound: {', '.join(left)}")
     return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
 
 # %% ../../nbs/analysis/work/tracer.ipynb #340850dd
@@ -273,87 +372,133 @@ _STEPS, _OTHER = 1000.0, 1.0
 
 
 def _step(optimizer: torch.optim.Optimizer, recorder: Recorder) -> None:
-    def unknown(t): return _OTHER if isinstance(t, FakeTensor) else None
+    def unknown(t):
+        return _OTHER if isinstance(t, FakeTensor) else None
 
     mute = Recorder(Scope(lambda: None), fakes=recorder.fakes, guard=recorder.guard)
     mute.items = unknown
     try:
-        with mute: optimizer.step()  # makes the state
-        counters = {id(s["step"]) for s in optimizer.state.values() if isinstance(s.get("step"), torch.Tensor)}
+        with mute:
+            optimizer.step()  # makes the state
+        counters = {
+            id(s["step"])
+            for s in optimizer.state.values()
+            if isinstance(s.get("step"), torch.Tensor)
+        }
         recorder.items = lambda t: _STEPS if id(t) in counters else unknown(t)
-        with recorder: optimizer.step()
+        with recorder:
+            optimizer.step()
     except TypeError as e:
-        if "closure" not in str(e): raise
-        raise InputError(f"{type(optimizer).__name__} runs the model inside its step: trace a function that does so, "
-                         "with the closure that it needs.") from e
+        if "closure" not in str(e):
+            raise
+        raise InputError(
+            f"{type(optimizer).__name__} runs the model inside its step: trace a function that does"
+            " so, with the closure that it needs."
+        ) from e
 
 # %% ../../nbs/analysis/work/tracer.ipynb #bb1469a3
 def warn_uncounted(
     uncounted: dict[str, int],  # operations and how often each occurs
-    name: str,                  # of the model
+    name: str,  # of the model
 ) -> None:
     "One warning that names every operation without a rule."
     if uncounted:
         listed = ", ".join(f"{one_line(op)} ({n}×)" for op, n in uncounted.items())
-        teacher = "register_jax_cost" if all(op.startswith("jax.") for op in uncounted) else "register_cost"
-        warnings.warn(f"{name}: no cost rule for {listed}; totals leave their FLOPs out "
-                      f"(fasterroof.{teacher} adds a rule).", UncountedWarning, stacklevel=3)
+        teacher = (
+            "register_jax_cost"
+            if all(op.startswith("jax.") for op in uncounted)
+            else "register_cost"
+        )
+        warnings.warn(
+            f"{name}: no cost rule for {listed}; totals leave their FLOPs out "
+            f"(fasterroof.{teacher} adds a rule).",
+            UncountedWarning,
+            stacklevel=3,
+        )
 
 
 def _without_values(error: ModelError) -> str:
     "Why fake tensors did not do, in a few words."
     cause = error.__cause__
-    if isinstance(cause, (UnknownWritten, ViewWritten)): return str(cause)
-    if getattr(cause, "func", None) is not None: return f"it looks at values ({cause.func})"
+    if isinstance(cause, (UnknownWritten, ViewWritten)):
+        return str(cause)
+    if getattr(cause, "func", None) is not None:
+        return f"it looks at values ({cause.func})"
     first, *_ = str(cause).strip().split("\n")
     return f"fake tensors did not do ({type(cause).__name__}: {one_line(first, 120)})"
 
 
-_READS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, NeedsValues, UnknownRead, UnknownWritten)
+_READS_VALUES = (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    NeedsValues,
+    UnknownRead,
+    UnknownWritten,
+)
 
 
 def _clearer(error: ModelError, program: object) -> ModelError:
     "The same error, unless the program asked for a value that tensors on meta do not have."
     cause = error.__cause__
-    if not isinstance(cause, _READS_VALUES): return error
-    return ModelError(f"{model_name(program)} asks for values ({getattr(cause, 'func', cause)}), and tensors on meta "
-                      "have none: give it whole numbers that are not on meta, or build it with its weights.")
+    if not isinstance(cause, _READS_VALUES):
+        return error
+    return ModelError(
+        f"{model_name(program)} asks for values ({getattr(cause, 'func', cause)}), and tensors on"
+        " meta have none: give it whole numbers that are not on meta, or build it with its"
+        " weights."
+    )
 
 
 def trace(
-    model: Callable,               # a module or another callable
-    *args: object,                 # its positional arguments
+    model: Callable,  # a module or another callable
+    *args: object,  # its positional arguments
     framework: str | None = None,  # "torch" or "jax"; None: told by the arguments and the function
-    real: bool = False,            # True: run on the real tensors; False: on fake ones, unless the program needs values
-    backward: bool = False,        # True: the backward too, as a phase of its own; gradients are switched on for it
-    optimizer: object = None,      # an optimizer, or a function that makes one (`torch.optim.AdamW`): its step too
-    target: str | None = None,     # "cuda": attention as the fused kernel that a CUDA device would run
-    trips: "int | Mapping[str, int] | None" = None,  # JAX: of loops whose trips cannot be told, all or by name
-    **kwargs: object,              # its keyword arguments
+    # True: run on the real tensors; False: on fake ones, unless the program needs values
+    real: bool = False,
+    # True: the backward too, as a phase of its own; gradients are switched on for it
+    backward: bool = False,
+    # an optimizer, or a function that makes one (`torch.optim.AdamW`): its step too
+    optimizer: object = None,
+    target: str | None = None,  # "cuda": attention as the fused kernel that a CUDA device would run
+    # JAX: of loops whose trips cannot be told, all or by name
+    trips: "int | Mapping[str, int] | None" = None,
+    **kwargs: object,  # its keyword arguments
 ) -> Trace:
-    """The work of `model(*args, **kwargs)`, in the modes (train or eval, grad or not) that are set now.
+    """The work of `model(*args, **kwargs)`, in the modes (train or eval, grad or not) that are set
+    now.
 
     Raises `InputError` if the arguments do not fit, `ModelError` if the model raises."""
     if framework not in (None, "torch", "jax"):
         raise InputError(f"framework must be 'torch' or 'jax', not {framework!r}.")
     if not (target is None or (isinstance(target, str) and target == "cuda")):
-        raise InputError(f"target must be 'cuda' or None, not {one_line(repr(target), 60)}; an argument of the model's "
-                         "own of that name can be bound with functools.partial.")
+        raise InputError(
+            f"target must be 'cuda' or None, not {one_line(repr(target), 60)}; an argument of the"
+            " model's own of that name can be bound with functools.partial."
+        )
     for name, flag in (("real", real), ("backward", backward)):
         if not isinstance(flag, bool):
-            raise InputError(f"{name} must be True or False, not a {type(flag).__name__}; an argument of the model's "
-                             "own of that name can be bound with functools.partial.")
+            raise InputError(
+                f"{name} must be True or False, not a {type(flag).__name__}; an argument of the"
+                " model's own of that name can be bound with functools.partial."
+            )
     if framework == "jax" or (framework is None and speaks_jax(model, (args, kwargs))):
         if real or backward or optimizer is not None or target:
-            raise InputError("real, backward, optimizer and target are for torch; for JAX, trace jax.grad(f).")
-        try: import jax  # noqa: F401
-        except ImportError: raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.") from None
+            raise InputError(
+                "real, backward, optimizer and target are for torch; for JAX, trace jax.grad(f)."
+            )
+        try:
+            import jax  # noqa: F401
+        except ImportError:
+            raise InputError("JAX is not installed: pip install 'fasterroof[jax]'.") from None
         from fasterroof.work.jax.jaxpr import trace_jax
 
         done = trace_jax(model, args, kwargs, name=model_name(model), trips=trips)
     else:
-        if trips is not None: raise InputError("trips is for JAX: torch's loops are run, so their trips are counted.")
-        done = _trace_torch(original(model), args, kwargs, program_notes(model), real, backward, optimizer, target)
+        if trips is not None:
+            raise InputError("trips is for JAX: torch's loops are run, so their trips are counted.")
+        done = _trace_torch(
+            original(model), args, kwargs, program_notes(model), real, backward, optimizer, target
+        )
     warn_uncounted(done.uncounted, done.name)
     return done
 
@@ -361,16 +506,33 @@ def trace(
 def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target) -> Trace:
     check_call(program, args, kwargs)
     backward = backward or optimizer is not None
-    if real and target: raise InputError("target counts on fake tensors: leave real out.")
-    try: ops, more = _run(program, args, kwargs, real, backward, optimizer, target)
+    if real and target:
+        raise InputError("target counts on fake tensors: leave real out.")
+    try:
+        ops, more = _run(program, args, kwargs, real, backward, optimizer, target)
     except ModelError as e:
-        if real: raise
+        if real:
+            raise
         if any(t.is_meta for t in _tensors(reachable(program), (args, kwargs))):
             raise _clearer(e, program) from e.__cause__
-        ops, more = _run(program, args, kwargs, True, backward, optimizer, None)  # a mistake is made again, and raised
+        ops, more = _run(
+            program, args, kwargs, True, backward, optimizer, None
+        )  # a mistake is made again, and raised
         more = [f"{_without_values(e)}, so it was run on the real tensors", *more]
-        if target: more.append(f"target={target!r} counts on fake tensors only: attention was counted as it ran here")
-    if not ops: more = ["it dispatched no torch operation (framework='jax' traces a JAX function)", *more]
-    parameters = sum(p.numel() for p in program.parameters()) if isinstance(program, torch.nn.Module) else 0
-    return Trace(ops, model_name(program), (*notes, *more), parameters=parameters or None,
-                 held_bytes=held_bytes(program, args, kwargs))
+        if target:
+            more.append(
+                f"target={target!r} counts on fake tensors only: attention was counted as it ran"
+                " here"
+            )
+    if not ops:
+        more = ["it dispatched no torch operation (framework='jax' traces a JAX function)", *more]
+    parameters = (
+        sum(p.numel() for p in program.parameters()) if isinstance(program, torch.nn.Module) else 0
+    )
+    return Trace(
+        ops,
+        model_name(program),
+        (*notes, *more),
+        parameters=parameters or None,
+        held_bytes=held_bytes(program, args, kwargs),
+    )

@@ -14,7 +14,8 @@ from ..case import Baseline, Built, Case, Tolerance
 def _rows(q, places, k, v, causal):
     "The outputs of some queries of one head, which stand at these places."
     s = q @ k.T / q.shape[-1] ** 0.5
-    if causal: s = np.where(np.arange(len(k)) > places[:, None], -np.inf, s)
+    if causal:
+        s = np.where(np.arange(len(k)) > places[:, None], -np.inf, s)
     w = np.exp(s - s.max(1, keepdims=True))
     return w @ v / w.sum(1, keepdims=True)
 
@@ -27,8 +28,14 @@ def _oracle(p, q, k, v):
 
 
 def _at(p, index, q, k, v):
-    return np.array([_rows(q[b, i, h][None], np.array([i]), k[b, :, h], v[b, :, h, [c]].T, p["causal"]).item()
-                     for b, i, h, c in zip(*index, strict=True)])
+    return np.array(
+        [
+            _rows(
+                q[b, i, h][None], np.array([i]), k[b, :, h], v[b, :, h, [c]].T, p["causal"]
+            ).item()
+            for b, i, h, c in zip(*index, strict=True)
+        ]
+    )
 
 # %% ../../../nbs/analysis/bench/cases/attention.ipynb #77c513d5
 def _tolerance(p):
@@ -45,34 +52,64 @@ def build(
 
     def with_jax():
         import jax
+
         return lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causal=p["causal"])
 
     def with_torch():
         from torch.nn.functional import scaled_dot_product_attention as attend
-        def call(q, k, v): return attend(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=p["causal"])
+
+        def call(q, k, v):
+            return attend(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=p["causal"])
+
         return call
 
     def with_math():
         from torch.nn.attention import SDPBackend, sdpa_kernel
+
         attend = with_torch()
 
         def call(q, k, v):
-            with sdpa_kernel(SDPBackend.MATH): return attend(q, k, v)
+            with sdpa_kernel(SDPBackend.MATH):
+                return attend(q, k, v)
+
         return call
-    return Built({"q": q, "k": k, "v": v}, {"jax": with_jax, "torch-sdpa": with_torch, "torch-math": with_math})
+
+    return Built(
+        {"q": q, "k": k, "v": v},
+        {"jax": with_jax, "torch-sdpa": with_torch, "torch-math": with_math},
+    )
 
 
-def _heads_last(out): return out.swapaxes(1, 2)
+def _heads_last(out):
+    return out.swapaxes(1, 2)
 
 
 CASE = Case(
-    "attention", build, title="scaled dot-product attention",
-    space={"batch": [1, 8], "heads": [8], "length": [128, 512, 2048], "dim": [64], "causal": [False, True]},
+    "attention",
+    build,
+    title="scaled dot-product attention",
+    space={
+        "batch": [1, 8],
+        "heads": [8],
+        "length": [128, 512, 2048],
+        "dim": [64],
+        "causal": [False, True],
+    },
     keep=lambda p: p["batch"] * p["length"] <= 4096,
     representative={"batch": 1, "heads": 8, "length": 512, "dim": 64, "causal": True},
-    baselines=(Baseline("jax", "jax"), Baseline("torch-sdpa", "torch", layout=_heads_last),
-               Baseline("torch-math", "torch", layout=_heads_last)), reference="jax",
-    metrics=(*Case.metrics, "throughput"), items=lambda p: p["batch"] * p["length"], item="token",
-    tolerance=_tolerance, oracle=_oracle, oracle_at=_at, independent=True,
+    baselines=(
+        Baseline("jax", "jax"),
+        Baseline("torch-sdpa", "torch", layout=_heads_last),
+        Baseline("torch-math", "torch", layout=_heads_last),
+    ),
+    reference="jax",
+    metrics=(*Case.metrics, "throughput"),
+    items=lambda p: p["batch"] * p["length"],
+    item="token",
+    tolerance=_tolerance,
+    oracle=_oracle,
+    oracle_at=_at,
+    independent=True,
     shape=lambda p: (p["batch"], p["length"], p["heads"], p["dim"]),
-    oracle_flops=lambda p: 4 * p["batch"] * p["heads"] * p["length"] ** 2 * p["dim"])
+    oracle_flops=lambda p: 4 * p["batch"] * p["heads"] * p["length"] ** 2 * p["dim"],
+)

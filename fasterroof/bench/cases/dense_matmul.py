@@ -14,7 +14,8 @@ from ..case import Baseline, Built, Case, Tolerance
 _U = 2.0**-24  # half the distance from 1 to the next fp32
 
 
-def _product(a, b): return a @ b
+def _product(a, b):
+    return a @ b
 
 
 def build(
@@ -31,10 +32,18 @@ def _at(p, index, a, b):
 
 
 CASE = Case(
-    "dense_matmul", build, title="the product of two square matrices",
-    space={"n": [256, 512, 1024]}, representative={"n": 512},
-    baselines=(Baseline("jax", "jax"), Baseline("torch", "torch"), Baseline("numpy", "numpy")), reference="jax",
+    "dense_matmul",
+    build,
+    title="the product of two square matrices",
+    space={"n": [256, 512, 1024]},
+    representative={"n": 512},
+    baselines=(Baseline("jax", "jax"), Baseline("torch", "torch"), Baseline("numpy", "numpy")),
+    reference="jax",
     tolerance=lambda p: Tolerance(rtol=4 * _U, atol=2 * _U * p["n"] ** 1.5),
-    oracle=lambda p, a, b: a @ b, oracle_at=_at,
-    shape=lambda p: (p["n"], p["n"]), oracle_flops=lambda p: 2 * p["n"] ** 3,
-    flops=lambda p: 2 * p["n"] ** 3, independent=True)
+    oracle=lambda p, a, b: a @ b,
+    oracle_at=_at,
+    shape=lambda p: (p["n"], p["n"]),
+    oracle_flops=lambda p: 2 * p["n"] ** 3,
+    flops=lambda p: 2 * p["n"] ** 3,
+    independent=True,
+)

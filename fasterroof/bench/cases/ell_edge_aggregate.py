@@ -32,18 +32,25 @@ def build(
     p: dict,  # n nodes of k neighbours, d_in, d_out, and reduce: sum or max
 ) -> Built:
     "A random graph with k neighbours a node, features, and a map."
-    rng, (n, k, d_in, d_out) = np.random.default_rng(0), (p[name] for name in ("n", "k", "d_in", "d_out"))
-    inputs = {"x": rng.standard_normal((n, d_in), dtype=np.float32),
-              "w": rng.standard_normal((d_in, d_out), dtype=np.float32) / np.float32(d_in**0.5),
-              "indices": rng.integers(0, n, (n, k), dtype=np.int32)}
+    rng, (n, k, d_in, d_out) = (
+        np.random.default_rng(0),
+        (p[name] for name in ("n", "k", "d_in", "d_out")),
+    )
+    inputs = {
+        "x": rng.standard_normal((n, d_in), dtype=np.float32),
+        "w": rng.standard_normal((d_in, d_out), dtype=np.float32) / np.float32(d_in**0.5),
+        "indices": rng.integers(0, n, (n, k), dtype=np.int32),
+    }
 
     def with_jax():
         import jax.numpy as jnp
+
         reduce = {"sum": jnp.sum, "max": jnp.max}[p["reduce"]]
         return lambda x, w, indices: reduce(x[indices] @ w, axis=1)
 
     def with_torch():
         import torch
+
         reduce = {"sum": torch.sum, "max": torch.amax}[p["reduce"]]
         return lambda x, w, indices: reduce(x[indices] @ w, 1)
 
@@ -52,8 +59,11 @@ def build(
         from torch_geometric.nn import MessagePassing
 
         class Mapped(MessagePassing):
-            def forward(self, edges, x, w): return self.propagate(edges, x=x, w=w)
-            def message(self, x_j, w): return x_j @ w
+            def forward(self, edges, x, w):
+                return self.propagate(edges, x=x, w=w)
+
+            def message(self, x_j, w):
+                return x_j @ w
 
         layer, kept = Mapped(aggr=p["reduce"]), {}
         sources, targets = inputs["indices"].ravel(), np.repeat(np.arange(n), k)
@@ -63,17 +73,33 @@ def build(
             here = kept.get(x.device)
             if here is None:
                 here = edges.to(x.device)
-                if type(x) is torch.Tensor: kept[x.device] = here  # not a trace's stand-in
+                if type(x) is torch.Tensor:
+                    kept[x.device] = here  # not a trace's stand-in
             return layer(here, x, w)
+
         return call
+
     return Built(inputs, {"jax": with_jax, "torch": with_torch, "pyg": with_pyg})
 
 
 CASE = Case(
-    "ell_edge_aggregate", build, title="neighbours, each mapped by a matrix, then summed or the largest of them",
-    space={"n": [1024, 4096, 16384], "k": [16], "d_in": [64], "d_out": [64], "reduce": ["sum", "max"]},
+    "ell_edge_aggregate",
+    build,
+    title="neighbours, each mapped by a matrix, then summed or the largest of them",
+    space={
+        "n": [1024, 4096, 16384],
+        "k": [16],
+        "d_in": [64],
+        "d_out": [64],
+        "reduce": ["sum", "max"],
+    },
     representative={"n": 4096, "k": 16, "d_in": 64, "d_out": 64, "reduce": "sum"},
-    baselines=(Baseline("jax", "jax"), Baseline("torch", "torch"), Baseline("pyg", "pyg")), reference="jax",
-    tolerance=_tolerance, oracle=_oracle, oracle_at=_at,
-    shape=lambda p: (p["n"], p["d_out"]), independent=True,
-    oracle_flops=lambda p: p["n"] * p["k"] * p["d_out"] * (2 * p["d_in"] + 1))
+    baselines=(Baseline("jax", "jax"), Baseline("torch", "torch"), Baseline("pyg", "pyg")),
+    reference="jax",
+    tolerance=_tolerance,
+    oracle=_oracle,
+    oracle_at=_at,
+    shape=lambda p: (p["n"], p["d_out"]),
+    independent=True,
+    oracle_flops=lambda p: p["n"] * p["k"] * p["d_out"] * (2 * p["d_in"] + 1),
+)

@@ -13,14 +13,21 @@ import numpy as np
 from ..case import Baseline, Built, Case, Tolerance
 
 # %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #93b6cbe1
-_ORACLES = {"real": (np.multiply, np.add), "log": (np.add, np.logaddexp), "tropical_max_plus": (np.add, np.maximum),
-            "tropical_min_plus": (np.add, np.minimum), "euclidean": (np.subtract, np.hypot)}
+_ORACLES = {
+    "real": (np.multiply, np.add),
+    "log": (np.add, np.logaddexp),
+    "tropical_max_plus": (np.add, np.maximum),
+    "tropical_min_plus": (np.add, np.minimum),
+    "euclidean": (np.subtract, np.hypot),
+}
 
 
 def _oracle(p, a, b):
     times, plus = _ORACLES[p["algebra"]]
     parts = -(-a.size * b.shape[1] // 2**21)  # of 16 MiB each
-    return np.concatenate([plus.reduce(times(rows[:, :, None], b), axis=1) for rows in np.array_split(a, parts)])
+    return np.concatenate(
+        [plus.reduce(times(rows[:, :, None], b), axis=1) for rows in np.array_split(a, parts)]
+    )
 
 
 def _at(p, index, a, b):
@@ -31,9 +38,12 @@ def _at(p, index, a, b):
 def _naive(algebra, xp, logsumexp):
     "All products, then their sum, by torch or `jax.numpy`."
     times, plus = {
-        "real": (xp.multiply, xp.sum), "log": (xp.add, logsumexp), "tropical_max_plus": (xp.add, xp.amax),
+        "real": (xp.multiply, xp.sum),
+        "log": (xp.add, logsumexp),
+        "tropical_max_plus": (xp.add, xp.amax),
         "tropical_min_plus": (xp.add, xp.amin),
-        "euclidean": (xp.subtract, lambda s, axis: xp.sqrt(xp.sum(s * s, axis)))}[algebra]
+        "euclidean": (xp.subtract, lambda s, axis: xp.sqrt(xp.sum(s * s, axis))),
+    }[algebra]
     return lambda a, b: plus(times(a[:, :, None], b[None]), 1)
 
 # %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #c9237298
@@ -41,20 +51,36 @@ def _folding(algebra):
     "zero, times (of a block), fold (of a block into a result), and what is done at the end."
     import jax.numpy as jnp
 
-    def add(acc, s): return acc + s.sum(1)
+    def add(acc, s):
+        return acc + s.sum(1)
+
     def log_add(acc, s):
         top = jnp.maximum(acc, s.max(1))
         top = jnp.where(top == -jnp.inf, 0.0, top)  # (−∞) − (−∞) is no number
         return top + jnp.log(jnp.exp(acc - top) + jnp.exp(s - top[:, None]).sum(1))
+
     return {
-        "real": (0.0, jnp.multiply, add, jnp.positive), "log": (-np.inf, jnp.add, log_add, jnp.positive),
-        "tropical_max_plus": (-np.inf, jnp.add, lambda acc, s: jnp.maximum(acc, s.max(1)), jnp.positive),
-        "tropical_min_plus": (np.inf, jnp.add, lambda acc, s: jnp.minimum(acc, s.min(1)), jnp.positive),
-        "euclidean": (0.0, lambda a, b: jnp.square(a - b), add, jnp.sqrt)}[algebra]
+        "real": (0.0, jnp.multiply, add, jnp.positive),
+        "log": (-np.inf, jnp.add, log_add, jnp.positive),
+        "tropical_max_plus": (
+            -np.inf,
+            jnp.add,
+            lambda acc, s: jnp.maximum(acc, s.max(1)),
+            jnp.positive,
+        ),
+        "tropical_min_plus": (
+            np.inf,
+            jnp.add,
+            lambda acc, s: jnp.minimum(acc, s.min(1)),
+            jnp.positive,
+        ),
+        "euclidean": (0.0, lambda a, b: jnp.square(a - b), add, jnp.sqrt),
+    }[algebra]
 
 
 def _padded(x, rows, columns, zero):
     import jax.numpy as jnp
+
     return jnp.pad(x, ((0, -x.shape[0] % rows), (0, -x.shape[1] % columns)), constant_values=zero)
 
 
@@ -62,10 +88,14 @@ def _blocked(algebra, a, b, block=16):
     "A loop over blocks of k, each folded into the whole result: the reference."
     import jax
     import jax.numpy as jnp
+
     zero, times, fold, finish = _folding(algebra)
     a, b = _padded(a, 1, block, zero), _padded(b, block, 1, zero)
     blocks = a.reshape(len(a), -1, block).swapaxes(0, 1), b.reshape(-1, block, b.shape[1])
-    def step(acc, ab): return fold(acc, times(ab[0][:, :, None], ab[1][None])), None
+
+    def step(acc, ab):
+        return fold(acc, times(ab[0][:, :, None], ab[1][None])), None
+
     return finish(jax.lax.scan(step, jnp.full((len(a), b.shape[1]), zero, a.dtype), blocks)[0])
 
 # %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #9a3ccc00
@@ -75,7 +105,9 @@ def _pallas(algebra, a, b, tile=32, block=8, interpret=None):
     import jax.numpy as jnp
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import triton
-    if interpret is None: interpret = jax.default_backend() == "cpu"
+
+    if interpret is None:
+        interpret = jax.default_backend() == "cpu"
     zero, times, fold, finish = _folding(algebra)
     (m, n), dtype = (len(a), b.shape[1]), a.dtype
     a, b = _padded(a, tile, block, zero), _padded(b, block, tile, zero)
@@ -85,21 +117,33 @@ def _pallas(algebra, a, b, tile=32, block=8, interpret=None):
         def step(i, acc):
             here = pl.ds(i * block, block)
             return fold(acc, times(a[:, here][:, :, None], b[here, :][None]))
-        out[...] = finish(jax.lax.fori_loop(0, k // block, step, jnp.full((tile, tile), zero, dtype)))
+
+        out[...] = finish(
+            jax.lax.fori_loop(0, k // block, step, jnp.full((tile, tile), zero, dtype))
+        )
 
     made = pl.pallas_call(
-        kernel, jax.ShapeDtypeStruct((len(a), b.shape[1]), dtype), grid=(len(a) // tile, b.shape[1] // tile),
-        in_specs=[pl.BlockSpec((tile, k), lambda i, j: (i, 0)), pl.BlockSpec((k, tile), lambda i, j: (0, j))],
-        out_specs=pl.BlockSpec((tile, tile), lambda i, j: (i, j)), interpret=interpret,
-        compiler_params=None if interpret else triton.CompilerParams())
+        kernel,
+        jax.ShapeDtypeStruct((len(a), b.shape[1]), dtype),
+        grid=(len(a) // tile, b.shape[1] // tile),
+        in_specs=[
+            pl.BlockSpec((tile, k), lambda i, j: (i, 0)),
+            pl.BlockSpec((k, tile), lambda i, j: (0, j)),
+        ],
+        out_specs=pl.BlockSpec((tile, tile), lambda i, j: (i, j)),
+        interpret=interpret,
+        compiler_params=None if interpret else triton.CompilerParams(),
+    )
     return made(a, b)[:m, :n]
 
 # %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #e97fdb78
 def _tolerance(p):
     u, root = 2.0**-24, p["k"] ** 0.5  # u: half the distance from 1 to the next fp32
-    return {"real": Tolerance(rtol=4 * u, atol=2 * u * p["k"] * root),
-            "log": Tolerance(rtol=u, atol=16 * u * (4 + root)),
-            "euclidean": Tolerance(rtol=u * (4 + root), atol=u)}.get(p["algebra"], Tolerance(rtol=2 * u, atol=u))
+    return {
+        "real": Tolerance(rtol=4 * u, atol=2 * u * p["k"] * root),
+        "log": Tolerance(rtol=u, atol=16 * u * (4 + root)),
+        "euclidean": Tolerance(rtol=u * (4 + root), atol=u),
+    }.get(p["algebra"], Tolerance(rtol=2 * u, atol=u))
 
 # %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #10173eee
 def build(
@@ -107,30 +151,53 @@ def build(
 ) -> Built:
     "Two matrices, and the ways to multiply them in an algebra."
     rng, algebra = np.random.default_rng(0), p["algebra"]
-    inputs = {"a": rng.standard_normal((p["m"], p["k"]), dtype=np.float32),
-              "b": rng.standard_normal((p["k"], p["n"]), dtype=np.float32)}
+    inputs = {
+        "a": rng.standard_normal((p["m"], p["k"]), dtype=np.float32),
+        "b": rng.standard_normal((p["k"], p["n"]), dtype=np.float32),
+    }
 
     def naive_jax():
         import jax
+
         return _naive(algebra, jax.numpy, jax.nn.logsumexp)
 
     def torch_dense():
         import torch
+
         return _naive(algebra, torch, torch.logsumexp)
-    return Built(inputs, {
-        "jax-blocked": lambda: partial(_blocked, algebra), "pallas": lambda: partial(_pallas, algebra),
-        "naive-jax": naive_jax, "torch-dense": torch_dense, "jnp-matmul": lambda: lambda a, b: a @ b})
+
+    return Built(
+        inputs,
+        {
+            "jax-blocked": lambda: partial(_blocked, algebra),
+            "pallas": lambda: partial(_pallas, algebra),
+            "naive-jax": naive_jax,
+            "torch-dense": torch_dense,
+            "jnp-matmul": lambda: lambda a, b: a @ b,
+        },
+    )
 
 
 _SIZES = [64, 128, 256]
 CASE = Case(
-    "semiring_matmul", build, title="a product of matrices over five algebras",
+    "semiring_matmul",
+    build,
+    title="a product of matrices over five algebras",
     space={"m": _SIZES, "k": _SIZES, "n": _SIZES, "algebra": list(_ORACLES)},
-    keep=lambda p: p["m"] == p["k"] == p["n"], representative={"m": 256, "k": 256, "n": 256, "algebra": "log"},
-    baselines=(Baseline("jax-blocked", "jax"),
-               Baseline("pallas", "jax", accelerators=("cpu", "cuda", "rocm"), untimed=("cpu",)),
-               Baseline("naive-jax", "jax"), Baseline("jnp-matmul", "jax", only=lambda p: p["algebra"] == "real"),
-               Baseline("torch-dense", "torch")),
-    reference="jax-blocked", tolerance=_tolerance, oracle=_oracle, oracle_at=_at,
-    shape=lambda p: (p["m"], p["n"]), independent=True,
-    oracle_flops=lambda p: 2 * p["m"] * p["k"] * p["n"])
+    keep=lambda p: p["m"] == p["k"] == p["n"],
+    representative={"m": 256, "k": 256, "n": 256, "algebra": "log"},
+    baselines=(
+        Baseline("jax-blocked", "jax"),
+        Baseline("pallas", "jax", accelerators=("cpu", "cuda", "rocm"), untimed=("cpu",)),
+        Baseline("naive-jax", "jax"),
+        Baseline("jnp-matmul", "jax", only=lambda p: p["algebra"] == "real"),
+        Baseline("torch-dense", "torch"),
+    ),
+    reference="jax-blocked",
+    tolerance=_tolerance,
+    oracle=_oracle,
+    oracle_at=_at,
+    shape=lambda p: (p["m"], p["n"]),
+    independent=True,
+    oracle_flops=lambda p: 2 * p["m"] * p["k"] * p["n"],
+)

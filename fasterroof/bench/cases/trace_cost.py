@@ -13,55 +13,92 @@ from ..case import Baseline, Built, Case, Tolerance
 # %% ../../../nbs/analysis/bench/cases/trace_cost.ipynb #63df1402
 def _oracle(p, x):
     made = p["batch"] * p["size"] ** 2 * p["width"]
-    return np.array([2 * made * 9 * (3 + (p["depth"] - 1) * p["width"]), 2 * p["batch"] * 10 * p["width"]], dtype=float)
+    return np.array(
+        [2 * made * 9 * (3 + (p["depth"] - 1) * p["width"]), 2 * p["batch"] * 10 * p["width"]],
+        dtype=float,
+    )
 
 
 def _network(p, device):
     import torch
     from torch import nn
+
     with torch.random.fork_rng(devices=[]), torch.device(device):
         torch.manual_seed(0)
         channels = [3] + [p["width"]] * p["depth"]
-        layers = [layer for i, o in zip(channels[:-1], channels[1:], strict=True) for layer in
-                  (nn.Conv2d(i, o, 3, padding=1), nn.BatchNorm2d(o), nn.ReLU())]
-        return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(p["width"], 10)).eval()
+        layers = [
+            layer
+            for i, o in zip(channels[:-1], channels[1:], strict=True)
+            for layer in (nn.Conv2d(i, o, 3, padding=1), nn.BatchNorm2d(o), nn.ReLU())
+        ]
+        return nn.Sequential(
+            *layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(p["width"], 10)
+        ).eval()
 
 
 def build(
     p: dict,  # depth, width, batch, and the images' size
 ) -> Built:
     "A batch of images, and ways to count what a network does with them."
-    x = np.random.default_rng(0).standard_normal((p["batch"], 3, p["size"], p["size"]), dtype=np.float32)
+    x = np.random.default_rng(0).standard_normal(
+        (p["batch"], 3, p["size"], p["size"]), dtype=np.float32
+    )
 
     def traced(device):
         import torch
 
         from fasterroof.work.tracer import trace
+
         network = _network(p, device)
 
         def count(x):
-            with torch.no_grad(): kinds = trace(network, x.to(device)).by_kind()
-            return torch.tensor([kinds[kind]["flops"] for kind in ("convolution", "matmul")], dtype=torch.float64)
+            with torch.no_grad():
+                kinds = trace(network, x.to(device)).by_kind()
+            return torch.tensor(
+                [kinds[kind]["flops"] for kind in ("convolution", "matmul")], dtype=torch.float64
+            )
+
         return count
 
     def counted(device):
         import torch
         from torch.utils.flop_counter import FlopCounterMode
+
         network, aten = _network(p, device), torch.ops.aten
 
         def count(x):
-            with torch.no_grad(), FlopCounterMode(display=False) as counter: network(x.to(device))
+            with torch.no_grad(), FlopCounterMode(display=False) as counter:
+                network(x.to(device))
             counts = counter.get_flop_counts()["Global"]
-            return torch.tensor([counts[op] for op in (aten.convolution, aten.addmm)], dtype=torch.float64)
+            return torch.tensor(
+                [counts[op] for op in (aten.convolution, aten.addmm)], dtype=torch.float64
+            )
+
         return count
-    return Built({"x": x}, {"trace": lambda: traced("cpu"), "trace-meta": lambda: traced("meta"),
-                            "flop-counter": lambda: counted("cpu"), "flop-counter-meta": lambda: counted("meta")})
+
+    return Built(
+        {"x": x},
+        {
+            "trace": lambda: traced("cpu"),
+            "trace-meta": lambda: traced("meta"),
+            "flop-counter": lambda: counted("cpu"),
+            "flop-counter-meta": lambda: counted("meta"),
+        },
+    )
 
 
 CASE = Case(
-    "trace_cost", build, title="counting a network's work: this package's trace and torch's counter",
+    "trace_cost",
+    build,
+    title="counting a network's work: this package's trace and torch's counter",
     space={"depth": [4, 16, 64], "width": [16], "batch": [2], "size": [32]},
     representative={"depth": 16, "width": 16, "batch": 2, "size": 32},
-    baselines=tuple(Baseline(name, "torch", accelerators=("cpu",))
-                    for name in ("trace", "trace-meta", "flop-counter", "flop-counter-meta")),
-    reference="trace", tolerance=Tolerance(rtol=1e-12, atol=0.0), metrics=("steady_time", "host_rss"), oracle=_oracle)
+    baselines=tuple(
+        Baseline(name, "torch", accelerators=("cpu",))
+        for name in ("trace", "trace-meta", "flop-counter", "flop-counter-meta")
+    ),
+    reference="trace",
+    tolerance=Tolerance(rtol=1e-12, atol=0.0),
+    metrics=("steady_time", "host_rss"),
+    oracle=_oracle,
+)

@@ -18,7 +18,7 @@ from ..store.query import moment
 # %% ../../../nbs/analysis/bench/judge/counterparts.ipynb #c17122b3
 def attempt_of(
     row: Mapping,  # that was read
-) -> str:          # one line of JSON
+) -> str:  # one line of JSON
     "What ran, wherever it ran: its identity without the device."
     return identity({**row, "device": "any"})
 
@@ -26,56 +26,73 @@ def attempt_of(
 def age(
     row: Mapping,  # that was read
 ) -> tuple[int, str]:
-    "What the newer of two rows has more of: the time at which it was taken, then the name of its run."
+    """What the newer of two rows has more of: the time at which it was taken, then the name of its
+    run."""
     at = moment(row)
     return -(2**63) if at is None else at, row["run_id"]
 
 
 def newest_of(
     rows: Iterable[Mapping],  # that were read
-) -> dict[str, Mapping]:      # identity -> row, in the order in which identities were met
+) -> dict[str, Mapping]:  # identity -> row, in the order in which identities were met
     "Of each identity the newest row; of two that are equally new the later one."
     best: dict[str, Mapping] = {}
     for row in rows:
         key = identity(row)
-        if key not in best or age(row) >= age(best[key]): best[key] = row
+        if key not in best or age(row) >= age(best[key]):
+            best[key] = row
     return best
 
 # %% ../../../nbs/analysis/bench/judge/counterparts.ipynb #ab58c47d
-def _lost(row: Mapping) -> bool: return row["status"] != "ok" and not device_of(row)
+def _lost(row: Mapping) -> bool:
+    return row["status"] != "ok" and not device_of(row)
 
 
 def _placed(side: Iterable[Mapping], everything: Iterable[Mapping]) -> dict[str, Mapping]:
-    "Rows of one side, those that ended before their device was known put where they belong; the newest of each."
+    """Rows of one side, those that ended before their device was known put where they belong; the
+    newest of each."""
     side = list(side)
     near: dict[tuple[str, str], set[str]] = {}
     same: dict[str, set[str]] = {}
-    for row in side: near.setdefault((row["run_id"], row["platform"]), set()).add(device_of(row))
-    for row in everything: same.setdefault(attempt_of(row), set()).add(device_of(row))
+    for row in side:
+        near.setdefault((row["run_id"], row["platform"]), set()).add(device_of(row))
+    for row in everything:
+        same.setdefault(attempt_of(row), set()).add(device_of(row))
+
     def where(row):
         for devices in (near[row["run_id"], row["platform"]], same[attempt_of(row)]):
-            if len(told := devices - {""}) == 1: return {**row, "device": told.pop()}
+            if len(told := devices - {""}) == 1:
+                return {**row, "device": told.pop()}
         return row
+
     return newest_of(where(row) if _lost(row) else row for row in side)
 
 
-def _strays(side: Mapping[str, Mapping], other: Mapping[str, Mapping], met: set[str]) -> list[tuple[str, str]]:
-    "Rows without a device, each with the newest row of the same attempt on the other side that has met none."
+def _strays(
+    side: Mapping[str, Mapping], other: Mapping[str, Mapping], met: set[str]
+) -> list[tuple[str, str]]:
+    """Rows without a device, each with the newest row of the same attempt on the other side that
+    has met none."""
     lost = [key for key, row in side.items() if key not in other and _lost(row)]
     free: dict[str, list[str]] = {}
     if lost:
         for key, row in other.items():
-            if key not in side and key not in met: free.setdefault(attempt_of(row), []).append(key)
+            if key not in side and key not in met:
+                free.setdefault(attempt_of(row), []).append(key)
     pairs = []
-    for key in lost:  # (one of an attempt at the most: they have no device that would tell them apart)
+    for (
+        key
+    ) in lost:  # (one of an attempt at the most: they have no device that would tell them apart)
         found = free.get(attempt_of(side[key]))
-        if found: pairs.append((key, max(found, key=lambda k: age(other[k]))))
+        if found:
+            pairs.append((key, max(found, key=lambda k: age(other[k]))))
     return pairs
 
 
 @dataclass(frozen=True)
 class Alike:
     "Two collections of rows, the newest row of each attempt."
+
     pairs: tuple[tuple[Mapping, Mapping], ...]  # (before, after)
     only_before: tuple[Mapping, ...]
     only_after: tuple[Mapping, ...]
@@ -83,7 +100,7 @@ class Alike:
 
 def alike(
     before: Iterable[Mapping],  # rows that were read
-    after: Iterable[Mapping],   # others
+    after: Iterable[Mapping],  # others
 ) -> Alike:
     "Which row is the same attempt as which, on the same device."
     sides = [list(newest_of(rows).values()) for rows in (before, after)]
@@ -91,15 +108,20 @@ def alike(
     pairs = [(key, key) for key in old if key in new]
     pairs += [(k, stray) for stray, k in _strays(new, old, set())]
     gone = {a for a, _ in pairs}
-    pairs += [(stray, k) for stray, k in _strays(old, new, {b for _, b in pairs}) if stray not in gone]
+    pairs += [
+        (stray, k) for stray, k in _strays(old, new, {b for _, b in pairs}) if stray not in gone
+    ]
     a, b = ({pair[i] for pair in pairs} for i in (0, 1))
-    return Alike(tuple((old[i], new[j]) for i, j in pairs), tuple(r for k, r in old.items() if k not in a),
-                 tuple(r for k, r in new.items() if k not in b))
+    return Alike(
+        tuple((old[i], new[j]) for i, j in pairs),
+        tuple(r for k, r in old.items() if k not in a),
+        tuple(r for k, r in new.items() if k not in b),
+    )
 
 # %% ../../../nbs/analysis/bench/judge/counterparts.ipynb #472d242c
 def what_ran(
     row: Mapping,  # that was read
-) -> dict:         # case, param_point, baseline, platform, framework, device
+) -> dict:  # case, param_point, baseline, platform, framework, device
     "The fields of a row's identity; the device is empty where the row does not tell one."
     return {name: row[name] for name in IDENTITY[:-1]} | {"device": device_of(row)}
 
@@ -114,6 +136,7 @@ def load_by_others(
 @dataclass(frozen=True)
 class Unmatched:
     "An attempt that one side alone has."
+
     case: str
     param_point: dict
     baseline: str
@@ -126,36 +149,76 @@ class Unmatched:
 
 
 def alone(
-    rows: Iterable[Mapping],    # of one side, that met none
+    rows: Iterable[Mapping],  # of one side, that met none
     others: Iterable[Mapping],  # of the other side, all
-) -> tuple[Unmatched, ...]:     # by case, platform, device, baseline and point
+) -> tuple[Unmatched, ...]:  # by case, platform, device, baseline and point
     "What one side alone has, and on which other devices the other side has it."
     devices: dict[str, set[str]] = {}
-    for row in others: devices.setdefault(attempt_of(row), set()).add(device_of(row))
-    found = [Unmatched(**what_ran(r), status=r["status"], run_id=r["run_id"],
-                       elsewhere=tuple(sorted(devices.get(attempt_of(r), set()) - {device_of(r), ""}))) for r in rows]
-    return tuple(sorted(found, key=lambda u: (u.case, u.platform, u.device, u.baseline, str(u.param_point))))
+    for row in others:
+        devices.setdefault(attempt_of(row), set()).add(device_of(row))
+    found = [
+        Unmatched(
+            **what_ran(r),
+            status=r["status"],
+            run_id=r["run_id"],
+            elsewhere=tuple(sorted(devices.get(attempt_of(r), set()) - {device_of(r), ""})),
+        )
+        for r in rows
+    ]
+    return tuple(
+        sorted(found, key=lambda u: (u.case, u.platform, u.device, u.baseline, str(u.param_point)))
+    )
 
 # %% ../../../nbs/analysis/bench/judge/counterparts.ipynb #1ff6f9a8
-_MATTER = ("sha", "dirty", "model", "governor", "affinity", "quota", "allowed", "driver", "locked", "most", "precision",
-           "x64", "threads", "deterministic", "xla_flags", "preallocation", "isolation", "os", "python", "cpu_model",
-           "cpu_affinity", "cpu_slots", "precision_policy", "jax_enable_x64", "xla_preallocate",
-           "measurement_isolation")
+_MATTER = (
+    "sha",
+    "dirty",
+    "model",
+    "governor",
+    "affinity",
+    "quota",
+    "allowed",
+    "driver",
+    "locked",
+    "most",
+    "precision",
+    "x64",
+    "threads",
+    "deterministic",
+    "xla_flags",
+    "preallocation",
+    "isolation",
+    "os",
+    "python",
+    "cpu_model",
+    "cpu_affinity",
+    "cpu_slots",
+    "precision_policy",
+    "jax_enable_x64",
+    "xla_preallocate",
+    "measurement_isolation",
+)
 
 
 def _matters(place: str) -> bool:
     "Whether a place in a provenance can make a time what it is."
-    if place.startswith("roof."): return False
-    return bool(re.fullmatch(r"versions\..+|.+_version|python\.version", place)) or place.rpartition(".")[2] in _MATTER
+    if place.startswith("roof."):
+        return False
+    return (
+        bool(re.fullmatch(r"versions\..+|.+_version|python\.version", place))
+        or place.rpartition(".")[2] in _MATTER
+    )
 
 
 def around(
     before: Mapping,  # a row that was read
-    after: Mapping,   # another one
+    after: Mapping,  # another one
 ) -> dict[str, tuple]:  # dotted place in the provenance -> (what was, what is); None for nothing
     "What differs around two rows that can make a time what it is."
     told = changed(before.get("provenance"), after.get("provenance"))
     found = {place: pair for place, pair in told.items() if _matters(place)}
     if "versions_hash" in told and not any("version" in place for place in found):
-        found["versions_hash"] = tuple(x if x is None else str(x)[:12] for x in told["versions_hash"])
+        found["versions_hash"] = tuple(
+            x if x is None else str(x)[:12] for x in told["versions_hash"]
+        )
     return found

@@ -37,10 +37,13 @@ def runs_of(
 ) -> dict[str, list[Mapping]]:  # identity -> its rows, the newest last, one a run
     "Rows by what they are of, in the order of their times."
     found: dict[str, dict[str, Mapping]] = {}
+
     def age(row):
         at = moment(row)
         return -math.inf if at is None else at, row["run_id"]
-    for row in sorted(rows, key=age): found.setdefault(identity(row), {}).update({row["run_id"]: row})
+
+    for row in sorted(rows, key=age):
+        found.setdefault(identity(row), {}).update({row["run_id"]: row})
     return {key: sorted(runs.values(), key=age) for key, runs in found.items()}
 
 
@@ -59,17 +62,29 @@ _WITHIN = "samples within the two processes; what differs between processes is n
 def _of_medians(row: Mapping, reference: Mapping) -> dict:
     ours, theirs = seconds(row), seconds(reference)
     value = ours / theirs if ours is not None and theirs else None
-    found = {"value": value if value is not None and math.isfinite(value) else None, "interval": None, "why": None}
+    found = {
+        "value": value if value is not None and math.isfinite(value) else None,
+        "interval": None,
+        "why": None,
+    }
     samples = [samples_of(r) for r in (row, reference)]
-    if row is reference: found["why"] = "it is the reference"
-    elif not all(samples): found["why"] = "no samples"
+    if row is reference:
+        found["why"] = "it is the reference"
+    elif not all(samples):
+        found["why"] = "no samples"
     else:
         told = apart(samples[1], samples[0])
         interval = told.interval if told else None
-        if interval is None or not all(map(math.isfinite, interval)): found["why"] = _FEW
+        if interval is None or not all(map(math.isfinite, interval)):
+            found["why"] = _FEW
         else:
-            found["interval"] = {"low": interval[0], "high": interval[1], "level": 0.95,
-                                 "samples": [*map(len, samples)], "of": _WITHIN}
+            found["interval"] = {
+                "low": interval[0],
+                "high": interval[1],
+                "level": 0.95,
+                "samples": [*map(len, samples)],
+                "of": _WITHIN,
+            }
     return found
 
 
@@ -77,29 +92,58 @@ def ratios(
     rows: Sequence[Mapping],  # of a case, all runs
 ) -> list[dict]:
     "The ratio of the newest row of each identity, as it holds it and as its samples give it."
-    def place(row, name, *more): return row["run_id"], point_key(row), row["platform"], name, *more
-    places = {key: r for r in rows for key in (place(r, r["baseline"]), place(r, r["baseline"], device_of(r)))}
+
+    def place(row, name, *more):
+        return row["run_id"], point_key(row), row["platform"], name, *more
+
+    places = {
+        key: r
+        for r in rows
+        for key in (place(r, r["baseline"]), place(r, r["baseline"], device_of(r)))
+    }
     found = []
     for *_, row in runs_of(rows).values():
         vs, value = (within(row, "ratio", name) for name in ("vs", "value"))
         reference = places.get(place(row, vs, device_of(row))) or places.get(place(row, vs))
-        why = f"the row is {row['status']}" if row["status"] != "ok" else "its run has no reference with a time there"
-        found.append({
-            "about": about(row), "run_id": row["run_id"], "when": when(row), "status": row["status"], "vs": vs,
-            "of_min": figure(value), "why": why if value is None else None, "min_s": seconds(row, "min"),
-            "reference_min_s": seconds(reference, "min") if reference else None, "median_s": seconds(row),
-            "of_medians": _of_medians(row, reference) if reference and value is not None else None,
-            "other_device": bool(within(row, "ratio", "other_device"))})
+        why = (
+            f"the row is {row['status']}"
+            if row["status"] != "ok"
+            else "its run has no reference with a time there"
+        )
+        found.append(
+            {
+                "about": about(row),
+                "run_id": row["run_id"],
+                "when": when(row),
+                "status": row["status"],
+                "vs": vs,
+                "of_min": figure(value),
+                "why": why if value is None else None,
+                "min_s": seconds(row, "min"),
+                "reference_min_s": seconds(reference, "min") if reference else None,
+                "median_s": seconds(row),
+                "of_medians": _of_medians(row, reference)
+                if reference and value is not None
+                else None,
+                "other_device": bool(within(row, "ratio", "other_device")),
+            }
+        )
     return found
 
 # %% ../../../nbs/analysis/bench/judge/evidence.ipynb #7b0d5020
 def _spread(values: Iterable[tuple[float | None, Mapping]]) -> dict:
     "Least, median and most of figures, and the point of the most."
     known = [(x, row) for x, row in values if x is not None and math.isfinite(x)]
-    if not known: return {"least": None, "median": None, "most": None, "at": None, "of": 0}
+    if not known:
+        return {"least": None, "median": None, "most": None, "at": None, "of": 0}
     most = max(known, key=lambda pair: pair[0])
-    return {"least": min(x for x, _ in known), "median": float(np.median([x for x, _ in known])), "most": most[0],
-            "at": {"param_point": most[1]["param_point"], "platform": most[1]["platform"]}, "of": len(known)}
+    return {
+        "least": min(x for x, _ in known),
+        "median": float(np.median([x for x, _ in known])),
+        "most": most[0],
+        "at": {"param_point": most[1]["param_point"], "platform": most[1]["platform"]},
+        "of": len(known),
+    }
 
 
 def _counted(rows: Sequence[Mapping], *path: str) -> list[dict]:
@@ -110,28 +154,57 @@ def _counted(rows: Sequence[Mapping], *path: str) -> list[dict]:
 
 def fidelity_evidence(
     rows: Sequence[Mapping],  # of a case, all runs
-) -> list[dict]:              # one a baseline
-    "How far the newest results are from what they were held against, and how that varies over points."
+) -> list[dict]:  # one a baseline
+    """How far the newest results are from what they were held against, and how that varies over
+    points."""
     by: dict[str, list[Mapping]] = {}
-    for *_, row in runs_of(rows).values(): by.setdefault(row["baseline"], []).append(row)
+    for *_, row in runs_of(rows).values():
+        by.setdefault(row["baseline"], []).append(row)
+
     def of(row):
         f = row.get("fidelity")
-        return {"about": about(row), "run_id": row["run_id"], "status": within(f, "status"),
-                "rel_to_tol": figure(within(f, "rel_to_tol")), "max_abs": figure(within(f, "max_abs")),
-                "oracle": within(f, "oracle", "kind"), "threshold": within(f, "threshold")}
-    return [{"baseline": name, "statuses": _counted(rs, "status"), "oracles": _counted(rs, "oracle", "kind"),
-             "thresholds": _counted(rs, "threshold"),
-             **{x: _spread((figure(within(r, "fidelity", x)), r) for r in rs) for x in ("rel_to_tol", "max_abs")},
-             "rows": [of(r) for r in rs]} for name, rs in by.items()]
+        return {
+            "about": about(row),
+            "run_id": row["run_id"],
+            "status": within(f, "status"),
+            "rel_to_tol": figure(within(f, "rel_to_tol")),
+            "max_abs": figure(within(f, "max_abs")),
+            "oracle": within(f, "oracle", "kind"),
+            "threshold": within(f, "threshold"),
+        }
+
+    return [
+        {
+            "baseline": name,
+            "statuses": _counted(rs, "status"),
+            "oracles": _counted(rs, "oracle", "kind"),
+            "thresholds": _counted(rs, "threshold"),
+            **{
+                x: _spread((figure(within(r, "fidelity", x)), r) for r in rs)
+                for x in ("rel_to_tol", "max_abs")
+            },
+            "rows": [of(r) for r in rs],
+        }
+        for name, rs in by.items()
+    ]
 
 # %% ../../../nbs/analysis/bench/judge/evidence.ipynb #25fe92d8
-FOREIGN_LOAD = 0.1  # share of the CPUs' time that others took, above which a timing is called disturbed
+FOREIGN_LOAD = (
+    0.1  # share of the CPUs' time that others took, above which a timing is called disturbed
+)
 
 
 def _limit(row: Mapping, name: str, limit: float, value: float | None, why: str) -> dict:
     known = value is not None and math.isfinite(value)
-    return {"name": name, "about": about(row), "run_id": row["run_id"], "limit": limit,
-            "value": value if known else None, "met": value <= limit if known else None, "why": None if known else why}
+    return {
+        "name": name,
+        "about": about(row),
+        "run_id": row["run_id"],
+        "limit": limit,
+        "value": value if known else None,
+        "met": value <= limit if known else None,
+        "why": None if known else why,
+    }
 
 
 def utilization(
@@ -149,21 +222,45 @@ def limits(
     "The limits that the newest row of each identity was held against."
     found = []
     for *before, row in runs_of(rows).values():
-        found.append(_limit(row, "fidelity.rel_to_tol", 1.0, figure(within(row, "fidelity", "rel_to_tol")),
-                            "it was compared with nothing, or its difference is not finite"))
-        found.append(_limit(row, "utilization", 1.0, utilization(row),
-                            "no roof was known, or it was not timed"))
-        found.append(_limit(row, "foreign_load", FOREIGN_LOAD, figure(within(row, "provenance", "foreign_load")),
-                            "the row does not tell it"))
+        found.append(
+            _limit(
+                row,
+                "fidelity.rel_to_tol",
+                1.0,
+                figure(within(row, "fidelity", "rel_to_tol")),
+                "it was compared with nothing, or its difference is not finite",
+            )
+        )
+        found.append(
+            _limit(
+                row, "utilization", 1.0, utilization(row), "no roof was known, or it was not timed"
+            )
+        )
+        found.append(
+            _limit(
+                row,
+                "foreign_load",
+                FOREIGN_LOAD,
+                figure(within(row, "provenance", "foreign_load")),
+                "the row does not tell it",
+            )
+        )
         timed = [r for r in before if r["status"] == "ok"]
         for stat, factor in (METRICS["steady_time"].gate or {}).items():
             now = seconds(row, stat) if row["status"] == "ok" else None
             then = seconds(timed[-1], stat) if timed else None
-            why = "no run before it has a time" if not timed else f"the row is {row['status']}" if now is None else \
-                "a time is missing or 0"
+            why = (
+                "no run before it has a time"
+                if not timed
+                else f"the row is {row['status']}"
+                if now is None
+                else "a time is missing or 0"
+            )
             share = now / then if now and then else None
-            found.append(_limit(row, f"steady_time.{stat} over the run before", factor, share, why)
-                         | {"before": timed[-1]["run_id"] if timed else None})
+            found.append(
+                _limit(row, f"steady_time.{stat} over the run before", factor, share, why)
+                | {"before": timed[-1]["run_id"] if timed else None}
+            )
     return found
 
 # %% ../../../nbs/analysis/bench/judge/evidence.ipynb #1bb1178d
@@ -172,33 +269,57 @@ def revisions(
 ) -> list[dict]:
     "The commits that a row tells; rows of other suites tell several."
     told = row.get("provenance") or {}
-    return [{"of": name, "sha": x.get("sha"), "dirty": x.get("dirty")} for name, x in told.items()
-            if isinstance(x, Mapping) and ("sha" in x or "dirty" in x)]
+    return [
+        {"of": name, "sha": x.get("sha"), "dirty": x.get("dirty")}
+        for name, x in told.items()
+        if isinstance(x, Mapping) and ("sha" in x or "dirty" in x)
+    ]
 
 
 def trend(
     rows: Sequence[Mapping],  # of a case, all runs
-    least: int = 5,           # runs
+    least: int = 5,  # runs
 ) -> list[dict]:
     "Medians over runs for each identity, and their slope."
     from scipy.stats import theilslopes
 
     found = []
     for history in runs_of(rows).values():
-        runs = [{"run_id": r["run_id"], "when": when(r), "revisions": revisions(r), "status": r["status"],
-                 "median_s": seconds(r) if r["status"] == "ok" else None} for r in history]
+        runs = [
+            {
+                "run_id": r["run_id"],
+                "when": when(r),
+                "revisions": revisions(r),
+                "status": r["status"],
+                "median_s": seconds(r) if r["status"] == "ok" else None,
+            }
+            for r in history
+        ]
         times = [run["median_s"] for run in runs if run["median_s"]]
-        made = {"about": about(history[-1]), "runs": runs, "log_slope_per_run": None,
-                "why": f"{len(times)} runs have a time; a slope takes {least}"}
+        made = {
+            "about": about(history[-1]),
+            "runs": runs,
+            "log_slope_per_run": None,
+            "why": f"{len(times)} runs have a time; a slope takes {least}",
+        }
         if len(times) >= least:
             slope, _, low, high = theilslopes(np.log(times), np.arange(len(times)), alpha=0.95)
-            made |= {"why": None, "log_slope_per_run": {"value": float(slope), "low": float(low), "high": float(high),
-                                                        "level": 0.95, "runs": len(times)}}
+            made |= {
+                "why": None,
+                "log_slope_per_run": {
+                    "value": float(slope),
+                    "low": float(low),
+                    "high": float(high),
+                    "level": 0.95,
+                    "runs": len(times),
+                },
+            }
         found.append(made)
     return found
 
 # %% ../../../nbs/analysis/bench/judge/evidence.ipynb #049248de
-def _question(kind: str, of: Mapping | None, /, **more: object) -> dict: return {"kind": kind, "about": of, **more}
+def _question(kind: str, of: Mapping | None, /, **more: object) -> dict:
+    return {"kind": kind, "about": of, **more}
 
 
 def _gaps(rows: Sequence[Mapping], case: "Case | None") -> Iterator[dict]:
@@ -206,26 +327,47 @@ def _gaps(rows: Sequence[Mapping], case: "Case | None") -> Iterator[dict]:
     places: dict[tuple, dict[str, set]] = {}
     points = {point_key(r): r["param_point"] for r in rows}
     for r in rows:
-        if device := device_of(r): places.setdefault((r["platform"], device), {}).setdefault(r["baseline"], set()).add(
-            point_key(r))
+        if device := device_of(r):
+            places.setdefault((r["platform"], device), {}).setdefault(r["baseline"], set()).add(
+                point_key(r)
+            )
     only = {b.name: b.only for b in case.baselines if b.only} if case else {}
     for (platform, device), baselines in places.items():
         for key in sorted(set().union(*baselines.values())):
             for name in sorted(baselines):
-                if key in baselines[name] or name in only and not only[name](points[key]): continue
-                near = [r for r in rows if not device_of(r) and (r["platform"], r["baseline"]) == (platform, name)]
-                if any(point_key(r) == key for r in near): continue  # (an attempt that ended before it had a device)
-                yield _question("no_row_at_point", {"baseline": name, "platform": platform, "device": device,
-                                                    "param_point": points[key]})
+                if key in baselines[name] or name in only and not only[name](points[key]):
+                    continue
+                near = [
+                    r
+                    for r in rows
+                    if not device_of(r) and (r["platform"], r["baseline"]) == (platform, name)
+                ]
+                if any(point_key(r) == key for r in near):
+                    continue  # (an attempt that ended before it had a device)
+                yield _question(
+                    "no_row_at_point",
+                    {
+                        "baseline": name,
+                        "platform": platform,
+                        "device": device,
+                        "param_point": points[key],
+                    },
+                )
     platforms = {r["platform"] for r in rows}
     ran: dict[str, set] = {}
-    for r in rows: ran.setdefault(r["baseline"], set()).add(r["platform"])
+    for r in rows:
+        ran.setdefault(r["baseline"], set()).add(r["platform"])
     for name in sorted(ran):
         for platform in sorted(platforms - ran[name]):
-            yield _question("no_row_on_platform", {"baseline": name, "platform": platform}, rows_on=sorted(ran[name]))
+            yield _question(
+                "no_row_on_platform",
+                {"baseline": name, "platform": platform},
+                rows_on=sorted(ran[name]),
+            )
     if case and points and all({*p} == {*case.space} for p in points.values()):
         for p in case.points:
-            if point_key({"param_point": p}) not in points: yield _question("point_not_run", {"param_point": p})
+            if point_key({"param_point": p}) not in points:
+                yield _question("point_not_run", {"param_point": p})
 
 
 def _of_row(row: Mapping) -> Iterator[dict]:
@@ -233,25 +375,43 @@ def _of_row(row: Mapping) -> Iterator[dict]:
     of, run = about(row), row["run_id"]
     if row["status"] != "ok":
         detail = row.get("failure_detail")
-        yield _question("not_ok", of, run_id=run, status=row["status"], reason=within(detail, "reason"),
-                        message=str(within(detail, "message") or "")[:2000])
-    if not device_of(row): yield _question("device_unknown", of, run_id=run)
+        yield _question(
+            "not_ok",
+            of,
+            run_id=run,
+            status=row["status"],
+            reason=within(detail, "reason"),
+            message=str(within(detail, "message") or "")[:2000],
+        )
+    if not device_of(row):
+        yield _question("device_unknown", of, run_id=run)
     if within(row, "ratio", "other_device"):
-        yield _question("reference_on_another_device", of, run_id=run, vs=within(row, "ratio", "vs"))
+        yield _question(
+            "reference_on_another_device", of, run_id=run, vs=within(row, "ratio", "vs")
+        )
     fidelity = within(row, "fidelity", "status")
     if row.get("metrics") and fidelity not in ("pass", "fail"):
-        yield _question("fidelity_open", of, run_id=run, fidelity=fidelity, detail=within(row, "fidelity", "detail"))
+        yield _question(
+            "fidelity_open",
+            of,
+            run_id=run,
+            fidelity=fidelity,
+            detail=within(row, "fidelity", "detail"),
+        )
     load = figure(within(row, "provenance", "foreign_load"))
-    if load is not None and load > FOREIGN_LOAD: yield _question("timing_disturbed", of, run_id=run, foreign_load=load)
+    if load is not None and load > FOREIGN_LOAD:
+        yield _question("timing_disturbed", of, run_id=run, foreign_load=load)
     if row["status"] == "ok":
-        if not samples_of(row): yield _question("no_samples", of, run_id=run)
-        if utilization(row) is None: yield _question("no_roof", of, run_id=run)
+        if not samples_of(row):
+            yield _question("no_samples", of, run_id=run)
+        if utilization(row) is None:
+            yield _question("no_roof", of, run_id=run)
 
 
 def questions(
-    rows: Iterable[Mapping],       # of a case, all runs
-    case: "Case | None" = None,    # as it is declared, where that is known
-) -> list[dict]:                   # kind, about (an identity, or a part of one), and what belongs to the kind
+    rows: Iterable[Mapping],  # of a case, all runs
+    case: "Case | None" = None,  # as it is declared, where that is known
+) -> list[dict]:  # kind, about (an identity, or a part of one), and what belongs to the kind
     "What the newest row of each identity leaves open."
     newest = [row for *_, row in runs_of(rows).values()]
     found = [*_gaps(newest, case), *(q for row in newest for q in _of_row(row))]
@@ -259,11 +419,26 @@ def questions(
     for row in newest:
         for x in revisions(row) or [{"of": None, "sha": None, "dirty": None}]:
             key = row["run_id"], x["of"], x["sha"], x["dirty"]
-            if x["dirty"] or not x["sha"]: told.setdefault(key, []).append(row)
+            if x["dirty"] or not x["sha"]:
+                told.setdefault(key, []).append(row)
     for (run, of, sha, dirty), rs in told.items():
-        found.append(_question("dirty_revision" if dirty else "revision_unknown", None, run_id=run, of=of, sha=sha,
-                               rows=len(rs)))
+        found.append(
+            _question(
+                "dirty_revision" if dirty else "revision_unknown",
+                None,
+                run_id=run,
+                of=of,
+                sha=sha,
+                rows=len(rs),
+            )
+        )
     where: dict[tuple, set] = {}
-    for row in newest: where.setdefault((row["platform"], device_of(row)), set()).add(row["run_id"])
-    return found + [_question("newest_of_several_runs", {"platform": platform, "device": device}, runs=sorted(runs))
-                    for (platform, device), runs in where.items() if len(runs) > 1]
+    for row in newest:
+        where.setdefault((row["platform"], device_of(row)), set()).add(row["run_id"])
+    return found + [
+        _question(
+            "newest_of_several_runs", {"platform": platform, "device": device}, runs=sorted(runs)
+        )
+        for (platform, device), runs in where.items()
+        if len(runs) > 1
+    ]

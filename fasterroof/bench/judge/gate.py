@@ -13,7 +13,15 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from .counterparts import Unmatched, alike, alone, around, load_by_others, newest_of, what_ran
+from fasterroof.bench.judge.counterparts import (
+    Unmatched,
+    alike,
+    alone,
+    around,
+    load_by_others,
+    newest_of,
+    what_ran,
+)
 from ..registry import METRICS
 from ..row import IDENTITY, device_of, seconds
 from ...core.errors import InputError, one_line
@@ -29,11 +37,15 @@ def _limits(factors: Mapping[str, float] | None) -> dict[str, float]:
     "The factors to judge by; raises `InputError` for one that is none."
     limits = dict(METRICS["steady_time"].gate if factors is None else factors)
     for stat, factor in limits.items():
-        if stat not in _TOLD: raise InputError(f"There is no limit on {one_line(stat, 40)}: use {', '.join(_TOLD)}.")
+        if stat not in _TOLD:
+            raise InputError(f"There is no limit on {one_line(stat, 40)}: use {', '.join(_TOLD)}.")
         number = isinstance(factor, (int, float)) and not isinstance(factor, bool)
         if not (number and 1 <= factor < float("inf")):
-            raise InputError(f"The limit on {stat} is a factor from 1, not {one_line(repr(factor), 40)}.")
-    if not limits: raise InputError(f"A gate has a limit on one of {', '.join(_TOLD)} at least.")
+            raise InputError(
+                f"The limit on {stat} is a factor from 1, not {one_line(repr(factor), 40)}."
+            )
+    if not limits:
+        raise InputError(f"A gate has a limit on one of {', '.join(_TOLD)} at least.")
     return limits
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #5524eb49
@@ -44,21 +56,26 @@ VERDICTS = (*REGRESSIONS, "mended", "faster", "within", "no figure", "not ok")
 @dataclass(frozen=True)
 class Finding:
     "What became of one attempt: the stored row before, the row of now after."
+
     case: str
     param_point: dict
     baseline: str
     platform: str
     framework: str
-    device: str                     # "" where no row tells
-    verdict: str                    # one of `VERDICTS`
+    device: str  # "" where no row tells
+    verdict: str  # one of `VERDICTS`
     status: tuple[str, str]
     times_s: dict[str, tuple[float | None, float | None]]  # s, of each statistic: min, median, p95
-    ratios: dict[str, float | None]  # statistic -> after over before; None unless both are ok and above zero
-    tripped: tuple[str, ...]        # statistics above their limits
+    ratios: dict[
+        str, float | None
+    ]  # statistic -> after over before; None unless both are ok and above zero
+    tripped: tuple[str, ...]  # statistics above their limits
     runs: tuple[str, str]
-    changed: dict[str, tuple]       # what differs around the two, as `counterparts.around` says
-    foreign_load: tuple[float | None, float | None]  # 0 to 1, what others took of the CPUs during the timing
-    message: str | None             # of a row that is not ok any more
+    changed: dict[str, tuple]  # what differs around the two, as `counterparts.around` says
+    foreign_load: tuple[
+        float | None, float | None
+    ]  # 0 to 1, what others took of the CPUs during the timing
+    message: str | None  # of a row that is not ok any more
 
     @property
     def failed(self) -> bool:
@@ -66,38 +83,55 @@ class Finding:
         return self.verdict in REGRESSIONS
 
 
-def _verdict(status: tuple[str, str], ratios: Mapping, limits: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
+def _verdict(
+    status: tuple[str, str], ratios: Mapping, limits: Mapping[str, float]
+) -> tuple[str, tuple[str, ...]]:
     "The verdict, and which statistics are above their limits."
     was, now = (s == "ok" for s in status)
-    if was and not now: return "not run" if status[1] in ("skipped", "env_failed") else "broken", ()
-    if not (was and now): return ("mended" if now else "not ok"), ()
+    if was and not now:
+        return "not run" if status[1] in ("skipped", "env_failed") else "broken", ()
+    if not (was and now):
+        return ("mended" if now else "not ok"), ()
     tripped = tuple(s for s, most in limits.items() if ratios[s] is not None and ratios[s] > most)
-    if tripped: return "slower", tripped
-    if any(ratios[s] is None for s in limits): return "no figure", ()
+    if tripped:
+        return "slower", tripped
+    if any(ratios[s] is None for s in limits):
+        return "no figure", ()
     return ("faster" if any(ratios[s] < 1 / most for s, most in limits.items()) else "within"), ()
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #1f690da7
 def _finding(before: Mapping, after: Mapping, limits: Mapping[str, float]) -> Finding:
     status = (before["status"], after["status"])
     times = {s: (seconds(before, s), seconds(after, s)) for s in _TOLD}
-    timed = {s: status == ("ok", "ok") and min(pair) > 0 for s, pair in times.items() if None not in pair}
+    timed = {
+        s: status == ("ok", "ok") and min(pair) > 0 for s, pair in times.items() if None not in pair
+    }
     ratios = {s: b / a if timed.get(s) else None for s, (a, b) in times.items()}
     verdict, tripped = _verdict(status, ratios, limits)
     detail = (after.get("failure_detail") or {}).get("message") if status[1] != "ok" else None
     ran = what_ran(before if device_of(before) else after)
-    return Finding(**ran, verdict=verdict, status=status, times_s=times, ratios=ratios, tripped=tripped,
-                   runs=(before["run_id"], after["run_id"]), changed=around(before, after),
-                   foreign_load=(load_by_others(before), load_by_others(after)),
-                   message=detail and one_line(detail, 300))
+    return Finding(
+        **ran,
+        verdict=verdict,
+        status=status,
+        times_s=times,
+        ratios=ratios,
+        tripped=tripped,
+        runs=(before["run_id"], after["run_id"]),
+        changed=around(before, after),
+        foreign_load=(load_by_others(before), load_by_others(after)),
+        message=detail and one_line(detail, 300),
+    )
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #656de32f
 @dataclass(frozen=True)
 class Gate:
     "Rows of now against stored ones; `failed` where one attempt regressed."
-    findings: tuple[Finding, ...]         # regressions first, the largest ratio first
+
+    findings: tuple[Finding, ...]  # regressions first, the largest ratio first
     only_baseline: tuple[Unmatched, ...]
     only_current: tuple[Unmatched, ...]
-    factors: dict[str, float]             # statistic -> the ratio above which it is slower
+    factors: dict[str, float]  # statistic -> the ratio above which it is slower
 
     @property
     def failed(self) -> bool:
@@ -121,7 +155,10 @@ class Gate:
         "What came out, in words."
         told = ", ".join(f"{n:,} {v}" for v, n in self.counts.items())
         n = len(self.findings)
-        return f"{'Failed' if self.failed else 'Passed'}: of {n:,} attempt{'s' * (n != 1)} compared, {told}."
+        return (
+            f"{'Failed' if self.failed else 'Passed'}: of {n:,} attempt{'s' * (n != 1)} compared,"
+            f" {told}."
+        )
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -130,36 +167,69 @@ class Gate:
         for rows, which in ((self.only_baseline, "baseline"), (self.only_current, "current rows")):
             if rows:
                 moved = sum(bool(u.elsewhere) for u in rows)
-                device = f" ({moved:,} of a device that the other side has none of)" if moved else ""
-                said.append(f"Only the {which} {'has' if which == 'baseline' else 'have'} "
-                            f"{len(rows):,} attempt{'s' * (len(rows) != 1)}{device}: not compared.")
+                device = (
+                    f" ({moved:,} of a device that the other side has none of)" if moved else ""
+                )
+                said.append(
+                    f"Only the {which} {'has' if which == 'baseline' else 'have'} "
+                    f"{len(rows):,} attempt{'s' * (len(rows) != 1)}{device}: not compared."
+                )
         if same := sum(f.runs[0] == f.runs[1] for f in self.findings):
-            said.append(f"{same:,} of {len(self.findings):,} rows are of the same run on both sides: they were "
-                        "compared with themselves.")
+            said.append(
+                f"{same:,} of {len(self.findings):,} rows are of the same run on both sides: they"
+                " were compared with themselves."
+            )
         if busy := sum(max((x or 0) for x in f.foreign_load) > 0.1 for f in self.findings):
-            said.append(f"Other processes took more than 10 % of the CPUs' time during {busy:,} of "
-                        f"{len(self.findings):,} comparisons.")
+            said.append(
+                f"Other processes took more than 10 % of the CPUs' time during {busy:,} of "
+                f"{len(self.findings):,} comparisons."
+            )
         return tuple(said)
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
-        return {"schema": "fasterroof.bench.gate/1", "failed": self.failed, "sentence": self.sentence,
-                "factors": dict(self.factors), "counts": self.counts, "remarks": list(self.remarks),
-                "cannot_see": CANNOT_SEE,
-                **json.loads(json.dumps({name: [asdict(x) for x in getattr(self, name)]
-                                         for name in ("findings", "only_baseline", "only_current")}, default=str))}
+        return {
+            "schema": "fasterroof.bench.gate/1",
+            "failed": self.failed,
+            "sentence": self.sentence,
+            "factors": dict(self.factors),
+            "counts": self.counts,
+            "remarks": list(self.remarks),
+            "cannot_see": CANNOT_SEE,
+            **json.loads(
+                json.dumps(
+                    {
+                        name: [asdict(x) for x in getattr(self, name)]
+                        for name in ("findings", "only_baseline", "only_current")
+                    },
+                    default=str,
+                )
+            ),
+        }
 
     def to_frame(self) -> "pd.DataFrame":
         "A pandas frame, a row an attempt that was compared: times in s."
         import pandas as pd
 
         def flat(f):
-            times = {f"{s}_{when}_s": t for s, pair in f.times_s.items()
-                     for when, t in zip(("before", "after"), pair, strict=True)}
-            return {**{name: getattr(f, name) for name in IDENTITY}, "verdict": f.verdict, "failed": f.failed,
-                    "status_before": f.status[0], "status_after": f.status[1], **times,
-                    **{f"{s}_ratio": x for s, x in f.ratios.items()}, "tripped": ", ".join(f.tripped),
-                    "run_before": f.runs[0], "run_after": f.runs[1]}
+            times = {
+                f"{s}_{when}_s": t
+                for s, pair in f.times_s.items()
+                for when, t in zip(("before", "after"), pair, strict=True)
+            }
+            return {
+                **{name: getattr(f, name) for name in IDENTITY},
+                "verdict": f.verdict,
+                "failed": f.failed,
+                "status_before": f.status[0],
+                "status_after": f.status[1],
+                **times,
+                **{f"{s}_ratio": x for s, x in f.ratios.items()},
+                "tripped": ", ".join(f.tripped),
+                "run_before": f.runs[0],
+                "run_after": f.runs[1],
+            }
+
         return pd.DataFrame([flat(f) for f in self.findings])
 
     def _repr_html_(self) -> str:
@@ -168,37 +238,64 @@ class Gate:
 
 
 CANNOT_SEE = (
-    "This rule compares one process with one process, so it cannot tell a change of the code from what differs between "
-    "any two processes; simulated with factors of 1.1 and 1.25, where processes differ by 0, 3 and 6 %, it called 4, 6 "
-    "and 17 % of attempts slower whose code had not changed, and found 9, 22 and 34 % of those that were 5 % slower; "
-    "`fasterroof bench compare` measures pairs of processes.")
+    "This rule compares one process with one process, so it cannot tell a change of the code from"
+    " what differs between any two processes; simulated with factors of 1.1 and 1.25, where"
+    " processes differ by 0, 3 and 6 %, it called 4, 6 and 17 % of attempts slower whose code had"
+    " not changed, and found 9, 22 and 34 % of those that were 5 % slower; `fasterroof bench"
+    " compare` measures pairs of processes."
+)
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #598befd2
 def gate_rows(
     baseline_rows: Iterable[Mapping],  # that were stored; of each identity the newest counts
-    current_rows: Iterable[Mapping],   # of now; likewise
+    current_rows: Iterable[Mapping],  # of now; likewise
     factors: Mapping[str, float] | None = None,  # statistic -> factor; None: those of the metric
 ) -> Gate:
-    "Rows of now against stored ones, by identity; raises `InputError` where nothing can be compared."
+    """Rows of now against stored ones, by identity; raises `InputError` where nothing can be
+    compared."""
     limits = _limits(factors)
-    old, new = (list(newest_of(r for r in rows if not r.get("side")).values())  # (a process of `compare` has a side)
-                for rows in (baseline_rows, current_rows))
+    old, new = (
+        list(
+            newest_of(r for r in rows if not r.get("side")).values()
+        )  # (a process of `compare` has a side)
+        for rows in (baseline_rows, current_rows)
+    )
     for rows, which in ((old, "baseline"), (new, "current side")):
-        if not rows: raise InputError(f"The {which} has no rows: nothing was compared.")
+        if not rows:
+            raise InputError(f"The {which} has no rows: nothing was compared.")
     found = alike(old, new)
     if not found.pairs:
         devices = [sorted({device_of(r) for r in side} - {""}) for side in (old, new)]
         told = " and ".join(one_line(", ".join(d[:3]) or "none told", 120) for d in devices)
         apart = "" if {*devices[0]} & {*devices[1]} else f" (devices: {told})"
-        raise InputError(f"Of {len(old):,} baseline and {len(new):,} current attempts none is on both sides{apart}: "
-                         "nothing was compared.")
+        raise InputError(
+            f"Of {len(old):,} baseline and {len(new):,} current attempts none is on both"
+            f" sides{apart}: nothing was compared."
+        )
     findings = [_finding(a, b, limits) for a, b in found.pairs]
     if all(f.verdict == "not ok" for f in findings):
-        raise InputError(f"Of {len(findings):,} attempts on both sides none was ok on either: nothing was compared.")
+        raise InputError(
+            f"Of {len(findings):,} attempts on both sides none was ok on either: nothing was"
+            " compared."
+        )
     if all(a == b for a, b in found.pairs):
         raise InputError("There are the same rows on both sides: nothing was compared.")
+
     def rank(f):
         worst = max((x for x in f.ratios.values() if x is not None), default=0.0)
-        return VERDICTS.index(f.verdict), -worst, f.case, f.platform, f.device, f.baseline, str(f.param_point)
-    return Gate(tuple(sorted(findings, key=rank)), alone(found.only_before, new), alone(found.only_after, old),
-                limits)
+        return (
+            VERDICTS.index(f.verdict),
+            -worst,
+            f.case,
+            f.platform,
+            f.device,
+            f.baseline,
+            str(f.param_point),
+        )
+
+    return Gate(
+        tuple(sorted(findings, key=rank)),
+        alone(found.only_before, new),
+        alone(found.only_after, old),
+        limits,
+    )

@@ -29,21 +29,26 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Moment:
     "One attempt in one run."
+
     run_id: str
-    time: int | None        # µs since 1970, UTC; None where the row does not tell
-    sha: str | None         # of the commit
-    dirty: bool | None      # there were changes that are in no commit
+    time: int | None  # µs since 1970, UTC; None where the row does not tell
+    sha: str | None  # of the commit
+    dirty: bool | None  # there were changes that are in no commit
     status: str
     median_s: float | None  # s
-    low_s: float | None     # s, of a 95 % interval of the median within the process
-    high_s: float | None    # s
+    low_s: float | None  # s, of a 95 % interval of the median within the process
+    high_s: float | None  # s
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #56f7d7a8
 def _commit(row: Mapping) -> tuple[str | None, bool | None]:
     "The commit, and whether there were changes beside it."
     told = row.get("provenance") or {}
-    names = sorted((n for n, x in told.items() if within(x, "sha")), key=lambda n: (n != "git", n == "bench", n))
-    if not names: return None, None
+    names = sorted(
+        (n for n, x in told.items() if within(x, "sha")),
+        key=lambda n: (n != "git", n == "bench", n),
+    )
+    if not names:
+        return None, None
     sha, dirty = (within(told[names[0]], x) for x in ("sha", "dirty"))
     return str(sha), dirty if isinstance(dirty, bool) else None
 
@@ -51,21 +56,31 @@ def _commit(row: Mapping) -> tuple[str | None, bool | None]:
 def _moment(row: Mapping) -> Moment:
     known = within(row, "metrics", "steady_time", "interval")
     ends = [figure(x) for x in known] if isinstance(known, list) and len(known) == 2 else []
-    if ends and None not in ends and row["metrics"]["steady_time"]["unit"] == "s": interval = tuple(ends)
-    else: interval = order_interval(samples_of(row))
+    if ends and None not in ends and row["metrics"]["steady_time"]["unit"] == "s":
+        interval = tuple(ends)
+    else:
+        interval = order_interval(samples_of(row))
     sha, dirty = _commit(row)
-    return Moment(row["run_id"], moment(row), sha, dirty, row["status"], seconds(row), *(interval or (None, None)))
+    return Moment(
+        row["run_id"],
+        moment(row),
+        sha,
+        dirty,
+        row["status"],
+        seconds(row),
+        *(interval or (None, None)),
+    )
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #ab3c8328
-LEAST = 6      # runs with a time, for a search
-_LEVEL = 3     # runs of a level at the least
+LEAST = 6  # runs with a time, for a search
+_LEVEL = 3  # runs of a level at the least
 _PENALTY = 6.0
 _FLOOR = 0.002  # of the noise: 0.2 %
 
 
 def noise(
     logs: Sequence[float],  # logarithms of times, in order
-) -> float:                 # as a share: 0.02 is 2 %
+) -> float:  # as a share: 0.02 is 2 %
     "How far neighbouring runs are apart that have the same level, as a standard deviation."
     steps = np.abs(np.diff(np.asarray(logs, float)))
     return max(_FLOOR, float(np.median(steps)) / (0.6745 * math.sqrt(2))) if len(steps) else _FLOOR
@@ -73,12 +88,17 @@ def noise(
 
 def change_points(
     times: Sequence[float],  # s, each above zero, in the order in which they were taken
-) -> list[int]:              # place of the first of each new level
-    "Where a series changes its level; none under six. Raises `InputError` where ruptures is not installed."
-    if len(times) < LEAST: return []
-    try: import ruptures
+) -> list[int]:  # place of the first of each new level
+    """Where a series changes its level; none under six. Raises `InputError` where ruptures is not
+    installed."""
+    if len(times) < LEAST:
+        return []
+    try:
+        import ruptures
     except ImportError:
-        raise InputError("Change points are found by ruptures: pip install 'fasterroof[bench]'.") from None
+        raise InputError(
+            "Change points are found by ruptures: pip install 'fasterroof[bench]'."
+        ) from None
     from scipy.ndimage import median_filter
 
     logs = np.log(np.asarray(times, float))
@@ -91,15 +111,18 @@ def change_points(
 @dataclass(frozen=True)
 class History:
     "One attempt in all runs of it."
+
     case: str
     param_point: dict
     baseline: str
     platform: str
     framework: str
     device: str
-    moments: tuple[Moment, ...]          # by time; those without one first, by their runs' names
-    changes: tuple[int, ...] = ()        # place among the moments of the first one of each new level
-    levels: tuple[float, ...] = ()       # s, the median of each level, one more than changes; none without a time
+    moments: tuple[Moment, ...]  # by time; those without one first, by their runs' names
+    changes: tuple[int, ...] = ()  # place among the moments of the first one of each new level
+    levels: tuple[
+        float, ...
+    ] = ()  # s, the median of each level, one more than changes; none without a time
 
     @property
     def timed(self) -> list[int]:
@@ -109,17 +132,21 @@ class History:
     @property
     def steps(self) -> tuple[tuple[Moment, float, float], ...]:
         "Each change: the first moment of the new level, the level before and the new one, in s."
-        return tuple((self.moments[i], a, b) for i, a, b in
-                     zip(self.changes, self.levels, self.levels[1:], strict=False))
+        return tuple(
+            (self.moments[i], a, b)
+            for i, a, b in zip(self.changes, self.levels, self.levels[1:], strict=False)
+        )
 
     @property
     def sentence(self) -> str:
         "What was found, in words."
         n, k = len(self.timed), len(self.changes)
         runs = f"{n:,} run{'s' * (n != 1)} with a time"
-        if n < LEAST: return f"{runs}: too few to look for changes, which takes {LEAST}"
+        if n < LEAST:
+            return f"{runs}: too few to look for changes, which takes {LEAST}"
         return f"{runs}, {k or 'no'} change{'s' * (k != 1)} of level" + (
-            f": {' → '.join(si(x, 's') for x in self.levels)}" if k else "")
+            f": {' → '.join(si(x, 's') for x in self.levels)}" if k else ""
+        )
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
@@ -137,40 +164,56 @@ def _searched(history: History) -> History:
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #fed378bf
 def histories(
-    files: Iterable[str | Path],       # of rows
-    case: str | None = None,           # None: all
+    files: Iterable[str | Path],  # of rows
+    case: str | None = None,  # None: all
     skipped: list[str] | None = None,  # as of `load_rows`
-    search: bool = True,               # whether changes of level are looked for
-) -> list[History]:                    # by case, platform, device, point and baseline
+    search: bool = True,  # whether changes of level are looked for
+) -> list[History]:  # by case, platform, device, point and baseline
     "Every identity's history; raises `RowError`, and `InputError` where ruptures is not installed."
     found: dict[str, tuple[dict, str, dict[Moment, None]]] = {}
     for file in files:
         for _, row in each_row(file, skipped):
-            if row.get("side"): continue  # a process of `compare`: not how a case is measured
-            if case not in (None, row["case"]): continue
+            if row.get("side"):
+                continue  # a process of `compare`: not how a case is measured
+            if case not in (None, row["case"]):
+                continue
             what = found.setdefault(identity(row), (what_ran(row), attempt_of(row), {}))
             what[2][_moment(row)] = None
     places: dict[str, list[str]] = {}
     for key, (what, attempt, _) in found.items():
-        if what["device"]: places.setdefault(attempt, []).append(key)
+        if what["device"]:
+            places.setdefault(attempt, []).append(key)
     for key, (what, attempt, moments) in [*found.items()]:
         alone = not what["device"] and all(m.status != "ok" for m in moments)
         if alone and len(known := places.get(attempt, [])) == 1:
             found[known[0]][2].update(moments)
             del found[key]
-    def age(m): return -(2**63) if m.time is None else m.time, m.run_id
-    made = [History(**what, moments=tuple(sorted(moments, key=age))) for what, _, moments in found.values()]
-    if search: made = [*map(_searched, made)]
-    return sorted(made, key=lambda h: (h.case, h.platform, h.device, str(h.param_point), h.baseline))
+
+    def age(m):
+        return -(2**63) if m.time is None else m.time, m.run_id
+
+    made = [
+        History(**what, moments=tuple(sorted(moments, key=age)))
+        for what, _, moments in found.values()
+    ]
+    if search:
+        made = [*map(_searched, made)]
+    return sorted(
+        made, key=lambda h: (h.case, h.platform, h.device, str(h.param_point), h.baseline)
+    )
 
 
 def history_frame(
     found: Iterable[History],  # as of `histories`
-) -> "pd.DataFrame":           # a row a moment; times in s
+) -> "pd.DataFrame":  # a row a moment; times in s
     "Histories as a pandas frame; `level` counts up at each change."
     import pandas as pd
 
     def flat(h, i, m):
-        return {name: getattr(h, name) for name in IDENTITY} | asdict(m) | {
-            "level": sum(i >= c for c in h.changes), "changed": i in h.changes}
+        return (
+            {name: getattr(h, name) for name in IDENTITY}
+            | asdict(m)
+            | {"level": sum(i >= c for c in h.changes), "changed": i in h.changes}
+        )
+
     return pd.DataFrame([flat(h, i, m) for h in found for i, m in enumerate(h.moments)])

@@ -37,43 +37,58 @@ from ...machine.host import ForeignLoad, throttled
 @dataclass(frozen=True)
 class Pairing:
     "Two attempts that are compared."
-    name: str    # its place in the comparison: "1"
+
+    name: str  # its place in the comparison: "1"
     a: Attempt
     b: Attempt
     effect: float  # relative change of time that counts
 
     def __str__(self) -> str:
-        both = self.a.baseline.name if self.a.baseline == self.b.baseline else (
-            f"{self.a.baseline.name} and {self.b.baseline.name}")
+        both = (
+            self.a.baseline.name
+            if self.a.baseline == self.b.baseline
+            else (f"{self.a.baseline.name} and {self.b.baseline.name}")
+        )
         return f"{self.a.case.name}/{both}"
 
 
 def pairings(
-    cases: Sequence[Case],          # to compare
-    sides: tuple[Side, Side],       # of `two_sides`
-    platform: str,                  # "jax-cpu"
-    all_points: bool = False,       # False: the representative point of each case alone
-    point: Mapping | None = None,   # one point instead, of a single case
+    cases: Sequence[Case],  # to compare
+    sides: tuple[Side, Side],  # of `two_sides`
+    platform: str,  # "jax-cpu"
+    all_points: bool = False,  # False: the representative point of each case alone
+    point: Mapping | None = None,  # one point instead, of a single case
     baselines: Sequence[str] = (),  # these alone; empty: all that can run. Not for two baselines
-    effect: float | None = None,    # relative change that counts; None: each case's own
+    effect: float | None = None,  # relative change that counts; None: each case's own
 ) -> list[Pairing]:
     "What is compared; raises `InputError` where that is nothing."
     chosen = [s.what for s in sides] if sides[0].kind == "baseline" else list(baselines)
     if sides[0].kind == "baseline":
-        if baselines: raise InputError("Two baselines are compared: --baseline names no other.")
+        if baselines:
+            raise InputError("Two baselines are compared: --baseline names no other.")
         cases = [c for c in cases if {*chosen} <= {b.name for b in c.baselines}]
-        if not cases: raise InputError(f"No case has both {one_line(chosen[0], 40)} and {one_line(chosen[1], 40)}.")
+        if not cases:
+            raise InputError(
+                f"No case has both {one_line(chosen[0], 40)} and {one_line(chosen[1], 40)}."
+            )
     planned = plan_attempts(cases, [platform], not all_points and point is None, point, chosen)
-    attempts = [a for a in planned if not a.unable
-                and a.accelerator not in a.baseline.untimed]
+    attempts = [a for a in planned if not a.unable and a.accelerator not in a.baseline.untimed]
     found = [(a, a) for a in attempts]
     if sides[0].kind == "baseline":
-        def of(name): return {a.place: a for a in attempts if a.baseline.name == name}
+
+        def of(name):
+            return {a.place: a for a in attempts if a.baseline.name == name}
+
         ours, theirs = map(of, chosen)
         found = [(ours[place], theirs[place]) for place in ours if place in theirs]
-    if not found: raise InputError(f"There is nothing to compare: none of this runs on {one_line(platform, 40)}.")
-    return [Pairing(str(i), a, b, a.case.least_effect if effect is None else effect)
-            for i, (a, b) in enumerate(found, 1)]
+    if not found:
+        raise InputError(
+            f"There is nothing to compare: none of this runs on {one_line(platform, 40)}."
+        )
+    return [
+        Pairing(str(i), a, b, a.case.least_effect if effect is None else effect)
+        for i, (a, b) in enumerate(found, 1)
+    ]
 
 # %% ../../../nbs/analysis/bench/judge/pairs.ipynb #4f077d5b
 def _children_s() -> float:
@@ -102,10 +117,13 @@ class LoadWatch:
     ) -> str | None:
         "What disturbed it; None for nothing."
         load, (held, hot) = self.foreign_load(), throttled()
-        if load is not None and load > most: return f"others took {100 * load:.0f} % of the CPUs"
+        if load is not None and load > most:
+            return f"others took {100 * load:.0f} % of the CPUs"
         late = held - self.throttled[0]
-        if late > most * (time.monotonic() - self.began): return f"a quota held it up for {late:.3f} s"
-        if hot > self.throttled[1]: return "a core was too hot"
+        if late > most * (time.monotonic() - self.began):
+            return f"a quota held it up for {late:.3f} s"
+        if hot > self.throttled[1]:
+            return "a core was too hot"
         reasons = held_back(self.slot.uuid) if self.slot.uuid else []
         return f"the GPU's clocks were held back: {', '.join(reasons)}" if reasons else None
 
@@ -113,25 +131,31 @@ class LoadWatch:
 @dataclass(frozen=True)
 class PairOptions:
     "How pairs are run."
-    pairs: int = 15                 # of each pairing
-    repeats: int | None = None      # disturbed pairs of each that are run again; None: as many as `pairs`
+
+    pairs: int = 15  # of each pairing
+    repeats: int | None = (
+        None  # disturbed pairs of each that are run again; None: as many as `pairs`
+    )
     time_limit_s: float = math.inf  # s after which no further round begins
-    most_foreign: float = 0.05      # load by others beyond which a pair is run again
-    timeout_s: float = 300.0        # s that a process may take
-    budget_s: float = 0.3           # s of samples in each process
-    samples: int | None = None      # exactly so many, instead of what the budget allows
-    warmup: int = 3                 # calls before any sample
-    canary: bool = True             # False: samples count whatever a canary beside them says
+    most_foreign: float = 0.05  # load by others beyond which a pair is run again
+    timeout_s: float = 300.0  # s that a process may take
+    budget_s: float = 0.3  # s of samples in each process
+    samples: int | None = None  # exactly so many, instead of what the budget allows
+    warmup: int = 3  # calls before any sample
+    canary: bool = True  # False: samples count whatever a canary beside them says
     seed: int = field(default_factory=lambda: secrets.randbelow(2**32))  # of the order
-    slot: Slot | None = None        # where; None: the whole machine, or the first GPU
+    slot: Slot | None = None  # where; None: the whole machine, or the first GPU
 
     def __post_init__(self):
-        if self.pairs < 1: raise InputError("A comparison has at least 1 pair.")
-        if self.repeats is not None and self.repeats < 0: raise InputError("Pairs are repeated 0 times or more.")
+        if self.pairs < 1:
+            raise InputError("A comparison has at least 1 pair.")
+        if self.repeats is not None and self.repeats < 0:
+            raise InputError("Pairs are repeated 0 times or more.")
 
 # %% ../../../nbs/analysis/bench/judge/pairs.ipynb #208552ee
 def _whose(row: Mapping) -> tuple[str, str, str]:
-    "What has a canary's loop of its own: a side of a pairing of a run, for clocks and interpreters may differ."
+    """What has a canary's loop of its own: a side of a pairing of a run, for clocks and
+    interpreters may differ."""
     return row["run_id"], str(row["side"]["pairing"]), row["side"]["name"]
 
 
@@ -140,7 +164,8 @@ def loops_of(
 ) -> dict[tuple, float | None]:  # run, pairing and side → s
     "How long the canary's loop takes."
     found: dict[tuple, list[Mapping]] = {}
-    for row in rows: found.setdefault(_whose(row), []).append(row)
+    for row in rows:
+        found.setdefault(_whose(row), []).append(row)
     return {whose: reference(mine) for whose, mine in found.items()}
 
 
@@ -158,10 +183,12 @@ def hit(
     loops: Mapping[tuple, float | None],  # of `loops_of`
 ) -> str | None:  # None for nothing
     "What disturbed a pair."
-    if a["side"].get("disturbed"): return a["side"]["disturbed"]
+    if a["side"].get("disturbed"):
+        return a["side"]["disturbed"]
     for row in (a, b):
         taken, left = len(samples_of(row)), len(kept(row, loops))
-        if left < min(FEWEST, taken): return f"the machine was slow beside {taken - left} of {taken} samples"
+        if left < min(FEWEST, taken):
+            return f"the machine was slow beside {taken - left} of {taken} samples"
     return None
 
 # %% ../../../nbs/analysis/bench/judge/pairs.ipynb #aa2cd498
@@ -175,20 +202,28 @@ def _wrong(row: Mapping) -> str | None:
         said = (row["failure_detail"] or {}).get("message") or "it has no time"
         return f"{row['status']}, {one_line(said, 200)}"
     if where.get("from_elsewhere"):
-        return (f"{one_line(', '.join(where['from_elsewhere']), 120)} came from the checkout or from where it is "
-                "installed, not from the revision")
+        return (
+            f"{one_line(', '.join(where['from_elsewhere']), 120)} came from the checkout or from"
+            " where it is installed, not from the revision"
+        )
     if row["side"]["kind"] == "revision" and not where.get("from_tree"):
         return "nothing that ran came from the revision: its case and its modules lie elsewhere"
     return None
 
 
-def broken(a: Mapping, b: Mapping) -> tuple[str, str] | None:  # whose fault: "A", "B" or "both"; and why
+def broken(
+    a: Mapping, b: Mapping
+) -> tuple[str, str] | None:  # whose fault: "A", "B" or "both"; and why
     "Why a pairing is not gone on with; None where both rows have a time of the same work."
     for row in (b, a):
-        if why := _wrong(row): return row["side"]["name"], f"{row['side']['name']} ({row['side']['label']}): {why}"
+        if why := _wrong(row):
+            return row["side"]["name"], f"{row['side']['name']} ({row['side']['label']}): {why}"
     if a.get("inputs") != b.get("inputs"):
         return "both", "the two sides have other inputs: they do not do the same work"
-    if (a["status"], b["status"]) in (("ok", "fidelity_inconclusive"), ("fidelity_inconclusive", "ok")):
+    if (a["status"], b["status"]) in (
+        ("ok", "fidelity_inconclusive"),
+        ("fidelity_inconclusive", "ok"),
+    ):
         return "both", "only one of the two results could be held against the oracle"
     return None
 
@@ -198,9 +233,9 @@ class Pairs:
 
     def __init__(
         self,
-        sides: tuple[Side, Side],        # of `two_sides`
-        pairings: Sequence[Pairing],     # what is compared
-        root: str | Path,                # of the store in which rows are kept as they come
+        sides: tuple[Side, Side],  # of `two_sides`
+        pairings: Sequence[Pairing],  # what is compared
+        root: str | Path,  # of the store in which rows are kept as they come
         options: PairOptions | None = None,  # None: as by default
         on_change: Callable[["Pairs"], None] = lambda pairs: None,  # is told after each process
     ):
@@ -208,9 +243,18 @@ class Pairs:
         self.options = options or PairOptions()
         self.root, self.rows, self.interrupted, self.stage = Path(root).absolute(), [], False, ""
         o, attempts = self.options, [x for p in self.pairings for x in (p.a, p.b)]
-        self.brief = Briefing(attempts, Options(timeout_s=o.timeout_s, budget_s=o.budget_s, samples=o.samples,
-                                                warmup=o.warmup, roof=False))
-        if self.brief.absent: raise InputError(next(iter(self.brief.absent.values())))
+        self.brief = Briefing(
+            attempts,
+            Options(
+                timeout_s=o.timeout_s,
+                budget_s=o.budget_s,
+                samples=o.samples,
+                warmup=o.warmup,
+                roof=False,
+            ),
+        )
+        if self.brief.absent:
+            raise InputError(next(iter(self.brief.absent.values())))
         kind = attempts[0].accelerator
         self.slot = o.slot or next(s for s in self.brief.slots if s.kind == kind)
         self.free = replace(self.slot, locks=())  # for workers: this process has the locks
@@ -221,8 +265,10 @@ class Pairs:
         self.loops: dict[tuple, float | None] = {}  # of `loops_of`
         self.failed: dict[str, str] = {}  # pairing → why it is not gone on with
         self.repeats = o.pairs if o.repeats is None else o.repeats
-        self.names = {p.name: [f"{i * self._each + k:05d}" for k in range(1, self._each + 1)]
-                      for i, p in enumerate(self.pairings)}  # of its processes: pairing → attempts to come
+        self.names = {
+            p.name: [f"{i * self._each + k:05d}" for k in range(1, self._each + 1)]
+            for i, p in enumerate(self.pairings)
+        }  # of its processes: pairing → attempts to come
 
     @property
     def _each(self) -> int:
@@ -231,17 +277,26 @@ class Pairs:
 
     # One process
 
-    def _run(self, job: str, spec: Mapping, python: str, environment: Mapping, place: str | None = None) -> Ended:
+    def _run(
+        self, job: str, spec: Mapping, python: str, environment: Mapping, place: str | None = None
+    ) -> Ended:
         file, ended = self.spool.folder / "pair.spec", []
         write_whole(file, json.dumps(spec))
+
         def prepare(slot, fd):
             own = os.environ | worker_environment(self.slot) | worker.ENVIRONMENT | environment
             return worker.command(python, file, fd, place), own
+
         def changed(schedule):
             self.stage = next((w.stage for w in schedule.running.values()), "")
             self.on_change(self)
-        Schedule([Job(job, self.slot.kind, prepare, limit_s=self.options.timeout_s)], [self.slot], ended.append,
-                 changed).run()
+
+        Schedule(
+            [Job(job, self.slot.kind, prepare, limit_s=self.options.timeout_s)],
+            [self.slot],
+            ended.append,
+            changed,
+        ).run()
         return ended[0]
 
     def _process(self, p: Pairing, side: int, pair: int, first: bool) -> dict:
@@ -252,20 +307,35 @@ class Pairs:
         a = replace(a, name=name)
         loop = self.loops.get((self.brief.run_id, p.name, "AB"[side]))
         spec = self.brief.attempt_spec(a, self.free, result) | {
-            "source": this.source(a.case), "tell_inputs": True, "device": self.slot.device,
-            "canary": {"loop_s": loop} if self.options.canary and a.accelerator == "cpu" else None}
-        if this.tree: spec |= {"tree": this.tree, "checkout": this.checkout}
-        if this.git: spec["provenance"]["git"] = dict(this.git)
+            "source": this.source(a.case),
+            "tell_inputs": True,
+            "device": self.slot.device,
+            "canary": {"loop_s": loop} if self.options.canary and a.accelerator == "cpu" else None,
+        }
+        if this.tree:
+            spec |= {"tree": this.tree, "checkout": this.checkout}
+        if this.git:
+            spec["provenance"]["git"] = dict(this.git)
         python = this.python or interpreter(a.platform, a.framework)[0]
         ended = self._run("attempt", spec, python, this.environment(), this.package())
-        try: row = check_row(read_json(result)) if result.exists() else None
+        try:
+            row = check_row(read_json(result)) if result.exists() else None
         except (RowError, RunFileError) as e:
             row, ended = None, replace(ended, said=f"it wrote no row of version 1: {e}")
         if row is None:
             status, detail = without_row(ended, python)
             row = blank(spec) | {"status": status, "failure_detail": detail}
-        about = {"name": "AB"[side], "kind": this.kind, "what": this.what, "label": this.label, "pairing": p.name,
-                 "pair": pair, "first": first, "effect": p.effect, "disturbed": None}
+        about = {
+            "name": "AB"[side],
+            "kind": this.kind,
+            "what": this.what,
+            "label": this.label,
+            "pairing": p.name,
+            "pair": pair,
+            "first": first,
+            "effect": p.effect,
+            "disturbed": None,
+        }
         return row | {"attempt": name, "side": about}
 
     # One pair
@@ -276,21 +346,26 @@ class Pairs:
         watch, made = LoadWatch(self.slot), {}
         for side in (first, 1 - first):
             made[side] = self._process(p, side, len(self.pairs[p.name]) + 1, side == first)
-            self.spool.add(made[side]["attempt"], made[side])  # at once: what interrupts its partner does not lose it
+            self.spool.add(
+                made[side]["attempt"], made[side]
+            )  # at once: what interrupts its partner does not lose it
         load, why = watch.foreign_load(), watch.disturbed(self.options.most_foreign)
         for row in made.values():
             row["side"] |= {"disturbed": why, "foreign_load": load}
             self.spool.add(row["attempt"], row)
             self.rows.append(row)
         self.pairs[p.name].append((made[0], made[1]))
-        if failed := broken(made[0], made[1]): self.failed[p.name] = failed[1]
+        if failed := broken(made[0], made[1]):
+            self.failed[p.name] = failed[1]
         self._counted()
 
     def _counted(self) -> None:
         "Which pairs count, now that all readings of the canary so far are known."
         self.loops = loops_of(self.rows)
         for name, pairs in self.pairs.items():
-            self.good[name] = 0 if name in self.failed else sum(hit(*two, self.loops) is None for two in pairs)
+            self.good[name] = (
+                0 if name in self.failed else sum(hit(*two, self.loops) is None for two in pairs)
+            )
             self.disturbed[name] = 0 if name in self.failed else len(pairs) - self.good[name]
 
     def _oracles(self) -> None:
@@ -301,30 +376,46 @@ class Pairs:
                 python = side.python or interpreter(a.platform, a.framework)[0]
                 spec = self.brief.oracle_spec(a, self.free) | {"source": side.source(a.case)}
                 ended = self._run("oracle", spec, python, side.environment(), side.package())
-                if path.exists(): break
+                if path.exists():
+                    break
             else:
                 why = without_row(ended, python)[1]["message"]
-                write_whole(path.with_suffix(".why"), f"the oracle could not be computed: {one_line(why, 300)}")
+                write_whole(
+                    path.with_suffix(".why"),
+                    f"the oracle could not be computed: {one_line(why, 300)}",
+                )
 
     def _open(self) -> list[Pairing]:
-        return [p for p in self.pairings if p.name not in self.failed and self.names[p.name]
-                and self.good[p.name] < self.options.pairs]
+        return [
+            p
+            for p in self.pairings
+            if p.name not in self.failed
+            and self.names[p.name]
+            and self.good[p.name] < self.options.pairs
+        ]
 
     def _rounds(self) -> None:
         self._oracles()
         began = time.monotonic()
         while (todo := self._open()) and time.monotonic() - began < self.options.time_limit_s:
             self.random.shuffle(todo)
-            for p in todo: self._pair(p)
+            for p in todo:
+                self._pair(p)
 
     def _waits(self, what: str) -> None:
         self.stage = what
         self.on_change(self)
 
     def _plan(self) -> dict:
-        "What a spool keeps; which pairs will be run again is not known yet, so all that may be are in it."
-        return {"run_id": self.brief.run_id, "references": {}, "attempts": {
-            name: p.a.identity() for p in self.pairings for name in self.names[p.name]}}
+        """What a spool keeps; which pairs will be run again is not known yet, so all that may be
+        are in it."""
+        return {
+            "run_id": self.brief.run_id,
+            "references": {},
+            "attempts": {
+                name: p.a.identity() for p in self.pairings for name in self.names[p.name]
+            },
+        }
 
     def run(self) -> list[dict]:  # rows, in the order in which they came
         """Run all pairs; on an interrupt those that ended are kept, and the rest is stopped.
@@ -334,13 +425,18 @@ class Pairs:
         self.spool: Spool = Store(self.root).begin(self.brief.run_id, self._plan())
         self.brief.folder = self.spool.folder
         try:
-            with device_lock(self.slot.locks, tell=self._waits): self._rounds()
-        except KeyboardInterrupt: self.interrupted = True
-        except BaseException: self.spool.close(); raise
+            with device_lock(self.slot.locks, tell=self._waits):
+                self._rounds()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        except BaseException:
+            self.spool.close()
+            raise
         return self.rows
 
     def keep(self) -> list[Path]:  # files that were written
         "End the comparison: its rows go into the store."
-        if self.spool.rows([]): return self.spool.finish()
+        if self.spool.rows([]):
+            return self.spool.finish()
         self.spool.remove()
         return []

@@ -15,14 +15,14 @@ import numpy as np
 from ...core.errors import InputError, one_line
 
 # %% ../../../nbs/analysis/bench/judge/ratio_test.ipynb #85538a4d
-TRIM = 0.2   # share of the pairs left out at each end
-LEAST = 8    # pairs under which there is no verdict: fewer cannot show what happens rarely
+TRIM = 0.2  # share of the pairs left out at each end
+LEAST = 8  # pairs under which there is no verdict: fewer cannot show what happens rarely
 
 
 def log_ratios(
     a: Sequence[float],  # s, the figure of each process of side A
     b: Sequence[float],  # s, of its partner
-) -> np.ndarray:         # ln(b / a); above 0 is slower
+) -> np.ndarray:  # ln(b / a); above 0 is slower
     "What each pair says; raises `InputError` for times that are none."
     a, b = np.asarray(a, float), np.asarray(b, float)
     fine = a.shape == b.shape and a.ndim == 1 and np.isfinite(a).all() and np.isfinite(b).all()
@@ -34,84 +34,121 @@ def log_ratios(
 @dataclass(frozen=True)
 class Paired:
     "What pairs of processes say of the ratio of two times."
-    n: int               # pairs
-    ratio: float         # time of B over time of A
-    low: float           # of its interval
+
+    n: int  # pairs
+    ratio: float  # time of B over time of A
+    low: float  # of its interval
     high: float
-    level: float         # of the interval, such as 0.99
-    effect: float        # relative change that counts, such as 0.01
-    p_slower: float      # how likely such pairs are, or clearer ones, if B is slower by no more than the effect
-    p_faster: float      # the same of faster
-    spread: float        # standard deviation of the logarithms of the pairs' ratios
-    error: float         # standard error of the logarithm of `ratio`
+    level: float  # of the interval, such as 0.99
+    effect: float  # relative change that counts, such as 0.01
+    # how likely such pairs are, or clearer ones, if B is slower by no more than the effect
+    p_slower: float
+    p_faster: float  # the same of faster
+    spread: float  # standard deviation of the logarithms of the pairs' ratios
+    error: float  # standard error of the logarithm of `ratio`
 
     def as_dict(self) -> dict:
         "Plain values; None for what is not finite."
-        return {k: None if isinstance(x, float) and not math.isfinite(x) else x for k, x in asdict(self).items()}
+        return {
+            k: None if isinstance(x, float) and not math.isfinite(x) else x
+            for k, x in asdict(self).items()
+        }
 
 
 def paired(
-    logs: Sequence[float],    # of `log_ratios`
-    effect: float = 0.01,     # relative change that counts
-    level: float = 0.99,      # of the interval
-) -> Paired:                  # of NaN under `LEAST` pairs
+    logs: Sequence[float],  # of `log_ratios`
+    effect: float = 0.01,  # relative change that counts
+    level: float = 0.99,  # of the interval
+) -> Paired:  # of NaN under `LEAST` pairs
     "The interval of the ratio; raises `InputError` for a level or an effect that is none."
     from scipy.stats import t, trim_mean
     from scipy.stats.mstats import trimmed_mean_ci, trimmed_stde
 
-    if not 0.5 < level < 1: raise InputError(f"A level is between 0.5 and 1, not {one_line(level, 20)}.")
-    if not 0 <= effect < 1: raise InputError(f"An effect is from 0 to 1, not {one_line(effect, 20)}.")
+    if not 0.5 < level < 1:
+        raise InputError(f"A level is between 0.5 and 1, not {one_line(level, 20)}.")
+    if not 0 <= effect < 1:
+        raise InputError(f"An effect is from 0 to 1, not {one_line(effect, 20)}.")
     x, nan = np.asarray(logs, float), math.nan
     n, edge = len(x), math.log1p(effect)
     center, spread = float(trim_mean(x, TRIM)) if n else nan, float(x.std(ddof=1)) if n > 1 else nan
-    if n < LEAST: return Paired(n, math.exp(center), nan, nan, level, effect, nan, nan, spread, nan)
-    limits = 2 * (int(TRIM * n) / n + 1e-12,)  # what is really trimmed: scipy divides by what it is asked for
+    if n < LEAST:
+        return Paired(n, math.exp(center), nan, nan, level, effect, nan, nan, spread, nan)
+    limits = 2 * (
+        int(TRIM * n) / n + 1e-12,
+    )  # what is really trimmed: scipy divides by what it is asked for
     error = float(trimmed_stde(x, limits))
     low, high = trimmed_mean_ci(x, limits, alpha=1 - level) if error > 0 else (center, center)
-    def beyond(gap): return float(t.sf(gap / error, _left(n) - 1)) if error > 0 else float(gap <= 0)
-    return Paired(n, math.exp(center), math.exp(low), math.exp(high), level, effect, beyond(center - edge),
-                  beyond(-center - edge), spread, error)
+
+    def beyond(gap):
+        return float(t.sf(gap / error, _left(n) - 1)) if error > 0 else float(gap <= 0)
+
+    return Paired(
+        n,
+        math.exp(center),
+        math.exp(low),
+        math.exp(high),
+        level,
+        effect,
+        beyond(center - edge),
+        beyond(-center - edge),
+        spread,
+        error,
+    )
 
 
-def _left(n: int) -> int: return n - 2 * int(TRIM * n)
+def _left(n: int) -> int:
+    return n - 2 * int(TRIM * n)
 
 # %% ../../../nbs/analysis/bench/judge/ratio_test.ipynb #82f90b15
 def verdicts(
     found: Sequence[Paired],  # all comparisons of one invocation
-) -> list[str]:               # SLOWER, FASTER, SAME or AMBIGUOUS, in the same order
+) -> list[str]:  # SLOWER, FASTER, SAME or AMBIGUOUS, in the same order
     "What is said of each of them."
     from scipy.stats import false_discovery_control
 
     given = [p for p in found if p.n >= LEAST]
-    if not given: return ["AMBIGUOUS"] * len(found)
-    slower, faster = (false_discovery_control([getattr(p, k) for p in given]) for k in ("p_slower", "p_faster"))
+    if not given:
+        return ["AMBIGUOUS"] * len(found)
+    slower, faster = (
+        false_discovery_control([getattr(p, k) for p in given]) for k in ("p_slower", "p_faster")
+    )
     adjusted = {id(p): (s, f) for p, s, f in zip(given, slower, faster, strict=True)}
     return [_verdict(p, *adjusted.get(id(p), (1.0, 1.0))) for p in found]
 
 
 def _verdict(p: Paired, slower: float, faster: float) -> str:
     most, edge = (1 - p.level) / 2, 1 + p.effect
-    if p.low > edge and slower <= most: return "SLOWER"
-    if p.high < 1 / edge and faster <= most: return "FASTER"
+    if p.low > edge and slower <= most:
+        return "SLOWER"
+    if p.high < 1 / edge and faster <= most:
+        return "FASTER"
     return "SAME" if 1 / edge < p.low and p.high < edge else "AMBIGUOUS"
 
 
 def pairs_needed(
-    p: Paired,              # of pairs that scatter as those to come will
-    true: float = 0.05,     # relative change that is to be found, beyond the effect
-    power: float = 0.95,    # how often
-) -> int | None:            # None where these pairs do not tell
-    "Pairs that would find a change as SLOWER, compared alone; raises `InputError` for one within the effect."
+    p: Paired,  # of pairs that scatter as those to come will
+    true: float = 0.05,  # relative change that is to be found, beyond the effect
+    power: float = 0.95,  # how often
+) -> int | None:  # None where these pairs do not tell
+    """Pairs that would find a change as SLOWER, compared alone; raises `InputError` for one within
+    the effect."""
     from scipy.stats import t
 
     gap = math.log1p(true) - math.log1p(p.effect)
-    if gap <= 0: raise InputError(f"A change of {true:g} is within the effect of {p.effect:g}: none is to be found.")
-    if not math.isfinite(p.error): return None
+    if gap <= 0:
+        raise InputError(
+            f"A change of {true:g} is within the effect of {p.effect:g}: none is to be found."
+        )
+    if not math.isfinite(p.error):
+        return None
     one = p.error * math.sqrt(p.n)  # of a single pair, as the trimmed mean feels it
+
     def needed(n):
         freedom = _left(n) - 1
         reach = float(t.ppf((1 + p.level) / 2, freedom)) + float(t.ppf(power, freedom))
         return (reach * one / gap) ** 2
+
     n = LEAST
-    while needed(n) > n: n += max(1, n // 50)  # (the more there are, the fewer are needed)
+    while needed(n) > n:
+        n += max(1, n // 50)  # (the more there are, the fewer are needed)
     return n

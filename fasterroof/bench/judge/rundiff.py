@@ -16,7 +16,14 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..cells import figure, oracle_of, rel_to_tol_of, tolerance_of, verdict_of, within
+from fasterroof.bench.cells import (
+    figure,
+    oracle_of,
+    rel_to_tol_of,
+    tolerance_of,
+    verdict_of,
+    within,
+)
 from fasterroof.bench.judge.counterparts import (
     Unmatched,
     alike,
@@ -38,30 +45,47 @@ if TYPE_CHECKING:
 # %% ../../../nbs/analysis/bench/judge/rundiff.ipynb #9a65685c
 def run_names(
     store: Store,  # where runs are kept
-) -> list[str]:    # the oldest first
+) -> list[str]:  # the oldest first
     "The names of the finished runs in a store: they sort by the time at which they began."
     return sorted({file.stem for file in store.files()})
 
 
 def run_rows(
-    name: str,                         # of a run, its beginning, "latest", "previous", or a path
-    store: str | Path,                 # the store's folder
+    name: str,  # of a run, its beginning, "latest", "previous", or a path
+    store: str | Path,  # the store's folder
     skipped: list[str] | None = None,  # as of `load_rows`
 ) -> list[dict]:
-    "The rows of a run; raises `InputError` for a name that is of none or of several, and `RowError`."
-    if os.path.exists(name): files = row_files([name])
+    """The rows of a run; raises `InputError` for a name that is of none or of several, and
+    `RowError`."""
+    if os.path.exists(name):
+        files = row_files([name])
     else:
         kept = Store(store)
         names = run_names(kept)
         back = {"latest": 1, "previous": 2}.get(name)
-        found = names[-back:][:1] if back and len(names) >= back else [n for n in names if name and n.startswith(name)]
-        if name in found: found = [name]
+        found = (
+            names[-back:][:1]
+            if back and len(names) >= back
+            else [n for n in names if name and n.startswith(name)]
+        )
+        if name in found:
+            found = [name]
         if len(found) != 1:
-            some = f"{len(found)} runs: {', '.join(one_line(n, 60) for n in found[:3])}{', …' * (len(found) > 3)}"
-            there = f"{len(names)} runs, the newest {one_line(names[-1], 60)}" if names else "no runs"
-            raise InputError(f"{one_line(repr(name), 60)} is the beginning of {some}; give more of it." if found else
-                             f"There is no run {one_line(repr(name), 60)} and no such file; "
-                             f"{one_line(store, 60)} has {there}.")
+            some = (
+                f"{len(found)} runs:"
+                f" {', '.join(one_line(n, 60) for n in found[:3])}{', …' * (len(found) > 3)}"
+            )
+            there = (
+                f"{len(names)} runs, the newest {one_line(names[-1], 60)}" if names else "no runs"
+            )
+            raise InputError(
+                f"{one_line(repr(name), 60)} is the beginning of {some}; give more of it."
+                if found
+                else (
+                    f"There is no run {one_line(repr(name), 60)} and no such file; "
+                    f"{one_line(store, 60)} has {there}."
+                )
+            )
         files = [f for f in kept.files() if f.stem == found[0]]
     return [row for file in files for _, row in each_row(file, skipped)]
 
@@ -69,27 +93,30 @@ def run_rows(
 @dataclass(frozen=True)
 class RowDiff:
     "One attempt in two runs: each pair is (before, after)."
+
     case: str
     param_point: dict
     baseline: str
     platform: str
     framework: str
-    device: str                          # of the run after; of the one before where that tells none
+    device: str  # of the run after; of the one before where that tells none
     devices: tuple[str, str]
-    other_device: bool                   # the two ran on different devices
+    other_device: bool  # the two ran on different devices
     runs: tuple[str, str]
     status: tuple[str, str]
     medians_s: tuple[float | None, float | None]  # s
-    ratio: float | None                  # of the medians, after over before; None where one has no time
+    ratio: float | None  # of the medians, after over before; None where one has no time
     interval: tuple[float, float] | None  # 95 % of that ratio, from the samples of one process each
-    mins_s: tuple[float | None, float | None]     # s
-    fidelity: dict[str, tuple[str, str]]  # what of the comparison with the reference changed, as it is shown
-    ratios: tuple[float | None, float | None]     # to the case's reference, within each run
-    references: tuple[str | None, str | None]     # the baseline that those are against
-    figures: dict[str, tuple[float, float]]       # other metrics that differ, in the unit that both have
-    changed: dict[str, tuple]            # what differs around this attempt and not around all
+    mins_s: tuple[float | None, float | None]  # s
+    fidelity: dict[
+        str, tuple[str, str]
+    ]  # what of the comparison with the reference changed, as it is shown
+    ratios: tuple[float | None, float | None]  # to the case's reference, within each run
+    references: tuple[str | None, str | None]  # the baseline that those are against
+    figures: dict[str, tuple[float, float]]  # other metrics that differ, in the unit that both have
+    changed: dict[str, tuple]  # what differs around this attempt and not around all
     foreign_load: tuple[float | None, float | None]  # 0 to 1
-    message: str | None                  # of the row after, where its status is another
+    message: str | None  # of the row after, where its status is another
 
 
 def _figures(a: Mapping, b: Mapping) -> dict[str, tuple[float, float]]:
@@ -99,17 +126,28 @@ def _figures(a: Mapping, b: Mapping) -> dict[str, tuple[float, float]]:
         was = within(a, "metrics", name)
         pair = figure(within(was, "value")), figure(within(now, "value"))
         same_unit = within(was, "unit") == within(now, "unit")
-        if None not in pair and same_unit and pair[0] != pair[1] and all(map(math.isfinite, pair)): found[name] = pair
+        if None not in pair and same_unit and pair[0] != pair[1] and all(map(math.isfinite, pair)):
+            found[name] = pair
     return found
 
 
 def _fidelity(a: Mapping, b: Mapping) -> dict[str, tuple[str, str]]:
-    texts = {"verdict": verdict_of, "rel_to_tol": rel_to_tol_of, "held against": oracle_of, "tolerance": tolerance_of}
-    pairs = {name: tuple(text(r.get("fidelity")).strip("*") for r in (a, b)) for name, text in texts.items()}
+    texts = {
+        "verdict": verdict_of,
+        "rel_to_tol": rel_to_tol_of,
+        "held against": oracle_of,
+        "tolerance": tolerance_of,
+    }
+    pairs = {
+        name: tuple(text(r.get("fidelity")).strip("*") for r in (a, b))
+        for name, text in texts.items()
+    }
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _row_diff(a: Mapping, b: Mapping, shared: Mapping[str, tuple], told: Mapping[str, tuple]) -> RowDiff:
+def _row_diff(
+    a: Mapping, b: Mapping, shared: Mapping[str, tuple], told: Mapping[str, tuple]
+) -> RowDiff:
     from fasterroof.core.stats import apart
 
     medians = seconds(a), seconds(b)
@@ -118,27 +156,51 @@ def _row_diff(a: Mapping, b: Mapping, shared: Mapping[str, tuple], told: Mapping
     status, devices = (a["status"], b["status"]), (device_of(a), device_of(b))
     message = within(b, "failure_detail", "message") if status[0] != status[1] else None
     return RowDiff(
-        **what_ran(b if devices[1] else a), devices=devices,
+        **what_ran(b if devices[1] else a),
+        devices=devices,
         other_device="" not in devices and devices[0] != devices[1],
-        runs=(a["run_id"], b["run_id"]), status=status, medians_s=medians,
-        ratio=medians[1] / medians[0] if timed else None, interval=how.interval if how else None,
-        mins_s=(seconds(a, "min"), seconds(b, "min")), fidelity=_fidelity(a, b),
+        runs=(a["run_id"], b["run_id"]),
+        status=status,
+        medians_s=medians,
+        ratio=medians[1] / medians[0] if timed else None,
+        interval=how.interval if how else None,
+        mins_s=(seconds(a, "min"), seconds(b, "min")),
+        fidelity=_fidelity(a, b),
         ratios=tuple(figure(within(r, "ratio", "value")) for r in (a, b)),
-        references=tuple(x if isinstance(x := within(r, "ratio", "vs"), str) else None for r in (a, b)),
-        figures=_figures(a, b), changed={k: x for k, x in told.items() if shared.get(k) != x},
-        foreign_load=(load_by_others(a), load_by_others(b)), message=message and one_line(message, 300))
+        references=tuple(
+            x if isinstance(x := within(r, "ratio", "vs"), str) else None for r in (a, b)
+        ),
+        figures=_figures(a, b),
+        changed={k: x for k, x in told.items() if shared.get(k) != x},
+        foreign_load=(load_by_others(a), load_by_others(b)),
+        message=message and one_line(message, 300),
+    )
 
 # %% ../../../nbs/analysis/bench/judge/rundiff.ipynb #96592a43
-def _environment(pairs: Sequence[tuple[Mapping, Mapping]]) -> tuple[dict[str, tuple], list[dict[str, tuple]]]:
+def _environment(
+    pairs: Sequence[tuple[Mapping, Mapping]],
+) -> tuple[dict[str, tuple], list[dict[str, tuple]]]:
     "What differs around all rows that tell it, in the same way; and all that differs around each."
-    told = [{place: pair for place, pair in changed(a.get("provenance"), b.get("provenance")).items()
-             if place.rpartition(".")[2] != "pid"} for a, b in pairs]  # (a process's number says nothing)
+    told = [
+        {
+            place: pair
+            for place, pair in changed(a.get("provenance"), b.get("provenance")).items()
+            if place.rpartition(".")[2] != "pid"
+        }
+        for a, b in pairs
+    ]  # (a process's number says nothing)
     values: dict[str, Counter] = {}
     for each in told:
-        for place, pair in each.items(): values.setdefault(place, Counter())[json.dumps(pair, default=str)] += 1
+        for place, pair in each.items():
+            values.setdefault(place, Counter())[json.dumps(pair, default=str)] += 1
     single = {place for place, found in values.items() if len(found) == 1}
-    tells = Counter(place for a, b in pairs for place in single.intersection(
-        {**changed(a.get("provenance"), None), **changed(b.get("provenance"), None)}))
+    tells = Counter(
+        place
+        for a, b in pairs
+        for place in single.intersection(
+            {**changed(a.get("provenance"), None), **changed(b.get("provenance"), None)}
+        )
+    )
     shared = {place for place in single if values[place].total() == tells[place]}
     return {place: pair for each in told for place, pair in each.items() if place in shared}, told
 
@@ -147,28 +209,39 @@ def _across(before: Sequence[Mapping], after: Sequence[Mapping]) -> list[tuple[M
     "Attempts that each side ran on one device, and not on the same."
     sides: list[dict[str, list]] = [{}, {}]
     for side, rows in zip(sides, (before, after), strict=True):
-        for r in rows: side.setdefault(attempt_of(r), []).append(r)
+        for r in rows:
+            side.setdefault(attempt_of(r), []).append(r)
     one = {key: rows[0] for key, rows in sides[1].items() if len(rows) == 1}
     return [(rows[0], one[key]) for key, rows in sides[0].items() if len(rows) == 1 and key in one]
 
 # %% ../../../nbs/analysis/bench/judge/rundiff.ipynb #de90e798
-NO_VERDICT = ("The times are of one process each: an interval holds what varies within a process and not what differs "
-              "between two, so nothing here says whether the code became faster or slower; `fasterroof bench compare` "
-              "measures pairs of processes.")
+NO_VERDICT = (
+    "The times are of one process each: an interval holds what varies within a process and not what"
+    " differs between two, so nothing here says whether the code became faster or slower;"
+    " `fasterroof bench compare` measures pairs of processes."
+)
 
 
 @dataclass(frozen=True)
 class RunDiff:
     "What changed between two runs; true if anything but times did."
+
     runs: tuple[tuple[str, ...], tuple[str, ...]]  # their names, before and after
-    rows: tuple[RowDiff, ...]             # the largest change of time first
+    rows: tuple[RowDiff, ...]  # the largest change of time first
     only_before: tuple[Unmatched, ...]
     only_after: tuple[Unmatched, ...]
-    environment: dict[str, tuple]         # dotted place in the provenance -> (before, after), the same for all rows
+    environment: dict[
+        str, tuple
+    ]  # dotted place in the provenance -> (before, after), the same for all rows
 
     def __bool__(self):
-        return bool(self.environment or self.only_before or self.only_after or self.statuses
-                    or any(r.fidelity or r.changed or r.other_device for r in self.rows))
+        return bool(
+            self.environment
+            or self.only_before
+            or self.only_after
+            or self.statuses
+            or any(r.fidelity or r.changed or r.other_device for r in self.rows)
+        )
 
     @property
     def statuses(self) -> tuple[RowDiff, ...]:
@@ -185,19 +258,26 @@ class RunDiff:
         "How much there was to compare, in words."
         timed = sum(r.ratio is not None for r in self.rows)
         moved = sum(r.other_device for r in self.rows)
-        said = [f"{len(self.rows):,} attempts are in both", f"{timed:,} with a time in both",
-                *([f"{moved:,} on another device"] if moved else []),
-                f"{len(self.statuses):,} with another status", f"{len(self.only_before):,} only before",
-                f"{len(self.only_after):,} only after"]
+        said = [
+            f"{len(self.rows):,} attempts are in both",
+            f"{timed:,} with a time in both",
+            *([f"{moved:,} on another device"] if moved else []),
+            f"{len(self.statuses):,} with another status",
+            f"{len(self.only_before):,} only before",
+            f"{len(self.only_after):,} only after",
+        ]
         return f"{', '.join(said)}."
 
     @property
     def remarks(self) -> tuple[str, ...]:
         "What a reader of the figures has to know."
-        said = [f"{when}: other processes took more than 10 % of the CPUs' time during {busy:,} of {len(self.rows):,} "
-                f"attempts, {100 * max(r.foreign_load[i] or 0 for r in self.rows):.0f} % at most."
-                for i, when in enumerate(("Before", "After"))
-                if (busy := sum((r.foreign_load[i] or 0) > 0.1 for r in self.rows))]
+        said = [
+            f"{when}: other processes took more than 10 % of the CPUs' time during {busy:,} of"
+            f" {len(self.rows):,} attempts,"
+            f" {100 * max(r.foreign_load[i] or 0 for r in self.rows):.0f} % at most."
+            for i, when in enumerate(("Before", "After"))
+            if (busy := sum((r.foreign_load[i] or 0) > 0.1 for r in self.rows))
+        ]
         if any(r.other_device for r in self.rows):
             said.append("† on another device: the two times are of two machines.")
         return (*said, NO_VERDICT)
@@ -205,22 +285,47 @@ class RunDiff:
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
         names = ("runs", "rows", "only_before", "only_after", "environment")
-        plain = {n: [asdict(x) for x in v] if n in names[1:4] else v for n in names for v in (getattr(self, n),)}
-        return {"schema": "fasterroof.bench.rundiff/1", "sentence": self.sentence, "remarks": list(self.remarks),
-                **json.loads(json.dumps(plain, default=str))}
+        plain = {
+            n: [asdict(x) for x in v] if n in names[1:4] else v
+            for n in names
+            for v in (getattr(self, n),)
+        }
+        return {
+            "schema": "fasterroof.bench.rundiff/1",
+            "sentence": self.sentence,
+            "remarks": list(self.remarks),
+            **json.loads(json.dumps(plain, default=str)),
+        }
 
     def to_frame(self) -> "pd.DataFrame":
         "A pandas frame, a row an attempt of both runs: times in s."
         import pandas as pd
 
         def flat(r):
-            pairs = {"status": r.status, "median_s": r.medians_s, "min_s": r.mins_s, "ratio_to_reference": r.ratios,
-                     "run": r.runs, "device": r.devices, "foreign_load": r.foreign_load}
+            pairs = {
+                "status": r.status,
+                "median_s": r.medians_s,
+                "min_s": r.mins_s,
+                "ratio_to_reference": r.ratios,
+                "run": r.runs,
+                "device": r.devices,
+                "foreign_load": r.foreign_load,
+            }
             low, high = r.interval or (None, None)
-            sides = {f"{name}_{when}": x for name, pair in pairs.items()
-                     for when, x in zip(("before", "after"), pair, strict=True)}
-            return {**{name: getattr(r, name) for name in IDENTITY[:-1]}, "ratio": r.ratio, "ratio_low": low,
-                    "ratio_high": high, "other_device": r.other_device, **sides}
+            sides = {
+                f"{name}_{when}": x
+                for name, pair in pairs.items()
+                for when, x in zip(("before", "after"), pair, strict=True)
+            }
+            return {
+                **{name: getattr(r, name) for name in IDENTITY[:-1]},
+                "ratio": r.ratio,
+                "ratio_low": low,
+                "ratio_high": high,
+                "other_device": r.other_device,
+                **sides,
+            }
+
         return pd.DataFrame([flat(r) for r in self.rows])
 
     def _repr_html_(self) -> str:
@@ -235,17 +340,27 @@ def diff_runs(
     "What changed, attempt by attempt; raises `InputError` where a side has no rows."
     sides = [list(newest_of(rows).values()) for rows in (a_rows, b_rows)]
     for rows, which in zip(sides, ("before", "after"), strict=True):
-        if not rows: raise InputError(f"The run {which} has no rows: there is nothing to compare.")
+        if not rows:
+            raise InputError(f"The run {which} has no rows: there is nothing to compare.")
     found = alike(*sides)
     moved = _across(found.only_before, found.only_after)
     pairs = [*found.pairs, *moved]
     shared, told = _environment(pairs)
     rows = [_row_diff(a, b, shared, each) for (a, b), each in zip(pairs, told, strict=True)]
     met = {id(r) for pair in moved for r in pair}
-    def left(rows): return [r for r in rows if id(r) not in met]
+
+    def left(rows):
+        return [r for r in rows if id(r) not in met]
+
     def rank(r):
         size = -abs(math.log(r.ratio)) if r.ratio else 1.0
         return size, r.case, r.platform, r.device, r.baseline, str(r.param_point)
+
     runs = tuple(tuple(sorted({r["run_id"] for r in rows})) for rows in sides)
-    return RunDiff(runs, tuple(sorted(rows, key=rank)), alone(left(found.only_before), sides[1]),
-                   alone(left(found.only_after), sides[0]), shared)
+    return RunDiff(
+        runs,
+        tuple(sorted(rows, key=rank)),
+        alone(left(found.only_before), sides[1]),
+        alone(left(found.only_after), sides[0]),
+        shared,
+    )

@@ -20,38 +20,53 @@ from ..run.provenance import suite_provenance
 from ...core.errors import InputError, one_line
 
 # %% ../../../nbs/analysis/bench/judge/sides.ipynb #5c3d9ef3
-KINDS = {"git": "revision", "env": "environment", "baseline": "baseline"}  # what is written before the colon
+KINDS = {
+    "git": "revision",
+    "env": "environment",
+    "baseline": "baseline",
+}  # what is written before the colon
 
 
 @dataclass(frozen=True)
 class Side:
     "One of two things that are compared, ready to run."
-    kind: str                      # "revision", "environment" or "baseline"
-    what: str                      # as it was asked for
-    python: str | None = None      # the interpreter; None: as the suite picks it
-    tree: str | None = None        # the folder that a revision was written to
-    checkout: str | None = None    # the folder of the repository
+
+    kind: str  # "revision", "environment" or "baseline"
+    what: str  # as it was asked for
+    python: str | None = None  # the interpreter; None: as the suite picks it
+    tree: str | None = None  # the folder that a revision was written to
+    checkout: str | None = None  # the folder of the repository
     git: Mapping = field(default_factory=dict)  # of a revision: {"sha", "dirty", "root"}
 
     @property
     def label(self) -> str:
         "The side in a few words."
         sha = self.git.get("sha")
-        if self.kind != "revision" or not sha: return one_line(self.what, 40)
-        if self.what == ".": return f"{sha[:9]}{' with changes' if self.git.get('dirty') else ''} (.)"
+        if self.kind != "revision" or not sha:
+            return one_line(self.what, 40)
+        if self.what == ".":
+            return f"{sha[:9]}{' with changes' if self.git.get('dirty') else ''} (.)"
         return sha[:9] if sha.startswith(self.what) else f"{sha[:9]} ({one_line(self.what, 30)})"
 
     def environment(self) -> dict[str, str]:
         "Variables for its workers: a revision's own packages come first."
-        if self.kind == "environment": return {"PYTHONPATH": ""}  # or both would find what lies there
-        if self.tree is None: return {}
+        if self.kind == "environment":
+            return {"PYTHONPATH": ""}  # or both would find what lies there
+        if self.tree is None:
+            return {}
         paths = [str(p) for p in (Path(self.tree, "src"), Path(self.tree)) if p.is_dir()]
-        return {"PYTHONPATH": os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])}
+        return {
+            "PYTHONPATH": os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
+        }
 
     def package(self) -> str:
-        "The fasterroof that its workers run: where the revision is one of fasterroof itself, its own."
+        """The fasterroof that its workers run: where the revision is one of fasterroof itself, its
+        own."""
         own = Path(self.tree or "", "fasterroof")
-        kept = "bench/run/measure.py", "bench/canary.py"  # where the canary is, and where it was in older revisions
+        kept = (
+            "bench/run/measure.py",
+            "bench/canary.py",
+        )  # where the canary is, and where it was in older revisions
         here = bool(self.tree) and any((own / x).is_file() for x in kept)
         return str(own if here else Path(fasterroof.__file__).resolve().parent)
 
@@ -59,9 +74,11 @@ class Side:
         self,
         case: Case,  # as it was found here
     ) -> dict:
-        "Where its workers find a case: a file of the repository as it is in the revision, if it is there."
+        """Where its workers find a case: a file of the repository as it is in the revision, if it
+        is there."""
         path = case.source.get("path")
-        if self.tree is None or path is None: return dict(case.source)
+        if self.tree is None or path is None:
+            return dict(case.source)
         real, top = Path(path).resolve(), Path(self.checkout).resolve()
         own = Path(self.tree, real.relative_to(top)) if real.is_relative_to(top) else None
         return dict(case.source) | ({"path": str(own)} if own and own.is_file() else {})
@@ -69,20 +86,34 @@ class Side:
 # %% ../../../nbs/analysis/bench/judge/sides.ipynb #10c43518
 def _git(folder: str | Path, *command: str, **environ: str) -> str:
     "What git answers; raises `InputError` saying what it says."
-    inherited = {k: x for k, x in os.environ.items() if not k.startswith("GIT_")}  # (set inside a git hook)
+    inherited = {
+        k: x for k, x in os.environ.items() if not k.startswith("GIT_")
+    }  # (set inside a git hook)
     try:
-        done = subprocess.run(["git", "-C", str(folder), *command], capture_output=True, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, env=inherited | environ | {"LC_ALL": "C"}, check=False)
-    except OSError as e: raise InputError(f"Comparing revisions needs git: {e.strerror or e}.") from e
-    if done.returncode: raise InputError(f"git {command[0]} failed: {one_line(done.stderr.strip(), 200)}.")
+        done = subprocess.run(
+            ["git", "-C", str(folder), *command],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            env=inherited | environ | {"LC_ALL": "C"},
+            check=False,
+        )
+    except OSError as e:
+        raise InputError(f"Comparing revisions needs git: {e.strerror or e}.") from e
+    if done.returncode:
+        raise InputError(f"git {command[0]} failed: {one_line(done.stderr.strip(), 200)}.")
     return done.stdout
 
 
 def _sha(folder: str | Path, word: str) -> str | None:
     "The commit that a word names; None where it names none."
-    if word.startswith("-"): return None
-    try: return _git(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}").strip()
-    except InputError: return None
+    if word.startswith("-"):
+        return None
+    try:
+        return _git(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}").strip()
+    except InputError:
+        return None
 
 
 def _write_tree(checkout: str, sha: str, tree: str) -> None:
@@ -91,35 +122,42 @@ def _write_tree(checkout: str, sha: str, tree: str) -> None:
     try:
         _git(checkout, "read-tree", sha, **own)
         _git(checkout, "checkout-index", "--all", f"--prefix={tree}/", **own)
-    finally: Path(own["GIT_INDEX_FILE"]).unlink(missing_ok=True)
+    finally:
+        Path(own["GIT_INDEX_FILE"]).unlink(missing_ok=True)
 
 # %% ../../../nbs/analysis/bench/judge/sides.ipynb #7212b886
 def _python(word: str) -> str | None:
     "The Python that a path names: itself, or the one of an environment's folder."
     path = Path(word).expanduser()
     for p in (path, path / "bin/python", path / "Scripts/python.exe"):
-        if p.is_file() and os.access(p, os.X_OK): return str(p.absolute())  # (by its link it finds the rest)
+        if p.is_file() and os.access(p, os.X_OK):
+            return str(p.absolute())  # (by its link it finds the rest)
     return None
 
 
 def _why_none(folder: str) -> str:
     "What may keep a word from being a revision; empty where nothing does."
-    try: shallow = _git(folder, "rev-parse", "--is-shallow-repository").strip() == "true"
-    except InputError as e: return f" ({one_line(e, 160).rstrip('.')})"
+    try:
+        shallow = _git(folder, "rev-parse", "--is-shallow-repository").strip() == "true"
+    except InputError as e:
+        return f" ({one_line(e, 160).rstrip('.')})"
     return " (the clone is shallow: git fetch --unshallow)" if shallow else ""
 
 
 def _meanings(word: str, cases: Sequence[Case], folder: str) -> list[str]:
     "All that a word can be: of `KINDS`."
-    can_be = {"git": word == "." or _sha(folder, word), "env": word != "." and _python(word),
-              "baseline": any(word == b.name for c in cases for b in c.baselines)}
+    can_be = {
+        "git": word == "." or _sha(folder, word),
+        "env": word != "." and _python(word),
+        "baseline": any(word == b.name for c in cases for b in c.baselines),
+    }
     return [kind for kind in KINDS if can_be[kind]]
 
 
 def kinds_of(
-    words: Sequence[str],   # two: what to compare
+    words: Sequence[str],  # two: what to compare
     cases: Sequence[Case],  # of the comparison
-    folder: str = ".",      # where the repository is
+    folder: str = ".",  # where the repository is
 ) -> tuple[str, list[str]]:  # of `KINDS`; and the words without what was written before them
     "What two words are, which is the same for both; raises `InputError` where that is not clear."
     found, bare = [], []
@@ -129,59 +167,99 @@ def kinds_of(
         found.append({said} if explicit else {*_meanings(word, cases, folder)})
         bare.append(rest if explicit else word)
     both = found[0] & found[1]
-    if len(both) == 1: return both.pop(), bare
+    if len(both) == 1:
+        return both.pop(), bare
     there = ", ".join(sorted({b.name for c in cases for b in c.baselines}))
     for word, each in zip(words, found, strict=True):
         if not each:
-            raise InputError(f"{one_line(repr(word), 60)} is no revision of the repository here{_why_none(folder)}, no "
-                             f"environment with a Python, and no baseline of {', '.join(c.name for c in cases)} "
-                             f"({one_line(there, 200)}).")
-    if both: raise InputError(f"{one_line(words[0], 40)} and {one_line(words[1], 40)} can be read as "
-                              f"{' or '.join(sorted(both))}: write {sorted(both)[0]}: before each.")
-    raise InputError(f"{one_line(words[0], 40)} is {'/'.join(sorted(found[0]))} and {one_line(words[1], 40)} is "
-                     f"{'/'.join(sorted(found[1]))}: compare two of one kind.")
+            raise InputError(
+                f"{one_line(repr(word), 60)} is no revision of the repository"
+                f" here{_why_none(folder)}, no environment with a Python, and no baseline of"
+                f" {', '.join(c.name for c in cases)} ({one_line(there, 200)})."
+            )
+    if both:
+        raise InputError(
+            f"{one_line(words[0], 40)} and {one_line(words[1], 40)} can be read as "
+            f"{' or '.join(sorted(both))}: write {sorted(both)[0]}: before each."
+        )
+    raise InputError(
+        f"{one_line(words[0], 40)} is {'/'.join(sorted(found[0]))} and {one_line(words[1], 40)} is "
+        f"{'/'.join(sorted(found[1]))}: compare two of one kind."
+    )
 
 # %% ../../../nbs/analysis/bench/judge/sides.ipynb #c7a5ab5f
 def _revision(word: str, checkout: str, folder: Path, name: str, prepare: str | None) -> Side:
     if word == ".":
-        return Side("revision", word, tree=checkout, checkout=checkout, git=suite_provenance(checkout)["git"])
+        return Side(
+            "revision",
+            word,
+            tree=checkout,
+            checkout=checkout,
+            git=suite_provenance(checkout)["git"],
+        )
     sha = _sha(checkout, word)
-    if sha is None: raise InputError(f"The repository has no revision {one_line(repr(word), 60)}.")
+    if sha is None:
+        raise InputError(f"The repository has no revision {one_line(repr(word), 60)}.")
     tree = folder / name
     tree.mkdir()
     _write_tree(checkout, sha, str(tree))
     if prepare:  # what the user wrote on the command line
-        done = subprocess.run(prepare, shell=True, cwd=tree, capture_output=True, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            prepare,
+            shell=True,
+            cwd=tree,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
         if done.returncode:
-            raise InputError(f"--prepare failed in {one_line(word, 40)} with exit code {done.returncode}: "
-                             f"{one_line((done.stderr or done.stdout).strip()[-300:], 300)}.")
-    return Side("revision", word, tree=str(tree), checkout=checkout,
-                git={"sha": sha, "dirty": False, "root": Path(checkout).name})
+            raise InputError(
+                f"--prepare failed in {one_line(word, 40)} with exit code {done.returncode}: "
+                f"{one_line((done.stderr or done.stdout).strip()[-300:], 300)}."
+            )
+    return Side(
+        "revision",
+        word,
+        tree=str(tree),
+        checkout=checkout,
+        git={"sha": sha, "dirty": False, "root": Path(checkout).name},
+    )
 
 
 def _environment(word: str) -> Side:
     python = _python(word)
-    if python is None: raise InputError(f"There is no Python at {one_line(repr(word), 60)}.")
+    if python is None:
+        raise InputError(f"There is no Python at {one_line(repr(word), 60)}.")
     return Side("environment", word, python=python)
 
 
 @contextlib.contextmanager
 def two_sides(
-    words: Sequence[str],       # two
-    cases: Sequence[Case],      # of the comparison
-    folder: str = ".",          # where the repository is
-    prepare: str | None = None,  # a shell command that is run in the folder of each revision but ".", such as `make`
+    words: Sequence[str],  # two
+    cases: Sequence[Case],  # of the comparison
+    folder: str = ".",  # where the repository is
+    prepare: str
+    # a shell command that is run in the folder of each revision but ".", such as `make`
+    | None = None,
 ) -> Iterator[tuple[Side, Side]]:
     "The sides, as long as the context lasts; raises `InputError` for words that name none."
     kind, bare = kinds_of(words, cases, folder)
-    if prepare and kind != "git": raise InputError("--prepare is run in the folders of revisions.")
-    if bare[0] == bare[1] and kind == "baseline": raise InputError("Compare two baselines, not one with itself.")
-    with tempfile.TemporaryDirectory(prefix="fasterroof-sides-", ignore_cleanup_errors=True) as made:
+    if prepare and kind != "git":
+        raise InputError("--prepare is run in the folders of revisions.")
+    if bare[0] == bare[1] and kind == "baseline":
+        raise InputError("Compare two baselines, not one with itself.")
+    with tempfile.TemporaryDirectory(
+        prefix="fasterroof-sides-", ignore_cleanup_errors=True
+    ) as made:
         if kind == "git":
             checkout = _git(folder, "rev-parse", "--show-toplevel").strip()
-            sides = [_revision(x, checkout, Path(made), "ab"[i], prepare) for i, x in enumerate(bare)]
-        elif kind == "env": sides = [_environment(x) for x in bare]
+            sides = [
+                _revision(x, checkout, Path(made), "ab"[i], prepare) for i, x in enumerate(bare)
+            ]
+        elif kind == "env":
+            sides = [_environment(x) for x in bare]
         else:
             for x in bare:
                 if not any(x == b.name for c in cases for b in c.baselines):

@@ -24,13 +24,14 @@ from ...machine.host import cores, cpu_name, cpu_quota, cpu_set, read
 @dataclass(frozen=True)
 class Slot:
     "A share of the machine that one attempt at a time runs on."
-    name: str                # "cpu:0-1", "cuda:0"; of another machine "host/cpu:0-1"
-    kind: str                # "cpu" or "cuda"
-    cores: tuple[int, ...]   # CPUs that the attempt is kept to, by number; empty: it is not
-    index: int | None        # of a GPU, in the order of its bus
-    uuid: str | None         # of a GPU, or of a part of one ("MIG-…")
-    locks: tuple[str, ...]   # names of what has to be held, for `device_lock`
-    device: str              # what its rows are of
+
+    name: str  # "cpu:0-1", "cuda:0"; of another machine "host/cpu:0-1"
+    kind: str  # "cpu" or "cuda"
+    cores: tuple[int, ...]  # CPUs that the attempt is kept to, by number; empty: it is not
+    index: int | None  # of a GPU, in the order of its bus
+    uuid: str | None  # of a GPU, or of a part of one ("MIG-…")
+    locks: tuple[str, ...]  # names of what has to be held, for `device_lock`
+    device: str  # what its rows are of
 
     @property
     def node(self) -> str:
@@ -62,14 +63,19 @@ def _number(text: str | None) -> int:
 
 
 def _shared_cores(allowed: Sequence[int], n: int, root: str | Path) -> list[list[int]]:
-    "Cores to share out, neighbours side by side; where there are several slots, only cores that are alike."
+    """Cores to share out, neighbours side by side; where there are several slots, only cores that
+    are alike."""
     folder = Path(root, "sys/devices/system/cpu")
+
     def place(cpus):
         own = folder / f"cpu{cpus[0]}"
         last = sorted((own / "cache").glob("index*"))[-1:]
         shared = [_number(read(cache / "shared_cpu_list")) for cache in last]
         return _number(read(own / "topology/physical_package_id")), shared, cpus
-    def capacity(cpus): return _number(read(folder / f"cpu{cpus[0]}/cpu_capacity"))
+
+    def capacity(cpus):
+        return _number(read(folder / f"cpu{cpus[0]}/cpu_capacity"))
+
     found = sorted(cores(list(allowed), root), key=place)
     fast = 0.9 * max(map(capacity, found))
     return found if n == 1 else [cpus for cpus in found if capacity(cpus) >= fast]
@@ -77,133 +83,220 @@ def _shared_cores(allowed: Sequence[int], n: int, root: str | Path) -> list[list
 
 def ranges(
     numbers: Sequence[int],  # of CPUs, in order
-) -> str:                    # "0-1,4"
+) -> str:  # "0-1,4"
     "Numbers in short."
-    runs = [[x for _, x in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    runs = [
+        [x for _, x in run]
+        for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
+    ]
     return ",".join(f"{r[0]}-{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
 
 # %% ../../../nbs/analysis/bench/run/devices.ipynb #90497a69
 def cpu_slots(
-    n: int,                                # how many; 1 is the whole machine
+    n: int,  # how many; 1 is the whole machine
     allowed: Sequence[int] | None = None,  # CPU numbers; None: all that this process may run on
-    quota: float | None = None,            # CPUs that may run all the time; None: what the system allows
-    root: str | Path = "/",                # where the file system begins
+    quota: float | None = None,  # CPUs that may run all the time; None: what the system allows
+    root: str | Path = "/",  # where the file system begins
     tell: Callable[[str], None] | None = None,  # called with how many CPUs stay idle, if some do
 ) -> list[Slot]:
     "Disjoint, equal slots; raises `InputError` where there are fewer cores than slots."
     allowed = sorted(cpu_set() if allowed is None else allowed)
     quota = cpu_quota(root) if quota is None else quota
-    if n < 1: raise InputError(f"There is at least 1 slot of the CPU, not {n}.")
+    if n < 1:
+        raise InputError(f"There is at least 1 slot of the CPU, not {n}.")
     found = _shared_cores(allowed, n, root)
     most = max(1, math.floor(min(len(allowed), math.inf if quota is None else quota)))
     if n > min(len(found), most):
-        raise InputError(f"There are {min(len(found), most)} cores to share out, too few for {n} slots of the CPU: "
-                         "ask for fewer.")
+        raise InputError(
+            f"There are {min(len(found), most)} cores to share out, too few for {n} slots of the"
+            " CPU: ask for fewer."
+        )
     each = len(found) // n
     parts = [found[i * each : (i + 1) * each] for i in range(n)]
     size = min(most // n, *(sum(map(len, part)) for part in parts))
     device = f"{' '.join(cpu_name(root).split())}, {size} CPU{'s' * (size > 1)}"
     slots = [_cpu_slot(part, size, allowed if n == 1 else None, device) for part in parts]
     if tell and (idle := len(allowed) - n * size):
-        tell(f"{idle} of {len(allowed)} CPUs stay idle: {n} slot{'s' * (n > 1)} of {size} "
-             f"CPU{'s' * (size > 1)} {'are' if n > 1 else 'is'} what there is room for")
+        tell(
+            f"{idle} of {len(allowed)} CPUs stay idle: {n} slot{'s' * (n > 1)} of {size} "
+            f"CPU{'s' * (size > 1)} {'are' if n > 1 else 'is'} what there is room for"
+        )
     return slots
 
 
 def _cpu_slot(part: list[list[int]], size: int, locked: Sequence[int] | None, device: str) -> Slot:
-    "A slot of `size` CPUs of these cores, one of each core first; every thread of a core that it uses is locked."
-    spread = [cpus[turn] for turn in range(max(map(len, part))) for cpus in part if turn < len(cpus)][:size]
+    """A slot of `size` CPUs of these cores, one of each core first; every thread of a core that it
+    uses is locked."""
+    spread = [
+        cpus[turn] for turn in range(max(map(len, part))) for cpus in part if turn < len(cpus)
+    ][:size]
     own = sorted(spread)
     locked = locked or sorted(cpu for cpus in part if {*cpus} & {*own} for cpu in cpus)
-    return Slot(f"cpu:{ranges(own)}", "cpu", tuple(own), None, None, tuple(f"cpu-{x}" for x in locked), device)
+    return Slot(
+        f"cpu:{ranges(own)}",
+        "cpu",
+        tuple(own),
+        None,
+        None,
+        tuple(f"cpu-{x}" for x in locked),
+        device,
+    )
 
 # %% ../../../nbs/analysis/bench/run/devices.ipynb #f46856b5
-GPU_FIELDS = ("index", "uuid", "name", "driver_version", "memory.total", "compute_cap", "clocks.sm", "clocks.max.sm",
-              "mig.mode.current", "clocks.applications.graphics", "clocks.default_applications.graphics")
-_UNTOLD = ("", "N/A", "Not Supported", "Unknown Error", "Requested functionality has been deprecated")
+GPU_FIELDS = (
+    "index",
+    "uuid",
+    "name",
+    "driver_version",
+    "memory.total",
+    "compute_cap",
+    "clocks.sm",
+    "clocks.max.sm",
+    "mig.mode.current",
+    "clocks.applications.graphics",
+    "clocks.default_applications.graphics",
+)
+_UNTOLD = (
+    "",
+    "N/A",
+    "Not Supported",
+    "Unknown Error",
+    "Requested functionality has been deprecated",
+)
 
 
 def parse_gpus(
-    text: str,                             # of nvidia-smi, a line a GPU, figures without units
-    fields: Sequence[str] = GPU_FIELDS,    # that were asked for, in this order
-) -> list[dict]:                           # plain values, SI units; None for what a GPU does not tell
+    text: str,  # of nvidia-smi, a line a GPU, figures without units
+    fields: Sequence[str] = GPU_FIELDS,  # that were asked for, in this order
+) -> list[dict]:  # plain values, SI units; None for what a GPU does not tell
     "The GPUs of a machine; raises `DeviceError` for a text that is none of these."
-    if "No devices were found" in text: return []
+    if "No devices were found" in text:
+        return []
     gpus = []
     for cells in csv.reader(filter(str.strip, text.splitlines()), skipinitialspace=True):
-        told = {k: x.strip() for k, x in zip(fields, cells, strict=False) if x.strip().strip("[]") not in _UNTOLD}
+        told = {
+            k: x.strip()
+            for k, x in zip(fields, cells, strict=False)
+            if x.strip().strip("[]") not in _UNTOLD
+        }
         index, uuid = told.get("index", ""), told.get("uuid", "")
         if len(cells) != len(fields) or not index.isdecimal() or not uuid.startswith("GPU-"):
             raise DeviceError(f"nvidia-smi gave no list of GPUs, but: {one_line(text)}.")
+
         def figure(field, scale=1.0, told=told):
-            try: value = float(told.get(field, "nan")) * scale
-            except ValueError: return None
+            try:
+                value = float(told.get(field, "nan")) * scale
+            except ValueError:
+                return None
             return value if math.isfinite(value) else None
+
         memory, mig = figure("memory.total", 2.0**20), told.get("mig.mode.current")
-        set_to, default = (figure(f"clocks.{x}.graphics") for x in ("applications", "default_applications"))
-        gpus.append({
-            "index": int(index), "uuid": uuid, "name": told.get("name"), "driver": told.get("driver_version"),
-            "capability": told.get("compute_cap"), "memory_bytes": memory and int(memory),
-            "clock_hz": {"now": figure("clocks.sm", 1e6), "most": figure("clocks.max.sm", 1e6)},
-            "mig": {"Enabled": True, "Disabled": False}.get(mig),
-            "locked": True if set_to and default and set_to != default else None})
+        set_to, default = (
+            figure(f"clocks.{x}.graphics") for x in ("applications", "default_applications")
+        )
+        gpus.append(
+            {
+                "index": int(index),
+                "uuid": uuid,
+                "name": told.get("name"),
+                "driver": told.get("driver_version"),
+                "capability": told.get("compute_cap"),
+                "memory_bytes": memory and int(memory),
+                "clock_hz": {"now": figure("clocks.sm", 1e6), "most": figure("clocks.max.sm", 1e6)},
+                "mig": {"Enabled": True, "Disabled": False}.get(mig),
+                "locked": True if set_to and default and set_to != default else None,
+            }
+        )
     return gpus
 
 # %% ../../../nbs/analysis/bench/run/devices.ipynb #3f9023fa
 def gpus_present(
     environ: Mapping[str, str] = os.environ,  # where PATH is
-    timeout_s: float = 10.0,                  # s, after which nvidia-smi is given up
-) -> list[dict]:                              # as of `parse_gpus`
-    "The NVIDIA GPUs of this machine; raises `DeviceError` where the driver's tool is missing or does not tell."
+    timeout_s: float = 10.0,  # s, after which nvidia-smi is given up
+) -> list[dict]:  # as of `parse_gpus`
+    """The NVIDIA GPUs of this machine; raises `DeviceError` where the driver's tool is missing or
+    does not tell."""
     fields = list(GPU_FIELDS)
     while True:
         command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout_s,
-                                  stdin=subprocess.DEVNULL, env=dict(environ), check=False)
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                stdin=subprocess.DEVNULL,
+                env=dict(environ),
+                check=False,
+            )
         except subprocess.TimeoutExpired:
-            raise DeviceError(f"nvidia-smi gave no answer within {timeout_s:g} s: does the driver hang?") from None
+            raise DeviceError(
+                f"nvidia-smi gave no answer within {timeout_s:g} s: does the driver hang?"
+            ) from None
         except OSError as e:
-            raise DeviceError(f"nvidia-smi, which tells of NVIDIA GPUs, cannot be run: {e.strerror}.") from e
-        if done.returncode == 0: return parse_gpus(done.stdout, fields)
+            raise DeviceError(
+                f"nvidia-smi, which tells of NVIDIA GPUs, cannot be run: {e.strerror}."
+            ) from e
+        if done.returncode == 0:
+            return parse_gpus(done.stdout, fields)
         said = done.stdout + done.stderr
-        if "No devices were found" in said: return []
-        unknown = next((field for field in fields if f'"{field}" is not a valid field' in said), None)
-        if unknown is None: raise DeviceError(f"nvidia-smi failed: {one_line(said.strip() or done.returncode)}.")
+        if "No devices were found" in said:
+            return []
+        unknown = next(
+            (field for field in fields if f'"{field}" is not a valid field' in said), None
+        )
+        if unknown is None:
+            raise DeviceError(f"nvidia-smi failed: {one_line(said.strip() or done.returncode)}.")
         fields.remove(unknown)
 
 # %% ../../../nbs/analysis/bench/run/devices.ipynb #1e11ed37
 def visible_gpus(
-    gpus: Sequence[dict],                     # all of the machine, as of `parse_gpus`
+    gpus: Sequence[dict],  # all of the machine, as of `parse_gpus`
     environ: Mapping[str, str] = os.environ,  # where CUDA_VISIBLE_DEVICES may be
-) -> list[dict]:                              # of a part of a GPU only its uuid is known, and index is None
+) -> list[dict]:  # of a part of a GPU only its uuid is known, and index is None
     "Those that CUDA may use; raises `InputError` for a number that may mean two of them."
     said = environ.get("CUDA_VISIBLE_DEVICES")
-    if said is None: return list(gpus)
+    if said is None:
+        return list(gpus)
     found = {}
     for name in said.split(","):
         name = name.strip()
         if name.startswith("MIG-"):
             found[name] = {"index": None, "uuid": name}
             continue
-        ours = [g for g in gpus if name == str(g["index"]) or name.startswith("GPU-") and g["uuid"].startswith(name)]
-        if len(ours) != 1: break
-        if name.isdecimal() and len({g["name"] for g in gpus}) > 1 and environ.get("CUDA_DEVICE_ORDER") != "PCI_BUS_ID":
-            raise InputError(f"CUDA_VISIBLE_DEVICES={one_line(said, 60)} can be read in two ways on GPUs of several "
-                             "kinds: name UUIDs, or set CUDA_DEVICE_ORDER=PCI_BUS_ID.")
+        ours = [
+            g
+            for g in gpus
+            if name == str(g["index"]) or name.startswith("GPU-") and g["uuid"].startswith(name)
+        ]
+        if len(ours) != 1:
+            break
+        if (
+            name.isdecimal()
+            and len({g["name"] for g in gpus}) > 1
+            and environ.get("CUDA_DEVICE_ORDER") != "PCI_BUS_ID"
+        ):
+            raise InputError(
+                f"CUDA_VISIBLE_DEVICES={one_line(said, 60)} can be read in two ways on GPUs of"
+                " several kinds: name UUIDs, or set CUDA_DEVICE_ORDER=PCI_BUS_ID."
+            )
         found[ours[0]["uuid"]] = ours[0]
     return list(found.values())
 
 # %% ../../../nbs/analysis/bench/run/devices.ipynb #8259925a
 def gpu_slots(
-    n: int | None = None,                     # at the most; None: all that are visible
-    kind: str = "cuda",                       # the platform's accelerator
+    n: int | None = None,  # at the most; None: all that are visible
+    kind: str = "cuda",  # the platform's accelerator
     environ: Mapping[str, str] = os.environ,  # where PATH and CUDA_VISIBLE_DEVICES are
-    timeout_s: float = 10.0,                  # s, after which nvidia-smi is given up
+    timeout_s: float = 10.0,  # s, after which nvidia-smi is given up
 ) -> list[Slot]:
-    "A slot a GPU; raises `DeviceError` where there is none, `InputError` for a kind that cannot be told apart here."
-    if kind != "cuda": raise InputError(f"Slots on {one_line(repr(kind), 40)} are not supported yet: not run.")
-    if n is not None and n < 1: raise InputError(f"There is at least 1 slot of a GPU, not {n}.")
+    """A slot a GPU; raises `DeviceError` where there is none, `InputError` for a kind that cannot
+    be told apart here."""
+    if kind != "cuda":
+        raise InputError(f"Slots on {one_line(repr(kind), 40)} are not supported yet: not run.")
+    if n is not None and n < 1:
+        raise InputError(f"There is at least 1 slot of a GPU, not {n}.")
     gpus = visible_gpus(gpus_present(environ, timeout_s), environ)[:n]
     if not gpus:
         hidden = environ.get("CUDA_VISIBLE_DEVICES")
@@ -211,25 +304,45 @@ def gpu_slots(
         raise DeviceError(f"There is no NVIDIA GPU here{why}.")
     if divided := next((g["uuid"] for g in gpus if g.get("mig")), None):
         raise DeviceError(f"{divided} is divided (MIG): name parts of it in CUDA_VISIBLE_DEVICES.")
-    return [Slot(f"cuda:{g['uuid'] if g['index'] is None else g['index']}", "cuda", (), g["index"], g["uuid"],
-                 (f"gpu-{g['uuid']}",), g["uuid"]) for g in gpus]
+    return [
+        Slot(
+            f"cuda:{g['uuid'] if g['index'] is None else g['index']}",
+            "cuda",
+            (),
+            g["index"],
+            g["uuid"],
+            (f"gpu-{g['uuid']}",),
+            g["uuid"],
+        )
+        for g in gpus
+    ]
 
 # %% ../../../nbs/analysis/bench/run/devices.ipynb #0f923f90
 _HELD = ("hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown", "sw_thermal_slowdown")
 
 
 def held_back(
-    uuid: str,                                # of a GPU
+    uuid: str,  # of a GPU
     environ: Mapping[str, str] = os.environ,  # where PATH is
-    timeout_s: float = 10.0,                  # s, after which nvidia-smi is given up
-) -> list[str]:                               # such as "hw_thermal_slowdown"
-    "Why a GPU holds its clocks back now; empty where it does not, and where the driver does not tell."
+    timeout_s: float = 10.0,  # s, after which nvidia-smi is given up
+) -> list[str]:  # such as "hw_thermal_slowdown"
+    """Why a GPU holds its clocks back now; empty where it does not, and where the driver does not
+    tell."""
     query = ",".join(f"clocks_throttle_reasons.{x}" for x in _HELD)
     command = ["nvidia-smi", f"--id={uuid}", f"--query-gpu={query}", "--format=csv,noheader"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout_s,
-                              stdin=subprocess.DEVNULL, env=dict(environ), check=False)
-    except (OSError, subprocess.TimeoutExpired): return []
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            stdin=subprocess.DEVNULL,
+            env=dict(environ),
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
     told = [x.strip() for x in done.stdout.strip().split(",")]
     return [name for name, x in zip(_HELD, told, strict=False) if x == "Active"]
 
@@ -238,19 +351,28 @@ def worker_environment(
     slot: Slot,  # that the worker runs in
 ) -> dict[str, str]:
     "Variables to set for a worker, besides those that there are."
-    threads = {f"{library}_NUM_THREADS": str(len(slot.cores)) for library in ("OMP", "MKL", "OPENBLAS")}
-    return {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": slot.uuid or "",
-            "JAX_PLATFORMS": "cpu" if slot.kind == "cpu" else f"{slot.kind},cpu"} | (threads if slot.cores else {})
+    threads = {
+        f"{library}_NUM_THREADS": str(len(slot.cores)) for library in ("OMP", "MKL", "OPENBLAS")
+    }
+    return {
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES": slot.uuid or "",
+        "JAX_PLATFORMS": "cpu" if slot.kind == "cpu" else f"{slot.kind},cpu",
+    } | (threads if slot.cores else {})
 
 
 def pin(
     slot: Slot,  # that this process runs in
-) -> bool:       # False where the slot has no cores, and where the system cannot do it, as macOS cannot
+) -> bool:  # False where the slot has no cores, and where the system cannot do it, as macOS cannot
     """Keep this process to the slot's cores; raises `DeviceError` where it may not run on them.
 
     To be called before anything starts threads: those that run already stay where they are."""
-    if not slot.cores or not hasattr(os, "sched_setaffinity"): return False
-    try: os.sched_setaffinity(0, slot.cores)
+    if not slot.cores or not hasattr(os, "sched_setaffinity"):
+        return False
+    try:
+        os.sched_setaffinity(0, slot.cores)
     except OSError as e:
-        raise DeviceError(f"This process cannot be kept to {one_line(slot.name, 60)}: {e.strerror}.") from e
+        raise DeviceError(
+            f"This process cannot be kept to {one_line(slot.name, 60)}: {e.strerror}."
+        ) from e
     return True

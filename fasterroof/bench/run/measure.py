@@ -35,63 +35,79 @@ SLOW = 1.1  # a reading is slow from so many times the reference on
 
 
 class Canary:
-    "Readings of a loop between samples: the first after a sample, and the last before the next, each in seconds."
+    """Readings of a loop between samples: the first after a sample, and the last before the next,
+    each in seconds."""
 
     def __init__(
         self,
-        loop_s: float | None = None,  # s that it takes when nothing disturbs it; None: not known, and nothing waits
-        patience_s: float = 1.0,      # s to wait for that, in all
-        turns: int = 2000,            # of the loop
+        loop_s: float
+        # s that it takes when nothing disturbs it; None: not known, and nothing waits
+        | None = None,
+        patience_s: float = 1.0,  # s to wait for that, in all
+        turns: int = 2000,  # of the loop
     ):
         self.loop_s, self.patience_s, self.turns, self.readings = loop_s, patience_s, turns, []
 
     def _reading(self) -> float:
         begin = perf_counter()
-        for _ in range(self.turns): pass
+        for _ in range(self.turns):
+            pass
         return perf_counter() - begin
 
     def __call__(self) -> None:
         "Take a reading, and wait while it is slow."
         first = last = self._reading()
         begin = perf_counter()
-        while self.loop_s and last >= SLOW * self.loop_s and perf_counter() - begin < self.patience_s:
+        while (
+            self.loop_s and last >= SLOW * self.loop_s and perf_counter() - begin < self.patience_s
+        ):
             last = self._reading()
         self.patience_s -= perf_counter() - begin
         self.readings.append([first, last])
 
 # %% ../../../nbs/analysis/bench/run/measure.ipynb #52cbc218
-LONG_S = 0.005    # samples from this length on are believed
-FEWEST = 10       # samples that a process must have left, or all if it took fewer
+LONG_S = 0.005  # samples from this length on are believed
+FEWEST = 10  # samples that a process must have left, or all if it took fewer
 
 
 def reference(
     rows: Iterable[Mapping],  # of one side
-) -> float | None:            # s; None where no row has readings
+) -> float | None:  # s; None where no row has readings
     "How long the loop takes when nothing disturbs it."
     found = [x for row in rows for two in row.get("canary") or [] for x in two]
     return float(np.quantile(found, 0.1)) if found else None
 
 
 def believed(
-    row: Mapping,                 # that was read
+    row: Mapping,  # that was read
     loop_s: float | None = None,  # s, of `reference`; None: nothing is known
-) -> list[float]:                 # s
+) -> list[float]:  # s
     "Its samples beside which the loop was not slow; all of them where that cannot be said."
     samples, readings = samples_of(row), row.get("canary") or []
-    if loop_s is None or len(readings) != len(samples) + 1 or np.quantile(samples, 0.1) >= LONG_S: return samples
-    fine = np.array(readings) < SLOW * loop_s  # (of each sample: the last before it, the first after it)
-    return [x for x, before, after in zip(samples, fine[:-1, 1], fine[1:, 0], strict=True) if before and after]
+    if loop_s is None or len(readings) != len(samples) + 1 or np.quantile(samples, 0.1) >= LONG_S:
+        return samples
+    fine = (
+        np.array(readings) < SLOW * loop_s
+    )  # (of each sample: the last before it, the first after it)
+    return [
+        x
+        for x, before, after in zip(samples, fine[:-1, 1], fine[1:, 0], strict=True)
+        if before and after
+    ]
 
 # %% ../../../nbs/analysis/bench/run/measure.ipynb #22377701
 def digest(
     inputs: Mapping[str, np.ndarray],  # of a case, by name
-) -> str:                              # 64 hexadecimal digits
+) -> str:  # 64 hexadecimal digits
     "One number for all inputs; it does not depend on the order of the names."
     made = hashlib.sha256()
     for name, x in sorted(inputs.items()):
         made.update(f"{name!r} {x.dtype.str} {x.shape} ".encode())
-        made.update(np.ascontiguousarray(x).view(np.uint8).data if x.size and not x.dtype.hasobject
-                    else repr(x.tolist()).encode())
+        made.update(
+            np.ascontiguousarray(x).view(np.uint8).data
+            if x.size and not x.dtype.hasobject
+            else repr(x.tolist()).encode()
+        )
     return made.hexdigest()
 
 # %% ../../../nbs/analysis/bench/run/measure.ipynb #c9ea8f8f
@@ -100,115 +116,179 @@ def _below(file: str, folder: str) -> bool:
 
 
 def loaded(
-    tree: str,      # the folder that a revision was written to
-    checkout: str,  # the folder of the repository, whose code is not meant; the same as `tree` where it is
+    tree: str,  # the folder that a revision was written to
+    # the folder of the repository, whose code is not meant; the same as `tree` where it is
+    checkout: str,
     case: str = "",  # the file of the case, wherever it lies
-) -> dict:          # {"from_tree": how many, "from_elsewhere": names of modules}
+) -> dict:  # {"from_tree": how many, "from_elsewhere": names of modules}
     "Where the modules of this process came from."
     tree, checkout = (str(Path(x).resolve()) for x in (tree, checkout))
     found = {}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str) and os.path.isabs(file): found[name] = str(Path(file).resolve())
+        if isinstance(file, str) and os.path.isabs(file):
+            found[name] = str(Path(file).resolve())
     here = {name for name, file in found.items() if _below(file, tree) and not _installed(file)}
     packages = _packages(Path(tree))
+
     def astray(name, file):
-        if name in here or case and file == str(Path(case).resolve()): return False
-        if _installed(file): return name.partition(".")[0] in packages
+        if name in here or case and file == str(Path(case).resolve()):
+            return False
+        if _installed(file):
+            return name.partition(".")[0] in packages
         return _below(file, checkout)
+
     elsewhere = sorted(name for name, file in found.items() if astray(name, file))
     return {"from_tree": len(here), "from_elsewhere": elsewhere[:20]}
 
 
 def _installed(file: str) -> bool:
-    "Whether a file lies where packages are installed, be that in a folder of the repository, as `.venv` often is."
+    """Whether a file lies where packages are installed, be that in a folder of the repository, as
+    `.venv` often is."""
     return not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
 
 
 def _packages(tree: Path) -> set[str]:
-    "The packages of a tree: folders with an `__init__.py` in folders without one, down to the third level."
+    """The packages of a tree: folders with an `__init__.py` in folders without one, down to the
+    third level."""
     found = (p.parent for depth in ("*", "*/*", "*/*/*") for p in tree.glob(f"{depth}/__init__.py"))
-    return {p.name for p in found if not (p.parent / "__init__.py").exists() and not _installed(str(p / "x"))}
+    return {
+        p.name
+        for p in found
+        if not (p.parent / "__init__.py").exists() and not _installed(str(p / "x"))
+    }
 
 # %% ../../../nbs/analysis/bench/run/measure.ipynb #5bc8f29b
-_OUT_OF_MEMORY = ("out of memory", "RESOURCE_EXHAUSTED", "can't allocate memory", "bad_alloc", "Unable to allocate")
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "RESOURCE_EXHAUSTED",
+    "can't allocate memory",
+    "bad_alloc",
+    "Unable to allocate",
+)
 
 
 def failure(
     error: BaseException,  # what was raised
-    stage: str,            # when: "importing", "building", "compiling", "timing", …
-    python: str = "",      # the interpreter
-) -> tuple[str, dict]:     # status and failure_detail
+    stage: str,  # when: "importing", "building", "compiling", "timing", …
+    python: str = "",  # the interpreter
+) -> tuple[str, dict]:  # status and failure_detail
     "What an exception makes of an attempt."
     said = one_line(str(error).strip() or type(error).__name__, 500)
     detail = {"message": said, "stage": stage, "exception": type(error).__name__}
-    if isinstance(error, CaseError) and isinstance(error.__cause__, ImportError): error = error.__cause__
+    if isinstance(error, CaseError) and isinstance(error.__cause__, ImportError):
+        error = error.__cause__
     if isinstance(error, ImportError) and stage in ("importing", "building"):
         missing = getattr(error, "name", None)
-        return "env_failed", {"message": said, "reason": "missing" if missing else "unfit", "module": missing,
-                              "python": python, "stage": stage}
-    if isinstance(error, MemoryError) or any(x in f"{type(error).__name__} {error}" for x in _OUT_OF_MEMORY) or (
-            "OutOfMemory" in type(error).__name__): return "oom", detail
-    frames = reversed(traceback.extract_tb(error.__traceback__)[-6:])  # the innermost first: that is where it was
-    detail["traceback"] = [one_line(f"{Path(f.filename).name}:{f.lineno} {f.name}: {f.line}", 160) for f in frames]
+        return "env_failed", {
+            "message": said,
+            "reason": "missing" if missing else "unfit",
+            "module": missing,
+            "python": python,
+            "stage": stage,
+        }
+    if (
+        isinstance(error, MemoryError)
+        or any(x in f"{type(error).__name__} {error}" for x in _OUT_OF_MEMORY)
+        or ("OutOfMemory" in type(error).__name__)
+    ):
+        return "oom", detail
+    frames = reversed(
+        traceback.extract_tb(error.__traceback__)[-6:]
+    )  # the innermost first: that is where it was
+    detail["traceback"] = [
+        one_line(f"{Path(f.filename).name}:{f.lineno} {f.name}: {f.line}", 160) for f in frames
+    ]
     return "compile_error" if stage == "compiling" else "crashed", detail
 
 # %% ../../../nbs/analysis/bench/run/measure.ipynb #9a5a5267
 def floor_of(
-    roof: Roof,         # of the device
-    ops: Sequence,      # `work.Op`s of one call
-    read: float,        # B
-    written: float,     # B
-) -> Floor:             # of NaN where the roof has no ceiling for a mode
+    roof: Roof,  # of the device
+    ops: Sequence,  # `work.Op`s of one call
+    read: float,  # B
+    written: float,  # B
+) -> Floor:  # of NaN where the roof has no ceiling for a mode
     "The least time of one call, all of its operations as one."
     floors = []
     for mode in modes_of(ops) or [None]:
         mine = [op for op in ops if op.flops and modes_of([op]) == [mode]]
         executed = sum(op.executed_flops or 0 for op in mine)
-        contracted = sum((op.contraction_flops or 0) * (op.executed_flops or 0) / op.flops for op in mine)
-        floors.append(roof.floor(executed, read, written, mode=mode, footprint=read + written, contraction=contracted))
+        contracted = sum(
+            (op.contraction_flops or 0) * (op.executed_flops or 0) / op.flops for op in mine
+        )
+        floors.append(
+            roof.floor(
+                executed, read, written, mode=mode, footprint=read + written, contraction=contracted
+            )
+        )
     return max(floors, key=lambda f: math.inf if math.isnan(f.compute_s) else f.time_s)
 
 
 def placed(
-    flops: float | None,      # FLOP of one call, by convention; None: not known
-    nbytes: float,            # B
-    floor: Floor | None,      # of one call; None: no roof
-    roof: Roof | None,        # what it was computed by
-    time_s: float,            # s of one call
-) -> dict[str, dict]:         # metric -> value and unit
+    flops: float | None,  # FLOP of one call, by convention; None: not known
+    nbytes: float,  # B
+    floor: Floor | None,  # of one call; None: no roof
+    roof: Roof | None,  # what it was computed by
+    time_s: float,  # s of one call
+) -> dict[str, dict]:  # metric -> value and unit
     "Where one call stands under the roof; null where something is not known."
-    known = floor is not None and not math.isnan(floor.compute_s) and floor.time_s > 0 and flops is not None
+    known = (
+        floor is not None
+        and not math.isnan(floor.compute_s)
+        and floor.time_s > 0
+        and flops is not None
+    )
     found = {
-        "est_flops": flops, "bytes_moved": nbytes,
+        "est_flops": flops,
+        "bytes_moved": nbytes,
         "arithmetic_intensity": flops / nbytes if flops is not None and nbytes else None,
         "attainable": flops / floor.time_s if known and flops else None,
-        "utilization": floor.time_s / time_s if known and time_s > 0 else None}
+        "utilization": floor.time_s / time_s if known and time_s > 0 else None,
+    }
     made = {name: {"value": x, "unit": metric(name).unit} for name, x in found.items()}
-    if found["utilization"] is not None: made["utilization"]["cold"] = floor.cold_s / time_s
+    if found["utilization"] is not None:
+        made["utilization"]["cold"] = floor.cold_s / time_s
     return made | {"bound": {"value": roof.bound(floor) if known else None}}
 
 # %% ../../../nbs/analysis/bench/run/measure.ipynb #94cf279d
 def peak_rss() -> int | None:  # B; None where the system does not tell
     "The most host memory that this process has held."
-    try: lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError: lines = []
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        lines = []
     told = next((line.split() for line in lines if line.startswith("VmHWM")), None)
-    if told: return int(told[1]) * 1024
-    try: import resource
-    except ImportError: return None
-    # (kB but on macOS; there is no VmHWM there. On Linux a child begins with its parent's, so VmHWM comes first.)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    if told:
+        return int(told[1]) * 1024
+    try:
+        import resource
+    except ImportError:
+        return None
+    # (kB but on macOS; there is no VmHWM there. On Linux a child begins with its parent's, so VmHWM
+    # comes first.)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+        1 if sys.platform == "darwin" else 1024
+    )
 
 
 def blank(
     spec: Mapping,  # of an attempt
-) -> dict:          # a row without an outcome
+) -> dict:  # a row without an outcome
     "What a row says before anything has happened."
     names = ("run_id", "attempt", "case", "param_point", "baseline", "platform", "framework")
-    return {"schema_version": VERSION} | {name: spec[name] for name in names} | {
-        "device": spec.get("device"), "status": "crashed", "metrics": None, "fidelity": None, "ratio": None,
-        "failure_detail": None, "provenance": dict(spec.get("provenance") or {})}
+    return (
+        {"schema_version": VERSION}
+        | {name: spec[name] for name in names}
+        | {
+            "device": spec.get("device"),
+            "status": "crashed",
+            "metrics": None,
+            "fidelity": None,
+            "ratio": None,
+            "failure_detail": None,
+            "provenance": dict(spec.get("provenance") or {}),
+        }
+    )
 
 
 def _plain(x: object) -> float | None:
@@ -216,65 +296,118 @@ def _plain(x: object) -> float | None:
     return float(x) if x is not None and math.isfinite(x) else None
 
 
-def _measured(case: Case, point: Mapping, f, run: Callable, compile_s, spec: Mapping,
-              canary: Callable | None) -> tuple[dict, Timing]:
+def _measured(
+    case: Case, point: Mapping, f, run: Callable, compile_s, spec: Mapping, canary: Callable | None
+) -> tuple[dict, Timing]:
     "Timing and memory, as metrics."
-    t = time_call(run, device="cpu", warmup=spec.get("warmup", 3), budget_s=spec.get("budget_s", 1.0),
-                  samples=spec.get("samples"), beside=canary or (lambda: None))
-    made = {"steady_time": t.as_dict(), "compile_time": {"value": compile_s, "unit": "s", "cache": "cold"},
-            "peak_hbm": {"value": f.peak_bytes(), "unit": "B"}, "host_rss": {"value": peak_rss(), "unit": "B"}}
-    if compile_s is None: made["compile_time"]["cache"] = "none"
-    if case.items: made["throughput"] = {"value": _plain(case.items(point) / t.median), "unit": f"{case.item}/s"}
+    t = time_call(
+        run,
+        device="cpu",
+        warmup=spec.get("warmup", 3),
+        budget_s=spec.get("budget_s", 1.0),
+        samples=spec.get("samples"),
+        beside=canary or (lambda: None),
+    )
+    made = {
+        "steady_time": t.as_dict(),
+        "compile_time": {"value": compile_s, "unit": "s", "cache": "cold"},
+        "peak_hbm": {"value": f.peak_bytes(), "unit": "B"},
+        "host_rss": {"value": peak_rss(), "unit": "B"},
+    }
+    if compile_s is None:
+        made["compile_time"]["cache"] = "none"
+    if case.items:
+        made["throughput"] = {
+            "value": _plain(case.items(point) / t.median),
+            "unit": f"{case.item}/s",
+        }
     return made, t
 
 
 def _counted(case: Case, point: Mapping, f, fn: Callable, inputs: Mapping, written: int) -> tuple:
     "(FLOP or None, operations, B read, notes) of one call."
     read, notes = f.nbytes(list(inputs.values())), []
-    try: work = f.trace(fn, inputs)
-    except Exception as e:  # (whatever tracing someone's function raises: the measurement stands without it)
-        work, notes = None, [f"Its work could not be traced: {type(e).__name__}: {one_line(e, 160)}."]
+    try:
+        work = f.trace(fn, inputs)
+    except (
+        Exception
+    ) as e:  # (whatever tracing someone's function raises: the measurement stands without it)
+        work, notes = (
+            None,
+            [f"Its work could not be traced: {type(e).__name__}: {one_line(e, 160)}."],
+        )
     if work is not None and work.uncounted:
-        notes.append(f"No rule counts {one_line(', '.join(work.uncounted))}: its FLOPs are not known.")
+        notes.append(
+            f"No rule counts {one_line(', '.join(work.uncounted))}: its FLOPs are not known."
+        )
     if work is not None and not work.uncounted:
-        reached = work.external_bytes - written if work.external_bytes else sum(op.bytes_read for op in work.ops)
+        reached = (
+            work.external_bytes - written
+            if work.external_bytes
+            else sum(op.bytes_read for op in work.ops)
+        )
         return work.flops, work.ops, min(read, max(reached, 0)), notes + list(work.caveats)
-    if case.flops: return _plain(case.flops(point)), [], read, [*notes, "Its FLOPs are those that the case declares."]
+    if case.flops:
+        return (
+            _plain(case.flops(point)),
+            [],
+            read,
+            [*notes, "Its FLOPs are those that the case declares."],
+        )
     return None, [], read, notes or [f"The work of {f.name} cannot be traced."]
 
 
 def _written_to(f, inputs: Mapping, built: Built) -> list[str]:
     "Inputs that are no longer what the case made."
     was = f.place(built.inputs)
-    def same(a, b): return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+
+    def same(a, b):
+        return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+
     return [name for name in was if not same(*f.outputs([inputs[name], was[name]]))]
 
 # %% ../../../nbs/analysis/bench/run/measure.ipynb #f37ebbb2
 def _oracle_of(spec: Mapping) -> Oracle:
     told = spec.get("oracle") or {}
-    return Oracle.load(told["path"]) if told.get("path") else Oracle(None, reason=told.get("why") or "no_oracle")
+    return (
+        Oracle.load(told["path"])
+        if told.get("path")
+        else Oracle(None, reason=told.get("why") or "no_oracle")
+    )
 
 
 def concluded(
     fidelity: Mapping,  # of the comparison
-    timed: bool,        # whether it was timed
-    place: str,         # accelerator
-) -> dict:              # status and failure_detail
+    timed: bool,  # whether it was timed
+    place: str,  # accelerator
+) -> dict:  # status and failure_detail
     "What a comparison makes of an attempt that ran."
     said = fidelity.get("detail") or ""
-    if fidelity["status"] == "fail": return {"status": "fidelity_failed", "failure_detail": {"message": said}}
+    if fidelity["status"] == "fail":
+        return {"status": "fidelity_failed", "failure_detail": {"message": said}}
     if not timed:
-        return {"status": "skipped", "failure_detail": {
-            "message": f"on {place} it is run to be compared, not timed (fidelity {fidelity['status']})",
-            "reason": "not_timed"}}
+        return {
+            "status": "skipped",
+            "failure_detail": {
+                "message": (
+                    f"on {place} it is run to be compared, not timed (fidelity"
+                    f" {fidelity['status']})"
+                ),
+                "reason": "not_timed",
+            },
+        }
     if fidelity["status"] == "inconclusive":
         why = "nothing_to_compare" if fidelity["oracle"]["kind"] else "no_oracle"
-        return {"status": "fidelity_inconclusive",
-                "failure_detail": {"message": said, "reason": said if said.isidentifier() else why}}
+        return {
+            "status": "fidelity_inconclusive",
+            "failure_detail": {"message": said, "reason": said if said.isidentifier() else why},
+        }
     return {"status": "ok", "failure_detail": None}
 
 
-def _run(spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], Mapping], keep: Callable) -> None:
+def _run(
+    spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], Mapping], keep: Callable
+) -> None:
     base, point = case.baseline(spec["baseline"]), spec["param_point"]
     place = accelerator(spec["platform"])
     timed = place not in base.untimed
@@ -283,18 +416,23 @@ def _run(spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], M
     begin("building")
     built = case.built(point)
     fn = built.implementations[base.name]()
-    if spec.get("tell_inputs"): row["inputs"] = digest(built.inputs)
+    if spec.get("tell_inputs"):
+        row["inputs"] = digest(built.inputs)
     begin("placing")
     inputs = f.place(built.inputs)
     begin("compiling")
     run, compile_s = f.call(fn, inputs, base.compiled)
-    def take(metrics): row["metrics"] = {name: x for name, x in metrics.items() if name in case.metrics}
+
+    def take(metrics):
+        row["metrics"] = {name: x for name, x in metrics.items() if name in case.metrics}
+
     if timed:
         begin("timing")
         load = ForeignLoad()
         canary = Canary(**spec["canary"]) if spec.get("canary") else None
         metrics, t = _measured(case, point, f, run, compile_s, spec, canary)
-        if canary: row["canary"] = canary.readings
+        if canary:
+            row["canary"] = canary.readings
         row["provenance"]["foreign_load"] = load.share()
         take(metrics)
         keep(row)
@@ -306,31 +444,46 @@ def _run(spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], M
         Oracle("designated_baseline", (*normal,), baseline=base.name).save(spec["keep_outputs"])
     row["fidelity"] = judged(normal, _oracle_of(spec), case.threshold(point), bool(base.layout))
     if changed := _written_to(f, inputs, built):
-        said = f"it writes to its inputs ({one_line(', '.join(changed), 80)}): each call had others than the one before"
+        said = (
+            f"it writes to its inputs ({one_line(', '.join(changed), 80)}): each call had others"
+            " than the one before"
+        )
         row["fidelity"] |= {"status": "fail", "detail": said}
-    if timed and {*case.metrics} & {"est_flops", "bytes_moved", "utilization", "attainable", "bound"}:
+    if timed and {*case.metrics} & {
+        "est_flops",
+        "bytes_moved",
+        "utilization",
+        "attainable",
+        "bound",
+    }:
         begin("counting")
         roof = spec.get("roof")
         roof = roof and from_plain(Roof, roof, "roof")
         flops, ops, read, notes = _counted(case, point, f, fn, inputs, written)
-        if not roof and spec.get("roof_why"): notes = [*notes, f"There is no roof: {spec['roof_why']}."]
+        if not roof and spec.get("roof_why"):
+            notes = [*notes, f"There is no roof: {spec['roof_why']}."]
         floor = None
-        if roof and ops: floor = floor_of(roof, ops, read, written)
+        if roof and ops:
+            floor = floor_of(roof, ops, read, written)
         elif roof and flops is not None:
             floor = roof.floor(flops, read, written, mode=case.modes[0], footprint=read + written)
         take(metrics | placed(flops, read + written, floor, roof, t.median))
-        if notes: row["notes"] = [one_line(n, 300) for n in dict.fromkeys(notes)]
-    if spec.get("tree"): row["loaded"] = loaded(spec["tree"], spec["checkout"], spec["source"].get("path", ""))
+        if notes:
+            row["notes"] = [one_line(n, 300) for n in dict.fromkeys(notes)]
+    if spec.get("tree"):
+        row["loaded"] = loaded(spec["tree"], spec["checkout"], spec["source"].get("path", ""))
     row |= concluded(row["fidelity"], timed, place)
 
 
 def attempt(
-    spec: Mapping,                                      # plain values, as the suite writes them
-    tell: Callable[[str], None] = lambda stage: None,   # is told each stage as it begins
-    case: Case | None = None,                           # None: read where the spec says
-    provenance: Callable[[], Mapping] = dict,           # what is known once the framework is there
-    keep: Callable[[Mapping], None] = lambda row: None,  # is given the row when it has its times, and no verdict yet
-) -> dict:                                              # a row, without a ratio
+    spec: Mapping,  # plain values, as the suite writes them
+    tell: Callable[[str], None] = lambda stage: None,  # is told each stage as it begins
+    case: Case | None = None,  # None: read where the spec says
+    provenance: Callable[[], Mapping] = dict,  # what is known once the framework is there
+    keep: Callable[[Mapping], None] = lambda row: (
+        None
+    ),  # is given the row when it has its times, and no verdict yet
+) -> dict:  # a row, without a ratio
     "Run one attempt; whatever it raises becomes the row, and what was measured before stays in it."
     row, stage = blank(spec), "starting"
 
@@ -338,9 +491,12 @@ def attempt(
         nonlocal stage
         stage = name
         tell(name)
+
     begin("importing")
-    try: _run(spec, case or load_case(spec["source"]), row, begin, provenance, keep)
-    except KeyboardInterrupt: raise
+    try:
+        _run(spec, case or load_case(spec["source"]), row, begin, provenance, keep)
+    except KeyboardInterrupt:
+        raise
     except BaseException as e:  # (a kernel may raise anything, and leave by sys.exit)
         status, detail = failure(e, stage, sys.executable)
         row |= {"status": status, "failure_detail": detail, "fidelity": None}

@@ -23,92 +23,128 @@ from ...core.files import write_whole
 
 # %% ../../../nbs/analysis/bench/run/parcel.ipynb #220205fd
 def packed(
-    job: Job,    # whose `prepare` is a `Briefed`
+    job: Job,  # whose `prepare` is a `Briefed`
     slot: Slot,  # where it will run
-) -> dict:       # plain values and bytes
+) -> dict:  # plain values and bytes
     "A job for another machine; raises `RunFileError` where a file that it needs cannot be read."
     spec, files, makes = dict(job.prepare.spec(slot)), {}, []
 
     def sent(path):
-        try: files[Path(path).name] = Path(path).read_bytes()
-        except OSError as e: raise RunFileError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
+        try:
+            files[Path(path).name] = Path(path).read_bytes()
+        except OSError as e:
+            raise RunFileError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
         return Path(path).name
+
     for key in ("result", "keep_outputs"):
         if key in spec:
             spec[key] = Path(spec[key]).name
             makes.append(spec[key])
-    if spec["job"] == "attempt": makes.append(f"{spec['result']}.times")
+    if spec["job"] == "attempt":
+        makes.append(f"{spec['result']}.times")
     for key in ("source", "oracle"):
-        if (told := spec.get(key) or {}).get("path"): spec[key] = {**told, "path": sent(told["path"])}
-    return {"name": job.name, "limit_s": job.limit_s, "settle_s": job.settle_s, "spec": spec, "files": files,
-            "makes": makes}
+        if (told := spec.get(key) or {}).get("path"):
+            spec[key] = {**told, "path": sent(told["path"])}
+    return {
+        "name": job.name,
+        "limit_s": job.limit_s,
+        "settle_s": job.settle_s,
+        "spec": spec,
+        "files": files,
+        "makes": makes,
+    }
 
 
 def unpacked(
     parcel: Mapping,  # as of `packed`
-    folder: Path,     # of this machine, for its files
+    folder: Path,  # of this machine, for its files
 ) -> tuple[Job, Slot]:
-    "The job, ready to run on this machine; raises `RunFileError` where its files cannot be written."
+    """The job, ready to run on this machine; raises `RunFileError` where its files cannot be
+    written."""
     names = [parcel["name"], *parcel["files"], *parcel["makes"]]
     if wrong := next((x for x in names if x in ("", "..") or Path(x).name != x), None):
         raise InputError(f"A file of a job is a name, not {one_line(repr(wrong), 60)}.")
-    for name, data in parcel["files"].items(): write_whole(folder / name, data)
+    for name, data in parcel["files"].items():
+        write_whole(folder / name, data)
     spec = dict(parcel["spec"])
     for key in ("result", "keep_outputs"):
-        if key in spec: spec[key] = str(folder / spec[key])
+        if key in spec:
+            spec[key] = str(folder / spec[key])
     for key in ("source", "oracle"):
-        if (told := spec.get(key) or {}).get("path"): spec[key] = {**told, "path": str(folder / told["path"])}
+        if (told := spec.get(key) or {}).get("path"):
+            spec[key] = {**told, "path": str(folder / told["path"])}
     slot = Slot.from_dict(spec["slot"])
     prepare = Briefed(folder, parcel["name"], lambda slot: spec)
-    return Job(parcel["name"], slot.kind, prepare, limit_s=parcel["limit_s"], settle_s=parcel["settle_s"]), slot
+    return Job(
+        parcel["name"], slot.kind, prepare, limit_s=parcel["limit_s"], settle_s=parcel["settle_s"]
+    ), slot
 
 # %% ../../../nbs/analysis/bench/run/parcel.ipynb #366b4cb6
 def supervised(
     parcel: Mapping,  # as of `packed`
-) -> dict:            # plain values and bytes: how it ended, and what it made
+) -> dict:  # plain values and bytes: how it ended, and what it made
     "Run a job on this machine; raises `RunFileError` where its files cannot be written here."
     with TemporaryDirectory(prefix="fasterroof-") as d:
         folder, ends, before = Path(d), [], killed_for_memory()
         job, slot = unpacked(parcel, folder)
         Schedule([job], [slot], ends.append).run()
-        ended, = ends
+        (ended,) = ends
         kills = (killed_for_memory() or 0) - (before or 0)
         status, detail = without_row(ended, job.prepare.python(parcel["spec"])[0], kills)
-        made = {name: (folder / name).read_bytes() for name in parcel["makes"] if (folder / name).exists()}
-        return {"how": ended.how, "code": ended.code, "stage": ended.stage, "said": ended.said,
-                "outcome": (status, detail), "files": made}
+        made = {
+            name: (folder / name).read_bytes()
+            for name in parcel["makes"]
+            if (folder / name).exists()
+        }
+        return {
+            "how": ended.how,
+            "code": ended.code,
+            "stage": ended.stage,
+            "said": ended.said,
+            "outcome": (status, detail),
+            "files": made,
+        }
 
 
 def taken(
-    came: Mapping,    # as of `supervised`
+    came: Mapping,  # as of `supervised`
     parcel: Mapping,  # that was sent
-    folder: Path,     # of this machine
+    folder: Path,  # of this machine
 ) -> None:
     "Put what a job made where it would lie had it run here, its row last; raises `RunFileError`."
     for name in reversed(parcel["makes"]):
         data = came["files"].get(name)
-        if data is not None and data != parcel["files"].get(name): write_whole(folder / name, data)
+        if data is not None and data != parcel["files"].get(name):
+            write_whole(folder / name, data)
 
 # %% ../../../nbs/analysis/bench/run/parcel.ipynb #eba93f6a
 @cache
 def fingerprint() -> str:
     "This package, as a text that differs where its code does."
     root, seen = Path(fasterroof.__file__).parent, hashlib.sha256()
-    for path in sorted(p for kind in ("py", "json") for p in root.rglob(f"*.{kind}") if p.name != "_modidx.py"):
+    for path in sorted(
+        p for kind in ("py", "json") for p in root.rglob(f"*.{kind}") if p.name != "_modidx.py"
+    ):
         seen.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
     return f"{fasterroof.__version__} ({seen.hexdigest()[:12]})"
 
 
 def probed(
-    kinds: set[str],   # accelerators that attempts are for, and that this node lends
-    cpu_slots: int,    # as of `Options`
+    kinds: set[str],  # accelerators that attempts are for, and that this node lends
+    cpu_slots: int,  # as of `Options`
     gpus: int | None,  # as of `Options`
-) -> dict:             # plain values
+) -> dict:  # plain values
     "What a node tells of itself."
     import platform
 
-    try: slots, absent = slots_for(kinds, Options(cpu_slots=cpu_slots, gpus=gpus))
-    except (DeviceError, InputError) as e: slots, absent = [], {kind: one_line(e) for kind in kinds}
-    return {"host": platform.node(), "runs": fingerprint(), "absent": absent,
-            "niceness": os.getpriority(os.PRIO_PROCESS, 0),
-            "slots": [s.as_dict() for s in slots if s.kind in kinds]}
+    try:
+        slots, absent = slots_for(kinds, Options(cpu_slots=cpu_slots, gpus=gpus))
+    except (DeviceError, InputError) as e:
+        slots, absent = [], {kind: one_line(e) for kind in kinds}
+    return {
+        "host": platform.node(),
+        "runs": fingerprint(),
+        "absent": absent,
+        "niceness": os.getpriority(os.PRIO_PROCESS, 0),
+        "slots": [s.as_dict() for s in slots if s.kind in kinds],
+    }

@@ -24,11 +24,12 @@ from ...core.errors import DeviceError, InputError, one_line
 @dataclass(frozen=True)
 class Attempt:
     "One implementation at one point on one platform."
-    name: str         # its place in the run: "0007"
+
+    name: str  # its place in the run: "0007"
     case: Case
-    point: Mapping    # of the case's parameters
+    point: Mapping  # of the case's parameters
     baseline: Baseline
-    platform: str     # "jax-cpu"
+    platform: str  # "jax-cpu"
 
     @property
     def framework(self) -> str:
@@ -44,7 +45,8 @@ class Attempt:
     def unable(self) -> str | None:
         "Why this platform cannot run it; None where it can."
         where = self.baseline.accelerators or provider(self.baseline.provider).accelerators
-        if self.accelerator in where: return None
+        if self.accelerator in where:
+            return None
         return f"{self.baseline.name} runs on {', '.join(where)}, not on {self.accelerator}"
 
     @property
@@ -54,8 +56,13 @@ class Attempt:
 
     def identity(self) -> dict:
         "The fields of its row that are known now."
-        return {"case": self.case.name, "param_point": dict(self.point), "baseline": self.baseline.name,
-                "platform": self.platform, "framework": self.framework}
+        return {
+            "case": self.case.name,
+            "param_point": dict(self.point),
+            "baseline": self.baseline.name,
+            "platform": self.platform,
+            "framework": self.framework,
+        }
 
 
 def new_run_id() -> str:
@@ -65,28 +72,40 @@ def new_run_id() -> str:
 
 
 def plan_attempts(
-    cases: Sequence[Case],      # to run
-    platforms: Sequence[str],   # "jax-cpu", "jax-cuda12", …
-    quick: bool = False,        # True: the representative point of each case alone
+    cases: Sequence[Case],  # to run
+    platforms: Sequence[str],  # "jax-cpu", "jax-cuda12", …
+    quick: bool = False,  # True: the representative point of each case alone
     point: Mapping | None = None,  # one point instead, of a single case
     baselines: Sequence[str] = (),  # these alone; empty: all
 ) -> list[Attempt]:
     "All attempts of a run, in their order; raises `InputError` for what does not go together."
-    if quick and point is not None: raise InputError("--quick and --point are two ways to say which point: give one.")
-    if point is not None and len(cases) != 1: raise InputError("--point is of one case: name it by --case.")
-    if not platforms or len({*platforms}) < len(platforms): raise InputError("Name each platform once.")
-    for platform in platforms: accelerator(platform)
+    if quick and point is not None:
+        raise InputError("--quick and --point are two ways to say which point: give one.")
+    if point is not None and len(cases) != 1:
+        raise InputError("--point is of one case: name it by --case.")
+    if not platforms or len({*platforms}) < len(platforms):
+        raise InputError("Name each platform once.")
+    for platform in platforms:
+        accelerator(platform)
     there = {b.name for case in cases for b in case.baselines}
     wrong = next((b for b in baselines if b not in there), None)
     if wrong is not None:
-        raise InputError(f"There is no baseline {one_line(repr(wrong), 40)}: use {', '.join(sorted(there))}.")
+        raise InputError(
+            f"There is no baseline {one_line(repr(wrong), 40)}: use {', '.join(sorted(there))}."
+        )
     made = []
     for case in cases:
         points = [dict(case.representative)] if quick else case.points
-        if point is not None: points = [case.checked_point(point)]
+        if point is not None:
+            points = [case.checked_point(point)]
         ordered = sorted(case.baselines, key=lambda b: b.name != case.reference)
-        made += [(case, p, b, platform) for p in points for platform in platforms for b in ordered
-                 if (not baselines or b.name in baselines) and (b.only is None or b.only(p))]
+        made += [
+            (case, p, b, platform)
+            for p in points
+            for platform in platforms
+            for b in ordered
+            if (not baselines or b.name in baselines) and (b.only is None or b.only(p))
+        ]
     return [Attempt(f"{i:04d}", *each) for i, each in enumerate(made, 1)]
 
 # %% ../../../nbs/analysis/bench/run/plan.ipynb #2471ec47
@@ -97,26 +116,38 @@ def parse_shard(
     index, _, count = text.partition("/")
     fine = all(x.isascii() and x.isdecimal() and len(x) < 10 for x in (index, count))
     if not fine or not 1 <= int(index) <= int(count):
-        raise InputError(f"A part is I/N with I from 1 to N, such as 2/5, not {one_line(repr(text), 40)}.")
+        raise InputError(
+            f"A part is I/N with I from 1 to N, such as 2/5, not {one_line(repr(text), 40)}."
+        )
     return int(index), int(count)
 
 
 def shard(
     attempts: Sequence[Attempt],  # of a plan, all of them
-    index: int,                   # which part, from 1
-    count: int,                   # of how many
-) -> list[Attempt]:               # in the order of the plan; empty where there are more parts than places
-    "A part of a plan; all parts together are the plan. Raises `InputError` for a part that is none."
+    index: int,  # which part, from 1
+    count: int,  # of how many
+) -> list[Attempt]:  # in the order of the plan; empty where there are more parts than places
+    """A part of a plan; all parts together are the plan. Raises `InputError` for a part that is
+    none."""
     parse_shard(f"{index}/{count}")
     places: dict[tuple, list[Attempt]] = {}
-    for a in attempts: places.setdefault((a.place, None if a.case.designated else a.platform), []).append(a)
-    def size(of): return sum(not a.unable for a in of), len(of)
-    loads = [(0, 0, i) for i in range(min(count, len(places)))]  # attempts that can run, attempts, part
+    for a in attempts:
+        places.setdefault((a.place, None if a.case.designated else a.platform), []).append(a)
+
+    def size(of):
+        return sum(not a.unable for a in of), len(of)
+
+    loads = [
+        (0, 0, i) for i in range(min(count, len(places)))
+    ]  # attempts that can run, attempts, part
     mine: set[str] = set()
-    for of in sorted(places.values(), key=size, reverse=True):  # (which keeps the order of equal ones)
+    for of in sorted(
+        places.values(), key=size, reverse=True
+    ):  # (which keeps the order of equal ones)
         able, every, i = heapq.heappop(loads)
         heapq.heappush(loads, (able + size(of)[0], every + len(of), i))
-        if i == index - 1: mine |= {a.name for a in of}
+        if i == index - 1:
+            mine |= {a.name for a in of}
     return [a for a in attempts if a.name in mine]
 
 # %% ../../../nbs/analysis/bench/run/plan.ipynb #b091f90c
@@ -127,44 +158,58 @@ def now() -> str:
 
 def _about(peaks: Mapping) -> dict:
     "What a row says of its roof."
-    told = {"ceilings": {f"{c['mode']} {c['unit']}": c["flops_per_s"] for c in peaks.get("ceilings") or ()},
-            "levels": {x["name"]: x["bandwidth"] for x in peaks.get("levels") or ()},
-            "source": peaks.get("source"), "device": peaks.get("device"), "mode": peaks.get("mode"),
-            "peak_flops": peaks.get("peak_flops"), "bandwidth": peaks.get("peak_bandwidth"),
-            "memory": peaks.get("memory")}
+    told = {
+        "ceilings": {
+            f"{c['mode']} {c['unit']}": c["flops_per_s"] for c in peaks.get("ceilings") or ()
+        },
+        "levels": {x["name"]: x["bandwidth"] for x in peaks.get("levels") or ()},
+        "source": peaks.get("source"),
+        "device": peaks.get("device"),
+        "mode": peaks.get("mode"),
+        "peak_flops": peaks.get("peak_flops"),
+        "bandwidth": peaks.get("peak_bandwidth"),
+        "memory": peaks.get("memory"),
+    }
     return told | {"time": (peaks.get("conditions") or {}).get("time")}
 
 # %% ../../../nbs/analysis/bench/run/plan.ipynb #e7e0cf93
 @dataclass(frozen=True)
 class Options:
     "How attempts are run."
-    timeout_s: float = 300.0     # s that an attempt may take from when it has its device
-    budget_s: float = 1.0        # s of samples, in each attempt
-    samples: int | None = None   # exactly so many samples, instead of what the budget allows
-    warmup: int = 3              # calls before any sample
-    cpu_slots: int = 1           # attempts at once on the CPU, on CPUs of their own; 1: the whole machine
-    gpus: int | None = None      # how many GPUs to use; None: all that are there
-    gpu_settle_s: float = 0.0    # s for which a GPU rests between attempts
-    in_process: bool = False     # True: all in this process, which is quicker, and less honest of memory and compiling
-    roof: bool = True            # False: no roof is measured, and rows have no utilization
-    peaks: Mapping | None = None  # a roof that was measured before, as `HardwarePeaks.as_dict` gives it
-    folder: str = "."            # whose git revision the rows tell
-    run_id: str | None = None    # None: made of the time
-    shard: str | None = None     # which part of a run this is: "3/8"
+
+    timeout_s: float = 300.0  # s that an attempt may take from when it has its device
+    budget_s: float = 1.0  # s of samples, in each attempt
+    samples: int | None = None  # exactly so many samples, instead of what the budget allows
+    warmup: int = 3  # calls before any sample
+    cpu_slots: int = 1  # attempts at once on the CPU, on CPUs of their own; 1: the whole machine
+    gpus: int | None = None  # how many GPUs to use; None: all that are there
+    gpu_settle_s: float = 0.0  # s for which a GPU rests between attempts
+    # True: all in this process, which is quicker, and less honest of memory and compiling
+    in_process: bool = False
+    roof: bool = True  # False: no roof is measured, and rows have no utilization
+    peaks: Mapping | None = (
+        None  # a roof that was measured before, as `HardwarePeaks.as_dict` gives it
+    )
+    folder: str = "."  # whose git revision the rows tell
+    run_id: str | None = None  # None: made of the time
+    shard: str | None = None  # which part of a run this is: "3/8"
 
 
 def slots_for(
-    kinds: set[str],   # accelerators that attempts are for: {"cpu", "cuda"}
+    kinds: set[str],  # accelerators that attempts are for: {"cpu", "cuda"}
     options: Options,  # how they are run
 ) -> tuple[list[Slot], dict[str, str]]:  # where they can run; and accelerator → why it is not there
     "The slots of this machine; raises `DeviceError` where it has none of these accelerators."
-    if options.in_process and options.cpu_slots > 1: raise InputError("In one process there is one slot of the CPU.")
+    if options.in_process and options.cpu_slots > 1:
+        raise InputError("In one process there is one slot of the CPU.")
     found, absent = list(cpu_slots(options.cpu_slots)), {}  # (oracles are computed on the CPU)
     for kind in sorted(kinds - {"cpu"}):
-        try: found += gpu_slots(options.gpus, kind)
+        try:
+            found += gpu_slots(options.gpus, kind)
         except (DeviceError, InputError) as e:
             absent[kind] = one_line(e)
-            if kinds == {*absent}: raise
+            if kinds == {*absent}:
+                raise
     return found, absent
 
 # %% ../../../nbs/analysis/bench/run/plan.ipynb #da1b2182
@@ -174,21 +219,28 @@ class Briefing:
     def __init__(
         self,
         attempts: Sequence[Attempt],  # from `plan`
-        options: Options,             # how they are run
-        slots: Callable[[set[str], Options], tuple[list[Slot], dict[str, str]]] = slots_for,  # finds where they can run
+        options: Options,  # how they are run
+        slots: Callable[
+            [set[str], Options], tuple[list[Slot], dict[str, str]]
+        ] = slots_for,  # finds where they can run
         about: Callable[[Slot], dict] = lambda slot: {},  # what a row says of its slot's machine
     ):
         self.attempts, self.options, self.about = list(attempts), options, about
         self.run_id = options.run_id or new_run_id()
-        self.slots, self.absent = slots({a.accelerator for a in self.attempts if not a.unable}, options)
-        self.folder = Path()                # of its scratch; set when the run begins
-        self.roofs: dict[str, dict] = {}    # slot → its roof, or why there is none
+        self.slots, self.absent = slots(
+            {a.accelerator for a in self.attempts if not a.unable}, options
+        )
+        self.folder = Path()  # of its scratch; set when the run begins
+        self.roofs: dict[str, dict] = {}  # slot → its roof, or why there is none
         self.places: dict[tuple, list[Attempt]] = {}  # case and point → its attempts
-        for a in self.attempts: self.places.setdefault(a.place, []).append(a)
+        for a in self.attempts:
+            self.places.setdefault(a.place, []).append(a)
         self.oracles = {place: f"oracle-{i:04d}" for i, place in enumerate(self.places, 1)}
         self.kinds = {a.accelerator for a in self.attempts if self.can_run(a)}
-        self.shared = {"git": suite_provenance(options.folder)["git"],
-                       "isolation": "in-process" if options.in_process else "process"}
+        self.shared = {
+            "git": suite_provenance(options.folder)["git"],
+            "isolation": "in-process" if options.in_process else "process",
+        }
 
     def can_run(
         self,
@@ -199,26 +251,39 @@ class Briefing:
 
     def plan(self) -> dict:
         "What a spool keeps of the run."
-        return {"run_id": self.run_id, "references": {a.case.name: a.case.reference for a in self.attempts},
-                "attempts": {a.name: a.identity() for a in self.attempts}}
+        return {
+            "run_id": self.run_id,
+            "references": {a.case.name: a.case.reference for a in self.attempts},
+            "attempts": {a.name: a.identity() for a in self.attempts},
+        }
 
     def at_once(
         self,
         slot: Slot,  # of the run
     ) -> int:
         "Attempts that can run together on a slot's machine."
-        if self.options.in_process: return 1
+        if self.options.in_process:
+            return 1
         return max(1, sum(s.kind in self.kinds and s.node == slot.node for s in self.slots))
 
     def _spec(self, job: str, slot: Slot, result: Path) -> dict:
-        return {"job": job, "slot": slot.as_dict(), "result": str(result), "threads": len(slot.cores) or None,
-                "settle_s": self.options.gpu_settle_s if slot.kind != "cpu" else 0.0}
+        return {
+            "job": job,
+            "slot": slot.as_dict(),
+            "result": str(result),
+            "threads": len(slot.cores) or None,
+            "settle_s": self.options.gpu_settle_s if slot.kind != "cpu" else 0.0,
+        }
 
     # Roofs
 
     def roof_slots(self) -> list[Slot]:
         "Where a roof has to be measured."
-        return [s for s in self.slots if self.options.roof and s.kind in self.kinds and s.name not in self.roofs]
+        return [
+            s
+            for s in self.slots
+            if self.options.roof and s.kind in self.kinds and s.name not in self.roofs
+        ]
 
     def roof_spec(
         self,
@@ -231,21 +296,27 @@ class Briefing:
 
     def with_roof(
         self,
-        slot: Slot,             # whose roof it is
+        slot: Slot,  # whose roof it is
         peaks: Mapping | None,  # as `HardwarePeaks.as_dict` gives it; None: there is none
-        why: str = "",          # there is none
+        why: str = "",  # there is none
     ) -> None:
         "Have the attempts on a slot told of a roof."
-        self.roofs[slot.name] = {"roof": dict(peaks), "about": _about(peaks)} if peaks else {"why": one_line(why, 200)}
+        self.roofs[slot.name] = (
+            {"roof": dict(peaks), "about": _about(peaks)} if peaks else {"why": one_line(why, 200)}
+        )
 
     def given_roof(self) -> None:
-        "Have the attempts told of the roof that the options bring; raises `InputError` for one of other CPUs."
+        """Have the attempts told of the roof that the options bring; raises `InputError` for one of
+        other CPUs."""
         peaks = self.options.peaks or {}
         for slot in self.slots:
-            if not str(peaks.get("device", "")).startswith(slot.kind): continue
+            if not str(peaks.get("device", "")).startswith(slot.kind):
+                continue
             if slot.kind == "cpu" and peaks.get("threads") != len(slot.cores):
-                raise InputError(f"These peaks are of {peaks.get('threads')} threads, and {slot.name} has "
-                                 f"{len(slot.cores)} CPUs: measure them there, or leave --peaks out.")
+                raise InputError(
+                    f"These peaks are of {peaks.get('threads')} threads, and {slot.name} has "
+                    f"{len(slot.cores)} CPUs: measure them there, or leave --peaks out."
+                )
             self.with_roof(slot, peaks)
 
     # Oracles
@@ -265,12 +336,14 @@ class Briefing:
         "What computing an oracle is told."
         return self._spec("oracle", slot, self.oracle_path(a)) | self._point(a)
 
-    def _point(self, a: Attempt) -> dict: return {"source": dict(a.case.source), "param_point": dict(a.point)}
+    def _point(self, a: Attempt) -> dict:
+        return {"source": dict(a.case.source), "param_point": dict(a.point)}
 
     def _oracle(self, a: Attempt) -> dict:
         path = self.oracle_path(a)
         why = path.with_suffix(".why")
-        if path.exists(): return {"path": str(path)}
+        if path.exists():
+            return {"path": str(path)}
         return {"why": why.read_text() if why.exists() else "no_oracle"}
 
     def designated(
@@ -278,33 +351,61 @@ class Briefing:
         a: Attempt,  # of a point
     ) -> str | None:
         "The attempt whose outputs are the oracle of a point, if its case designates a baseline."
-        if a.case.designated is None: return None
+        if a.case.designated is None:
+            return None
         able = (x for x in self.places[a.place] if not x.unable)
         return next((x.name for x in able if x.baseline.name == a.case.designated), None)
 
     def _rung(self, a: Attempt) -> str | None:
-        try: return Oracle.load(self.oracle_path(a)).kind
-        except (OSError, ValueError, KeyError): return None
+        try:
+            return Oracle.load(self.oracle_path(a)).kind
+        except (OSError, ValueError, KeyError):
+            return None
 
     # Attempts
 
     def attempt_spec(
         self,
-        a: Attempt,    # one of the run's
-        slot: Slot,    # where it runs
+        a: Attempt,  # one of the run's
+        slot: Slot,  # where it runs
         result: Path,  # where its row goes
     ) -> dict:
         "What an attempt is told."
         o, roof = self.options, self.roofs.get(slot.name) or {}
-        about = {"timestamp": now(), **self.shared, "roof": roof.get("about"),
-                 "scheduler": {"platforms": sorted({x.platform for x in self.attempts}), "cpu_slots": o.cpu_slots,
-                               "gpus": sum(s.kind != "cpu" and s.node == slot.node for s in self.slots),
-                               "gpu_settle_s": o.gpu_settle_s, "slot": slot.name, "concurrent": self.at_once(slot),
-                               **({"shard": o.shard} if o.shard else {}), **self.about(slot)}}
-        spec = self._spec("attempt", slot, result) | self._point(a) | a.identity() | {
-            "run_id": self.run_id, "attempt": a.name, "device": slot.device, "provenance": about,
-            "budget_s": o.budget_s, "samples": o.samples, "warmup": o.warmup, "oracle": self._oracle(a),
-            "roof": roof.get("roof"), "roof_why": roof.get("why")}
+        about = {
+            "timestamp": now(),
+            **self.shared,
+            "roof": roof.get("about"),
+            "scheduler": {
+                "platforms": sorted({x.platform for x in self.attempts}),
+                "cpu_slots": o.cpu_slots,
+                "gpus": sum(s.kind != "cpu" and s.node == slot.node for s in self.slots),
+                "gpu_settle_s": o.gpu_settle_s,
+                "slot": slot.name,
+                "concurrent": self.at_once(slot),
+                **({"shard": o.shard} if o.shard else {}),
+                **self.about(slot),
+            },
+        }
+        spec = (
+            self._spec("attempt", slot, result)
+            | self._point(a)
+            | a.identity()
+            | {
+                "run_id": self.run_id,
+                "attempt": a.name,
+                "device": slot.device,
+                "provenance": about,
+                "budget_s": o.budget_s,
+                "samples": o.samples,
+                "warmup": o.warmup,
+                "oracle": self._oracle(a),
+                "roof": roof.get("roof"),
+                "roof_why": roof.get("why"),
+            }
+        )
         if a.name == self.designated(a) and self._rung(a) == "designated_baseline":
-            spec["keep_outputs"] = str(self.oracle_path(a))  # from then on it is the oracle of the others
+            spec["keep_outputs"] = str(
+                self.oracle_path(a)
+            )  # from then on it is the oracle of the others
         return spec

@@ -23,37 +23,67 @@ from ...core.errors import DeviceError, one_line
 from ...machine.host import cpu_name, cpu_quota, cpu_set, memory_limit, read
 
 # %% ../../../nbs/analysis/bench/run/provenance.ipynb #7453634c
-_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX")  # set inside a git hook
+_ELSEWHERE = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_PREFIX",
+)  # set inside a git hook
 
 
 def _git(folder: str | Path, *command: str, timeout_s: float) -> tuple[str, str | None]:
     "What git answered, and why it failed: None if it did not."
     environ = {k: x for k, x in os.environ.items() if k not in _ELSEWHERE} | {"LC_ALL": "C"}
     # Neither a lock nor a program that a repository names: this only looks.
-    args = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-C", os.fspath(folder), *command]
+    args = [
+        "git",
+        "--no-optional-locks",
+        "-c",
+        "core.fsmonitor=false",
+        "-C",
+        os.fspath(folder),
+        *command,
+    ]
     try:
-        done = subprocess.run(args, capture_output=True, text=True, errors="replace", timeout=timeout_s,
-                              stdin=subprocess.DEVNULL, env=environ, check=False)
-    except subprocess.TimeoutExpired: return "", f"git gave no answer within {timeout_s:g} s"
-    except (OSError, ValueError) as e: return "", f"git cannot be run: {one_line(getattr(e, 'strerror', e))}"
-    if done.returncode == 0: return done.stdout, None
-    if "not a git repository" in done.stderr: return "", "there is no git repository"
+        done = subprocess.run(
+            args,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            stdin=subprocess.DEVNULL,
+            env=environ,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "", f"git gave no answer within {timeout_s:g} s"
+    except (OSError, ValueError) as e:
+        return "", f"git cannot be run: {one_line(getattr(e, 'strerror', e))}"
+    if done.returncode == 0:
+        return done.stdout, None
+    if "not a git repository" in done.stderr:
+        return "", "there is no git repository"
     if "dubious ownership" in done.stderr:
         return "", "the repository is another user's, and git does not trust it (safe.directory)"
-    if "ambiguous argument 'HEAD'" in done.stderr: return done.stdout, "there is no commit yet"
+    if "ambiguous argument 'HEAD'" in done.stderr:
+        return done.stdout, "there is no commit yet"
     return "", f"git failed: {one_line(done.stderr.strip() or done.returncode)}"
 
 
 def suite_provenance(
-    folder: str | Path,       # where the suite was started
+    folder: str | Path,  # where the suite was started
     timeout_s: float = 10.0,  # s, after which git is given up
-) -> dict:                    # {"git": {sha, dirty, root: its folder's name}}, and why where there is no sha
+) -> dict:  # {"git": {sha, dirty, root: its folder's name}}, and why where there is no sha
     "The commit that is checked out; never raises."
     told, why = _git(folder, "rev-parse", "--show-toplevel", "HEAD", timeout_s=timeout_s)
     root, *sha = told.splitlines() or [None]
     root = root and Path(root).name  # its place on this machine is nobody's business
-    if why: return {"git": {"sha": None, "dirty": None, "root": root, "why": why}}
-    changes, unknown = _git(folder, "status", "--porcelain", "--untracked-files=no", timeout_s=timeout_s)
+    if why:
+        return {"git": {"sha": None, "dirty": None, "root": root, "why": why}}
+    changes, unknown = _git(
+        folder, "status", "--porcelain", "--untracked-files=no", timeout_s=timeout_s
+    )
     return {"git": {"sha": sha[-1], "dirty": None if unknown else bool(changes), "root": root}}
 
 # %% ../../../nbs/analysis/bench/run/provenance.ipynb #2599772d
@@ -62,32 +92,38 @@ _MATTER = ("numpy", "torch", "torchvision", "jax", "jaxlib", "triton", "torch_ge
 
 def _found(folder: str) -> Iterator[tuple[str, str]]:
     "Names and versions of the distributions in a folder of Python's path."
-    try: names = sorted(os.listdir(folder or "."))
-    except OSError: return
+    try:
+        names = sorted(os.listdir(folder or "."))
+    except OSError:
+        return
     for name in names:
         if name.endswith(".dist-info"):
             told, _, number = name.removesuffix(".dist-info").rpartition("-")
-            if told: yield told, number
+            if told:
+                yield told, number
         elif name.endswith(".egg-info"):  # an older form, whose name may lack the version
             made = Distribution.at(Path(folder, name))
-            try: yield made.metadata["Name"], made.version
-            except (OSError, KeyError, AttributeError, TypeError): continue
+            try:
+                yield made.metadata["Name"], made.version
+            except (OSError, KeyError, AttributeError, TypeError):
+                continue
 
 
 def installed(
     path: Iterable[str] | None = None,  # folders to look in; None: Python's path
-) -> dict[str, str]:                    # normalised name -> version, sorted
+) -> dict[str, str]:  # normalised name -> version, sorted
     "All distributions that can be imported from."
     found = {}
     for folder in sys.path if path is None else path:
         for name, number in _found(folder):
-            if name and number: found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), number)
+            if name and number:
+                found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), number)
     return dict(sorted(found.items()))
 
 
 def versions_hash(
     versions: Mapping[str, str],  # as of `installed`
-) -> str:                         # 64 hexadecimal digits
+) -> str:  # 64 hexadecimal digits
     "One number for all of them; it does not depend on their order."
     lines = "".join(f"{name}=={number}\n" for name, number in sorted(versions.items()))
     return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
@@ -97,32 +133,47 @@ def _versions() -> dict[str, str]:
     "Of what matters, that which is installed."
     found = {"fasterroof": fasterroof.__version__}  # the one that runs, which may be a checkout's
     for name in _MATTER:
-        try: found[name] = version(name)
-        except PackageNotFoundError: pass
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            pass
     return found
 
 # %% ../../../nbs/analysis/bench/run/provenance.ipynb #7dbfa8d3
 def governor(
     root: str | Path = "/",  # where the file system begins
-) -> str | None:             # "performance", "powersave", …; "mixed"; None where the system does not tell
+) -> str | None:  # "performance", "powersave", …; "mixed"; None where the system does not tell
     "What decides on the CPUs' clock."
-    found = {read(p) for p in Path(root, "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")} - {None}
+    found = {
+        read(p)
+        for p in Path(root, "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
+    } - {None}
     return found.pop() if len(found) == 1 else "mixed" if found else None
 
 
 def _cpu(root: str | Path) -> dict:
     affinity = cpu_set()
     nodes = sum(1 for _ in Path(root, "sys/devices/system/node").glob("node[0-9]*"))
-    return {"model": " ".join(cpu_name(root).split()), "governor": governor(root), "numa_nodes": nodes or None,
-            "affinity": affinity, "allowed": len(affinity), "quota": cpu_quota(root),
-            "memory_bytes": memory_limit(root)}
+    return {
+        "model": " ".join(cpu_name(root).split()),
+        "governor": governor(root),
+        "numa_nodes": nodes or None,
+        "affinity": affinity,
+        "allowed": len(affinity),
+        "quota": cpu_quota(root),
+        "memory_bytes": memory_limit(root),
+    }
 
 
 def _gpu(slot: Mapping, environ: Mapping[str, str]) -> dict | None:
-    "What the driver tells of the slot's GPU; only its UUID where it tells nothing, and None for a slot without one."
-    if not slot.get("uuid"): return None
-    try: found = [gpu for gpu in gpus_present(environ) if gpu["uuid"] == slot["uuid"]]
-    except DeviceError: found = []
+    """What the driver tells of the slot's GPU; only its UUID where it tells nothing, and None for a
+    slot without one."""
+    if not slot.get("uuid"):
+        return None
+    try:
+        found = [gpu for gpu in gpus_present(environ) if gpu["uuid"] == slot["uuid"]]
+    except DeviceError:
+        found = []
     fields = ("name", "uuid", "driver", "capability", "memory_bytes", "clock_hz", "locked")
     told = found[0] if found else {"uuid": slot["uuid"], "clock_hz": {"now": None, "most": None}}
     return {field: told.get(field) for field in fields}
@@ -130,14 +181,27 @@ def _gpu(slot: Mapping, environ: Mapping[str, str]) -> dict | None:
 # %% ../../../nbs/analysis/bench/run/provenance.ipynb #583b5a92
 def _jax(environ: Mapping[str, str]) -> dict:
     config = sys.modules["jax"].config
-    def of(name): return getattr(config, name, None)
-    memory = [f"{name}={environ[name]}" for name in
-              ("XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_ALLOCATOR")
-              if environ.get(name)]
+
+    def of(name):
+        return getattr(config, name, None)
+
+    memory = [
+        f"{name}={environ[name]}"
+        for name in (
+            "XLA_PYTHON_CLIENT_PREALLOCATE",
+            "XLA_PYTHON_CLIENT_MEM_FRACTION",
+            "XLA_PYTHON_CLIENT_ALLOCATOR",
+        )
+        if environ.get(name)
+    ]
     cache = of("jax_compilation_cache_dir") if of("jax_enable_compilation_cache") else None
-    return {"x64": bool(of("jax_enable_x64")), "precision": str(of("jax_default_matmul_precision") or "default"),
-            "preallocation": " ".join(memory) or None, "compile_cache": str(cache) if cache else "disabled",
-            "xla_flags": environ.get("XLA_FLAGS")}
+    return {
+        "x64": bool(of("jax_enable_x64")),
+        "precision": str(of("jax_default_matmul_precision") or "default"),
+        "preallocation": " ".join(memory) or None,
+        "compile_cache": str(cache) if cache else "disabled",
+        "xla_flags": environ.get("XLA_FLAGS"),
+    }
 
 
 def _torch(kind: str) -> dict:
@@ -145,25 +209,37 @@ def _torch(kind: str) -> dict:
 
     torch = sys.modules["torch"]
     matmul, convolution = (fp32_mode(kind, x) for x in ("matmul", "convolution"))
-    return {"precision": matmul if matmul == convolution else f"{matmul}, convolutions {convolution}",
-            "threads": torch.get_num_threads(), "deterministic": torch.are_deterministic_algorithms_enabled()}
+    return {
+        "precision": matmul if matmul == convolution else f"{matmul}, convolutions {convolution}",
+        "threads": torch.get_num_threads(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+    }
 
 
 def worker_provenance(
-    slot: Mapping,     # as of `Slot.as_dict`
-    framework: str,    # of the baseline: "numpy", "torch" or "jax"
-    executable_variable: str = "",            # the variable that named this Python, as of `interpreter`
-    root: str | Path = "/",                   # where the file system begins
+    slot: Mapping,  # as of `Slot.as_dict`
+    framework: str,  # of the baseline: "numpy", "torch" or "jax"
+    executable_variable: str = "",  # the variable that named this Python, as of `interpreter`
+    root: str | Path = "/",  # where the file system begins
     environ: Mapping[str, str] = os.environ,  # where the settings of XLA are
-) -> dict:                                    # plain values; what the orchestrator knows is not in it
+) -> dict:  # plain values; what the orchestrator knows is not in it
     "What an attempt in this process depends on; never raises for what cannot be found out."
     found = {
         "timestamp": datetime.datetime.now(datetime.UTC).isoformat(),
-        "python": {"version": platform.python_version(), "executable_variable": executable_variable or None},
-        "os": platform.platform(), "versions": _versions(), "versions_hash": versions_hash(installed()),
-        "cpu": _cpu(root), "gpu": _gpu(slot, environ)}
-    if framework == "jax" and "jax" in sys.modules: found["jax"] = _jax(environ)
-    if framework == "torch" and "torch" in sys.modules: found["torch"] = _torch(str(slot.get("kind", "cpu")))
+        "python": {
+            "version": platform.python_version(),
+            "executable_variable": executable_variable or None,
+        },
+        "os": platform.platform(),
+        "versions": _versions(),
+        "versions_hash": versions_hash(installed()),
+        "cpu": _cpu(root),
+        "gpu": _gpu(slot, environ),
+    }
+    if framework == "jax" and "jax" in sys.modules:
+        found["jax"] = _jax(environ)
+    if framework == "torch" and "torch" in sys.modules:
+        found["torch"] = _torch(str(slot.get("kind", "cpu")))
     return found
 
 # %% ../../../nbs/analysis/bench/run/provenance.ipynb #83cec4ee
@@ -174,8 +250,10 @@ def _flat(value: object, place: str = "") -> Iterator[tuple[str, object]]:
     "Leaves with their places; lists are leaves."
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            if name not in _ASIDE: yield from _flat(inner, f"{place}.{name}" if place else str(name))
-    elif place: yield place, value
+            if name not in _ASIDE:
+                yield from _flat(inner, f"{place}.{name}" if place else str(name))
+    elif place:
+        yield place, value
 
 
 def changed(
@@ -184,5 +262,8 @@ def changed(
 ) -> dict[str, tuple]:  # dotted place -> (what a says, what b says); None for nothing
     "What differs between two provenances, but for times and the load by others."
     ours, theirs = dict(_flat(a)), dict(_flat(b))
-    return {place: (ours.get(place), theirs.get(place)) for place in sorted({*ours, *theirs})
-            if ours.get(place) != theirs.get(place)}
+    return {
+        place: (ours.get(place), theirs.get(place))
+        for place in sorted({*ours, *theirs})
+        if ours.get(place) != theirs.get(place)
+    }

@@ -27,18 +27,25 @@ _SET_BY_RAY = ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES")
 
 def as_started(
     environ: dict[str, str] = os.environ,  # to change
-    process: int | None = None,            # of Ray on this node; None: the one that started this process
+    process: int | None = None,  # of Ray on this node; None: the one that started this process
 ) -> None:
-    "Have priority and variables, which Ray sets for its tasks, as Ray itself has them on this node (Linux)."
+    """Have priority and variables, which Ray sets for its tasks, as Ray itself has them on this
+    node (Linux)."""
     process = process or os.getppid()
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, process))
-    try: told = Path(f"/proc/{process}/environ").read_bytes()
-    except OSError: return
-    own = dict(x.split("=", 1) for x in told.decode(errors="surrogateescape").split("\0") if "=" in x)
+    try:
+        told = Path(f"/proc/{process}/environ").read_bytes()
+    except OSError:
+        return
+    own = dict(
+        x.split("=", 1) for x in told.decode(errors="surrogateescape").split("\0") if "=" in x
+    )
     for name in _SET_BY_RAY:
-        if name in own: environ[name] = own[name]
-        else: environ.pop(name, None)
+        if name in own:
+            environ[name] = own[name]
+        else:
+            environ.pop(name, None)
 
 
 def _supervise(parcel: Mapping, names: Sequence[str], *data: bytes) -> dict:
@@ -52,10 +59,12 @@ def _probe(kinds: set[str], cpu_slots: int, gpus: int | None) -> dict:
     return probed(kinds, cpu_slots, gpus)
 
 # %% ../../../nbs/analysis/bench/run/ray_cluster.ipynb #be0d0f99
-_ANSWER_S = 60.0  # for a node to tell of itself: it starts a Python meanwhile, perhaps from a slow disk
-_GRACE_S = 5.0    # for supervisors to end what they started
-_HELD = 8         # files that are kept in the object store; a run needs those of few points at a time
-_SMALL = 50_000   # B of a file that goes along with its task: Ray sends arguments below 100 kB so
+_ANSWER_S = (
+    60.0  # for a node to tell of itself: it starts a Python meanwhile, perhaps from a slow disk
+)
+_GRACE_S = 5.0  # for supervisors to end what they started
+_HELD = 8  # files that are kept in the object store; a run needs those of few points at a time
+_SMALL = 50_000  # B of a file that goes along with its task: Ray sends arguments below 100 kB so
 
 
 def _lost(e: Exception) -> Lost:
@@ -69,8 +78,10 @@ def _lost(e: Exception) -> Lost:
         return Lost("Ray ended it, for its node had too little memory left", memory=True)
     if isinstance(e, x.TaskUnschedulableError):
         return Lost("the node has left the cluster", node=True, began=False)
-    if isinstance(e, x.NodeDiedError): return Lost("the node died", node=True)
-    if isinstance(e, x.WorkerCrashedError): return Lost("its supervisor was killed")
+    if isinstance(e, x.NodeDiedError):
+        return Lost("the node died", node=True)
+    if isinstance(e, x.WorkerCrashedError):
+        return Lost("its supervisor was killed")
     return Lost(f"{name}: {one_line(text.splitlines()[0] if text else '', 160)}")
 
 
@@ -85,16 +96,20 @@ class RayCluster:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         made = ray.remote(max_calls=1, max_retries=0, num_cpus=0)(function)
-        return made.options(resources={f"fasterroof_{kind}": 1} if kind else {},
-                            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False))
+        return made.options(
+            resources={f"fasterroof_{kind}": 1} if kind else {},
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+        )
 
     def _put(self, data: bytes) -> object:
         import ray
 
-        if len(data) <= _SMALL: return data
+        if len(data) <= _SMALL:
+            return data
         key = hashlib.sha256(data).digest()
         if key not in self.held:
-            while len(self.held) >= _HELD: del self.held[next(iter(self.held))]
+            while len(self.held) >= _HELD:
+                del self.held[next(iter(self.held))]
             self.held[key] = ray.put(data)
         return self.held[key]
 
@@ -102,22 +117,31 @@ class RayCluster:
         "Node → accelerator → how many of it it lends, of the nodes that lend some."
         import ray
 
-        def lent(has): return {k: has[f"fasterroof_{k}"] for k in _KINDS if f"fasterroof_{k}" in has}
+        def lent(has):
+            return {k: has[f"fasterroof_{k}"] for k in _KINDS if f"fasterroof_{k}" in has}
+
         found = {n["NodeID"]: lent(n["Resources"]) for n in ray.nodes() if n["Alive"]}
         return {node: has for node, has in found.items() if has}
 
     def probe(
         self,
         nodes: Mapping[str, set[str]],  # node → accelerators that it is asked for
-        cpu_slots: int,                 # as of `Options`
-        gpus: int | None,               # as of `Options`
+        cpu_slots: int,  # as of `Options`
+        gpus: int | None,  # as of `Options`
     ) -> dict[str, dict | str]:
         "What nodes tell of themselves; why one does not; nothing of a node that died meanwhile."
         import ray
 
         names = {n["NodeID"]: n["NodeManagerHostname"] for n in ray.nodes()}
-        asked = {node: self._task(_probe, node).remote(kinds, cpu_slots, gpus) for node, kinds in nodes.items()}
-        ready, _ = ray.wait([*asked.values()], num_returns=len(asked), timeout=_ANSWER_S) if asked else ([], [])
+        asked = {
+            node: self._task(_probe, node).remote(kinds, cpu_slots, gpus)
+            for node, kinds in nodes.items()
+        }
+        ready, _ = (
+            ray.wait([*asked.values()], num_returns=len(asked), timeout=_ANSWER_S)
+            if asked
+            else ([], [])
+        )
         told = {}
         for node, ref in asked.items():
             name = f"Node {one_line(names.get(node), 60)}"
@@ -125,17 +149,19 @@ class RayCluster:
                 ray.cancel(ref, force=True)
                 told[node] = f"{name} gave no answer within {_ANSWER_S:g} s."
                 continue
-            try: told[node] = ray.get(ref)
+            try:
+                told[node] = ray.get(ref)
             except ray.exceptions.RayError as e:
                 if "No module named 'fasterroof" in str(e):
                     told[node] = f"{name} has no fasterroof: install there what is installed here."
-                elif not (lost := _lost(e)).node: told[node] = f"{name} cannot be used: {lost.why}."
+                elif not (lost := _lost(e)).node:
+                    told[node] = f"{name} cannot be used: {lost.why}."
         return told
 
     def submit(
         self,
-        node: str,        # its id
-        kind: str,        # the accelerator that the job is lent
+        node: str,  # its id
+        kind: str,  # the accelerator that the job is lent
         parcel: Mapping,  # as of `packed`
     ) -> object:
         "Have a node run a job; a reference to what will come back."
@@ -146,7 +172,7 @@ class RayCluster:
     def wait(
         self,
         handles: Sequence,  # of `submit`
-        timeout_s: float,   # s
+        timeout_s: float,  # s
     ) -> list[tuple[object, Mapping | Lost]]:
         "Those that came back or are lost by now."
         import ray
@@ -154,37 +180,46 @@ class RayCluster:
         ready, _ = ray.wait(list(handles), num_returns=1, timeout=timeout_s)
         came = []
         for handle in [h for h in handles if h in ready]:
-            try: came.append((handle, ray.get(handle)))
+            try:
+                came.append((handle, ray.get(handle)))
             except ray.exceptions.RayError as e:
                 came.append((handle, _lost(e)))
-                if came[-1][1].node: self.held.clear()  # a copy there would be asked for, and waited for
+                if came[-1][1].node:
+                    self.held.clear()  # a copy there would be asked for, and waited for
         return came
 
     def stop(
         self,
         handles: Sequence,  # of `submit`
     ) -> None:
-        "Interrupt supervisors, which end what they started; those that do not are killed, and their workers with them."
+        """Interrupt supervisors, which end what they started; those that do not are killed, and
+        their workers with them."""
         import ray
 
         for force in (False, True):
             for ref in handles:
-                with contextlib.suppress(ray.exceptions.RayError, ValueError): ray.cancel(ref, force=force)
+                with contextlib.suppress(ray.exceptions.RayError, ValueError):
+                    ray.cancel(ref, force=force)
             _, handles = ray.wait(list(handles), num_returns=len(handles), timeout=_GRACE_S)
-            if not handles: return
+            if not handles:
+                return
 
 # %% ../../../nbs/analysis/bench/run/ray_cluster.ipynb #2030a02f
 def _reachable(address: str) -> None:
     "Ray tries for minutes where nobody listens; raises `InputError` after seconds."
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdecimal(): return  # ("auto", "local": Ray's own words)
-    try: socket.create_connection((host, int(port)), timeout=_ANSWER_S / 6).close()
+    if not host or not port.isdecimal():
+        return  # ("auto", "local": Ray's own words)
+    try:
+        socket.create_connection((host, int(port)), timeout=_ANSWER_S / 6).close()
     except (OSError, OverflowError) as e:
         raise InputError(_NO_CLUSTER.format(one_line(address, 80), one_line(e, 120))) from e
 
 
-_NO_CLUSTER = ("There is no Ray cluster at {}: start one with ray start --head "
-               "--resources='{{\"fasterroof_cpu\": 1}}', or give its --address ({}).")
+_NO_CLUSTER = (
+    "There is no Ray cluster at {}: start one with ray start --head "
+    "--resources='{{\"fasterroof_cpu\": 1}}', or give its --address ({})."
+)
 
 
 @contextlib.contextmanager
@@ -192,18 +227,24 @@ def on_ray(
     address: str | None = None,  # "host:6379"; None: RAY_ADDRESS, or the cluster of this machine
 ) -> Iterator[Remote]:
     "An executor; raises `InputError` where there is no Ray or no cluster."
-    try: import ray
+    try:
+        import ray
     except ImportError as e:
         raise InputError("Attempts on a cluster need Ray: pip install 'fasterroof[ray]'.") from e
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         if not ray.is_initialized():
-            where, was = address or os.environ.get("RAY_ADDRESS") or "auto", signal.getsignal(signal.SIGTERM)
+            where, was = (
+                address or os.environ.get("RAY_ADDRESS") or "auto",
+                signal.getsignal(signal.SIGTERM),
+            )
             _reachable(where)
-            try: ray.init(where, log_to_driver=False, logging_level=logging.ERROR)
+            try:
+                ray.init(where, log_to_driver=False, logging_level=logging.ERROR)
             except (ConnectionError, ValueError, RuntimeError, TimeoutError) as e:
                 raise InputError(_NO_CLUSTER.format(one_line(where, 80), one_line(e, 120))) from e
             finally:
-                with contextlib.suppress(ValueError): signal.signal(signal.SIGTERM, was)  # (not in a thread)
+                with contextlib.suppress(ValueError):
+                    signal.signal(signal.SIGTERM, was)  # (not in a thread)
             stack.callback(ray.shutdown)
         yield Remote(RayCluster(), "ray")

@@ -23,9 +23,10 @@ from ...core.errors import DeviceError, InputError, RunFileError, one_line
 @dataclass(frozen=True)
 class Lost:
     "A job that did not come back."
-    why: str             # in words
-    node: bool = False   # whether its node is gone
-    began: bool = True   # whether it may have begun
+
+    why: str  # in words
+    node: bool = False  # whether its node is gone
+    began: bool = True  # whether it may have begun
     memory: bool = False  # whether the node had too little memory for it
 
 
@@ -35,11 +36,15 @@ class Cluster(Protocol):
     def lends(self) -> Mapping[str, Mapping[str, float]]:
         "Node → accelerator → how many of it it lends."
 
-    def probe(self, nodes: Mapping[str, set[str]], cpu_slots: int, gpus: int | None) -> Mapping[str, dict | str]:
-        "What nodes tell of themselves (`probed`), each asked for these accelerators; a text says why one does not."
+    def probe(
+        self, nodes: Mapping[str, set[str]], cpu_slots: int, gpus: int | None
+    ) -> Mapping[str, dict | str]:
+        """What nodes tell of themselves (`probed`), each asked for these accelerators; a text says
+        why one does not."""
 
     def submit(self, node: str, kind: str, parcel: Mapping) -> object:
-        "Have a node run a job in a supervisor of its own (`supervised`), which it lends one accelerator of a kind."
+        """Have a node run a job in a supervisor of its own (`supervised`), which it lends one
+        accelerator of a kind."""
 
     def wait(self, handles: Sequence, timeout_s: float) -> Sequence[tuple[object, Mapping | Lost]]:
         "Those of these that came back or are lost by now; waits for one of them for so long."
@@ -55,30 +60,43 @@ def _host(name: object) -> str:
 
 
 def joined(
-    told: Mapping[str, Mapping | str],           # node → what it tells of itself (`probed`), or why it does not
-    lent: Mapping[str, Mapping[str, float]],     # node → accelerator → how many of it it lends
-) -> tuple[dict[str, str], list[Slot], list[str]]:  # name → node; slots; a sentence for each thing that is missing
+    told: Mapping[
+        str, Mapping | str
+    ],  # node → what it tells of itself (`probed`), or why it does not
+    lent: Mapping[str, Mapping[str, float]],  # node → accelerator → how many of it it lends
+) -> tuple[
+    dict[str, str], list[Slot], list[str]
+]:  # name → node; slots; a sentence for each thing that is missing
     "The slots of a cluster; raises `InputError` naming a node that cannot be used."
     nodes, slots, missing = {}, [], []
     for node, said in told.items():
-        if isinstance(said, str): raise InputError(said)
+        if isinstance(said, str):
+            raise InputError(said)
         host = _host(said["host"])
-        name = next(x for x in (host, *(f"{host}-{i}" for i in range(2, len(told) + 2))) if x not in nodes)
+        name = next(
+            x for x in (host, *(f"{host}-{i}" for i in range(2, len(told) + 2))) if x not in nodes
+        )
         if said["runs"] != fingerprint():
-            raise InputError(f"Node {name} runs fasterroof {one_line(said['runs'], 60)}, and this is {fingerprint()}: "
-                             "install the same there, or take its fasterroof_ resources away.")
+            raise InputError(
+                f"Node {name} runs fasterroof {one_line(said['runs'], 60)}, and this is"
+                f" {fingerprint()}: install the same there, or take its fasterroof_ resources away."
+            )
         nodes[name] = node
         missing += [f"{name}: {one_line(why, 200)}" for why in said["absent"].values()]
         if said["niceness"] > 0:
-            missing.append(f"{name}: attempts give way to other processes (niceness {said['niceness']}): start Ray "
-                           "there with RAY_worker_niceness=0")
+            missing.append(
+                f"{name}: attempts give way to other processes (niceness {said['niceness']}): start"
+                " Ray there with RAY_worker_niceness=0"
+            )
         found = [Slot.from_dict(s) for s in said["slots"]]
         for kind, amount in lent[node].items():
             mine = [s for s in found if s.kind == kind]
             if kind == "cpu" and len(mine) > amount:
-                raise InputError(f"Node {name} lends {amount:g} fasterroof_cpu, and --cpu-slots asks for {len(mine)}: "
-                                 "declare as many when its Ray starts.")
-            slots += [replace(s, name=f"{name}/{s.name}") for s in mine[:int(amount)]]
+                raise InputError(
+                    f"Node {name} lends {amount:g} fasterroof_cpu, and --cpu-slots asks for"
+                    f" {len(mine)}: declare as many when its Ray starts."
+                )
+            slots += [replace(s, name=f"{name}/{s.name}") for s in mine[: int(amount)]]
     return nodes, slots, missing
 
 # %% ../../../nbs/analysis/bench/run/remote.ipynb #131d1907
@@ -99,29 +117,41 @@ class RemoteSchedule:
 
     def __init__(
         self,
-        cluster: Cluster,          # where they run
+        cluster: Cluster,  # where they run
         nodes: Mapping[str, str],  # name → node, as of `joined`
-        jobs: Sequence[Job],       # whose `prepare` is a `Briefed`, in the order in which they are to be started
-        slots: Sequence[Slot],     # of these nodes
-        on_end: Callable[[Ended], None],  # is told of every job that ended, once; what it raises stops all
-        on_change: Callable[["RemoteSchedule"], None] = lambda s: None,  # is told whenever something began or ended
+        jobs: Sequence[
+            Job
+        ],  # whose `prepare` is a `Briefed`, in the order in which they are to be started
+        slots: Sequence[Slot],  # of these nodes
+        on_end: Callable[
+            [Ended], None
+        ],  # is told of every job that ended, once; what it raises stops all
+        on_change: Callable[["RemoteSchedule"], None] = lambda s: (
+            None
+        ),  # is told whenever something began or ended
     ):
         self.cluster, self.nodes, self.pending, self.slots = cluster, nodes, list(jobs), list(slots)
         self.on_end, self.on_change = on_end, on_change
         self.all_slots = {s.name: s for s in slots}
         self.running: dict[str, _Away] = {}  # slot's name → what runs there
         self.done: set[str] = set()
-        self.homes: dict[str, str] = {}      # what runs together → its node's name
-        self.lost_on: dict[str, list[str]] = defaultdict(list)  # job → names of nodes where it was lost
-        self.gone: dict[str, str] = {}       # name of a node that is gone → why
-        self.again: Counter = Counter()      # name of a node → jobs that were lost there and given to another
+        self.homes: dict[str, str] = {}  # what runs together → its node's name
+        self.lost_on: dict[str, list[str]] = defaultdict(
+            list
+        )  # job → names of nodes where it was lost
+        self.gone: dict[str, str] = {}  # name of a node that is gone → why
+        self.again: Counter = (
+            Counter()
+        )  # name of a node → jobs that were lost there and given to another
 
     # Where a job may run
 
-    def _can(self, job: Job, slot: Slot) -> bool: return job.kind == slot.kind and job.slot in (None, slot.name)
+    def _can(self, job: Job, slot: Slot) -> bool:
+        return job.kind == slot.kind and job.slot in (None, slot.name)
 
     def _may(self, job: Job, slot: Slot) -> bool:
-        if not self._can(job, slot) or not self.done.issuperset(job.needs): return False
+        if not self._can(job, slot) or not self.done.issuperset(job.needs):
+            return False
         if lost := self.lost_on.get(job.name):
             others = any(self._can(job, s) and s.node not in lost for s in self.slots)
             return slot.node not in lost or not others
@@ -136,14 +166,26 @@ class RemoteSchedule:
         for slot in self.slots:
             while slot.name not in self.running:
                 job = next((j for j in self.pending if self._may(j, slot)), None)
-                if job is None: break
+                if job is None:
+                    break
                 self.pending.remove(job)
-                try: parcel = packed(job, slot)
+                try:
+                    parcel = packed(job, slot)
                 except RunFileError as e:
-                    self._tell(Ended(job, slot, "unstartable", None, "starting", str(e),
-                                     ("crashed", {"message": str(e), "stage": "starting"})))
+                    self._tell(
+                        Ended(
+                            job,
+                            slot,
+                            "unstartable",
+                            None,
+                            "starting",
+                            str(e),
+                            ("crashed", {"message": str(e), "stage": "starting"}),
+                        )
+                    )
                     continue
-                if job.together and self._home(job) is None: self.homes[job.together] = slot.node
+                if job.together and self._home(job) is None:
+                    self.homes[job.together] = slot.node
                 handle = self.cluster.submit(self.nodes[slot.node], slot.kind, parcel)
                 self.running[slot.name] = _Away(job, slot, parcel, handle, f"on {slot.node}")
                 self.on_change(self)
@@ -153,9 +195,22 @@ class RemoteSchedule:
         for job in [j for j in self.pending if not any(self._can(j, s) for s in self.slots)]:
             self.pending.remove(job)
             why = f"no node is left that lends fasterroof_{job.kind}"
-            if self.gone: why += f": {'; '.join(self.gone.values())}"
-            self._tell(Ended(job, self.all_slots.get(job.slot or ""), "nowhere", None, "starting", why, (
-                "env_failed", {"message": one_line(why, 300), "reason": "no_device", "python": None})))
+            if self.gone:
+                why += f": {'; '.join(self.gone.values())}"
+            self._tell(
+                Ended(
+                    job,
+                    self.all_slots.get(job.slot or ""),
+                    "nowhere",
+                    None,
+                    "starting",
+                    why,
+                    (
+                        "env_failed",
+                        {"message": one_line(why, 300), "reason": "no_device", "python": None},
+                    ),
+                )
+            )
 
     # What comes back
 
@@ -169,25 +224,53 @@ class RemoteSchedule:
         if lost.node:
             self.gone[node] = f"node {node} was lost ({one_line(lost.why, 100)})"
             self.slots = [s for s in self.slots if s.node != node]
-        if lost.began: self.lost_on[job.name].append(node)
+        if lost.began:
+            self.lost_on[job.name].append(node)
         if job.slot is None and not lost.memory and len(self.lost_on[job.name]) < _TRIES:
             self.again[node] += 1
             self.pending.insert(0, job)
             return self.on_change(self)
         nodes = self.lost_on[job.name] or [node]
-        detail = {"message": f"lost on {' and on '.join(nodes)}: {one_line(lost.why, 200)}", "nodes": nodes,
-                  "reason": "node_memory" if lost.memory else "node_lost", "stage": away.stage}
-        self._tell(Ended(job, away.slot, "lost", None, away.stage, lost.why,
-                         ("oom" if lost.memory else "crashed", detail)))
+        detail = {
+            "message": f"lost on {' and on '.join(nodes)}: {one_line(lost.why, 200)}",
+            "nodes": nodes,
+            "reason": "node_memory" if lost.memory else "node_lost",
+            "stage": away.stage,
+        }
+        self._tell(
+            Ended(
+                job,
+                away.slot,
+                "lost",
+                None,
+                away.stage,
+                lost.why,
+                ("oom" if lost.memory else "crashed", detail),
+            )
+        )
 
     def _take(self, away: _Away, came: Mapping | Lost) -> None:
         del self.running[away.slot.name]
-        if isinstance(came, Mapping) and came["code"] == NO_DISK and came["stage"].startswith("unwritable: "):
+        if (
+            isinstance(came, Mapping)
+            and came["code"] == NO_DISK
+            and came["stage"].startswith("unwritable: ")
+        ):
             came = Lost(came["stage"])  # the node's disk is full, not this one's
-        if isinstance(came, Lost): return self._lost(away, came)
+        if isinstance(came, Lost):
+            return self._lost(away, came)
         taken(came, away.parcel, away.job.prepare.folder)
-        self._tell(Ended(away.job, away.slot, came["how"], came["code"], came["stage"], came["said"],
-                         tuple(came["outcome"])))
+        self._tell(
+            Ended(
+                away.job,
+                away.slot,
+                came["how"],
+                came["code"],
+                came["stage"],
+                came["said"],
+                tuple(came["outcome"]),
+            )
+        )
 
     def run(self) -> list[Job]:
         "Run all jobs. Whatever is raised, none of them is left running."
@@ -196,13 +279,18 @@ class RemoteSchedule:
                 waiting = len(self.pending)
                 self._give_up()
                 self._start()
-                if not self.running and len(self.pending) == waiting: break  # what they need is no job of this run
+                if not self.running and len(self.pending) == waiting:
+                    break  # what they need is no job of this run
                 away = list(self.running.values())
-                for handle, came in self.cluster.wait([w.handle for w in away], 0.25) if away else ():
+                for handle, came in (
+                    self.cluster.wait([w.handle for w in away], 0.25) if away else ()
+                ):
                     self._take(next(w for w in away if w.handle is handle), came)
         finally:
             while self.running:
-                with contextlib.suppress(KeyboardInterrupt):  # whoever asks twice is not left with half of them running
+                with contextlib.suppress(
+                    KeyboardInterrupt
+                ):  # whoever asks twice is not left with half of them running
                     self.cluster.stop([w.handle for w in self.running.values()])
                     self.running.clear()
         return self.pending
@@ -214,23 +302,29 @@ class Remote:
     def __init__(
         self,
         cluster: Cluster,  # of these nodes
-        name: str,         # of this way to run them, for the rows: "ray"
+        name: str,  # of this way to run them, for the rows: "ray"
     ):
         self.cluster, self.name, self.nodes, self.runs = cluster, name, {}, None
         self.missing: list[str] = []
 
     def slots(
         self,
-        kinds: set[str],   # of accelerators
+        kinds: set[str],  # of accelerators
         options: Options,  # how attempts are run
     ) -> tuple[list[Slot], dict[str, str]]:
-        "All nodes' slots; raises `InputError` for options that are of one machine, and where nothing is lent."
-        if options.in_process: raise InputError("--in-process is of one machine: leave it or --executor out.")
-        if options.peaks: raise InputError("--peaks are those of one machine: each node measures its own.")
+        """All nodes' slots; raises `InputError` for options that are of one machine, and where
+        nothing is lent."""
+        if options.in_process:
+            raise InputError("--in-process is of one machine: leave it or --executor out.")
+        if options.peaks:
+            raise InputError("--peaks are those of one machine: each node measures its own.")
         wanted, lent = {*kinds, "cpu"}, {}  # (oracles are computed on the CPU)
         for node, has in self.cluster.lends().items():
-            if mine := {k: x for k, x in has.items() if k in wanted and x >= 1}: lent[node] = mine
-        told = self.cluster.probe({n: {*has} for n, has in lent.items()}, options.cpu_slots, options.gpus)
+            if mine := {k: x for k, x in has.items() if k in wanted and x >= 1}:
+                lent[node] = mine
+        told = self.cluster.probe(
+            {n: {*has} for n, has in lent.items()}, options.cpu_slots, options.gpus
+        )
         self.nodes, slots, self.missing = joined(told, lent)
         there = {s.kind for s in slots}
         absent = {kind: f"no node lends fasterroof_{kind}" for kind in sorted(wanted - there)}
@@ -248,9 +342,9 @@ class Remote:
 
     def schedule(
         self,
-        jobs: Sequence[Job],    # as of `RemoteSchedule`
+        jobs: Sequence[Job],  # as of `RemoteSchedule`
         slots: Sequence[Slot],  # as of `RemoteSchedule`
-        on_end: Callable[[Ended], None],       # as of `RemoteSchedule`
+        on_end: Callable[[Ended], None],  # as of `RemoteSchedule`
         on_change: Callable[[Running], None],  # as of `RemoteSchedule`
     ) -> RemoteSchedule:
         "A `RemoteSchedule` on these nodes."
@@ -262,6 +356,8 @@ class Remote:
         said = [f"{one_line(x, 300)}." for x in self.missing]
         if self.runs:
             said += [f"{why[0].upper()}{why[1:]}." for why in self.runs.gone.values()]
-            said += [f"{n} job{'s' * (n > 1)} of {node} did not come back and went to another node."
-                     for node, n in self.runs.again.items()]
+            said += [
+                f"{n} job{'s' * (n > 1)} of {node} did not come back and went to another node."
+                for node, n in self.runs.again.items()
+            ]
         return said

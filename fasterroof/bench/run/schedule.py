@@ -30,26 +30,32 @@ from ...core.files import write_whole
 @dataclass(frozen=True)
 class Job:
     "Something to run in a process of its own."
-    name: str                    # of its own
-    kind: str                    # of the slot that it needs: "cpu", "cuda"
-    prepare: Callable[..., tuple[list[str], dict]] = field(compare=False)  # (slot, fd) -> command and environment
+
+    name: str  # of its own
+    kind: str  # of the slot that it needs: "cpu", "cuda"
+    prepare: Callable[..., tuple[list[str], dict]] = field(
+        compare=False
+    )  # (slot, fd) -> command and environment
     needs: tuple[str, ...] = ()  # jobs that have to have ended, however they ended
-    slot: str | None = None      # the one slot that it runs on; None: any of its kind
-    limit_s: float = 300.0       # s, from when its lock was got
-    settle_s: float = 0.0        # s for which it keeps its lock when it is done
+    slot: str | None = None  # the one slot that it runs on; None: any of its kind
+    limit_s: float = 300.0  # s, from when its lock was got
+    settle_s: float = 0.0  # s for which it keeps its lock when it is done
     together: str | None = None  # jobs of one word run on one machine, for their times are compared
 
 
 @dataclass(frozen=True)
 class Ended:
     "What became of a job."
+
     job: Job
-    slot: object      # where it ran
-    how: str          # "exited", "timeout", "stopped" or "unstartable"
+    slot: object  # where it ran
+    how: str  # "exited", "timeout", "stopped" or "unstartable"
     code: int | None  # exit code; -9 where a signal 9 ended it
-    stage: str        # the last that it told
-    said: str         # the end of what it printed
-    outcome: tuple[str, dict] | None = None  # status and failure_detail, where its machine has told them already
+    stage: str  # the last that it told
+    said: str  # the end of what it printed
+    outcome: tuple[str, dict] | None = (
+        None  # status and failure_detail, where its machine has told them already
+    )
 
 
 _TAIL = 8000  # bytes of what a job printed that are kept: one that prints for hours fills no disk
@@ -57,8 +63,10 @@ _TAIL = 8000  # bytes of what a job printed that are kept: one that prints for h
 
 def _drained(fd: int) -> bytes | None:
     "What can be read now, and no more than a bit of it; None where the other end is closed."
-    try: got = os.read(fd, 2**16)
-    except BlockingIOError: return b""
+    try:
+        got = os.read(fd, 2**16)
+    except BlockingIOError:
+        return b""
     return got or None
 
 
@@ -71,14 +79,30 @@ class _Running:
         self.fd, theirs = os.pipe()
         try:
             args, environment = job.prepare(slot, theirs)
-            self.process = subprocess.Popen(args, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                            stderr=subprocess.STDOUT, pass_fds=(theirs,), start_new_session=True)
-        except BaseException: os.close(self.fd); raise
-        finally: os.close(theirs)
+            self.process = subprocess.Popen(
+                args,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(theirs,),
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self.fd)
+            raise
+        finally:
+            os.close(theirs)
         self.out = self.process.stdout.fileno()
-        for fd in (self.fd, self.out): os.set_blocking(fd, False)
-        self.watched = {self.fd: self.listen, self.out: self.hear}  # descriptor → what to do when it has something
-        with contextlib.suppress(OSError, AttributeError):  # (Linux) its end is seen at once, not at the next look
+        for fd in (self.fd, self.out):
+            os.set_blocking(fd, False)
+        self.watched = {
+            self.fd: self.listen,
+            self.out: self.hear,
+        }  # descriptor → what to do when it has something
+        with contextlib.suppress(
+            OSError, AttributeError
+        ):  # (Linux) its end is seen at once, not at the next look
             self.watched[os.pidfd_open(self.process.pid)] = lambda: False
 
     def hear(self) -> bool:
@@ -94,28 +118,41 @@ class _Running:
         for line in lines:
             self.stage = line.decode(errors="replace")
             waits = self.stage.startswith("waiting")
-            if self.waiting and not waits: self.begun = time.monotonic()
+            if self.waiting and not waits:
+                self.begun = time.monotonic()
             self.waiting = waits
         return got is not None
 
     def left_s(self) -> float:
         "Seconds until it is ended."
-        if self.waiting: return float("inf")
-        more = self.job.settle_s + 10 if self.stage == "written" else 0  # (some frameworks are slow to leave)
+        if self.waiting:
+            return float("inf")
+        more = (
+            self.job.settle_s + 10 if self.stage == "written" else 0
+        )  # (some frameworks are slow to leave)
         return self.begun + self.job.limit_s + more - time.monotonic()
 
     def stop(self) -> None:
         "End it and its process group: all that it started, but for what made a session of its own."
-        with contextlib.suppress(ProcessLookupError, PermissionError): os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def ended(self, how: str) -> Ended:
         for take in (self.listen, self.hear):
-            with contextlib.suppress(OSError): take()
+            with contextlib.suppress(OSError):
+                take()
         self.process.stdout.close()
-        for fd in self.watched.keys() - {self.out}: os.close(fd)
-        return Ended(self.job, self.slot, how, self.process.returncode, self.stage,
-                     self.said.decode(errors="replace").strip())
+        for fd in self.watched.keys() - {self.out}:
+            os.close(fd)
+        return Ended(
+            self.job,
+            self.slot,
+            how,
+            self.process.returncode,
+            self.stage,
+            self.said.decode(errors="replace").strip(),
+        )
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #36836533
 class Schedule:
@@ -123,31 +160,50 @@ class Schedule:
 
     def __init__(
         self,
-        jobs: Sequence[Job],    # in the order in which they are to be started, where they can be
-        slots: Sequence,        # `devices.Slot`s, or anything with a name and a kind
-        on_end: Callable[[Ended], None],               # is told of every job that ended; what it raises stops all
-        on_change: Callable[["Schedule"], None] = lambda s: None,  # is told whenever something began, went on or ended
+        jobs: Sequence[Job],  # in the order in which they are to be started, where they can be
+        slots: Sequence,  # `devices.Slot`s, or anything with a name and a kind
+        on_end: Callable[
+            [Ended], None
+        ],  # is told of every job that ended; what it raises stops all
+        on_change: Callable[["Schedule"], None] = lambda s: (
+            None
+        ),  # is told whenever something began, went on or ended
     ):
-        self.pending, self.slots, self.on_end, self.on_change = list(jobs), list(slots), on_end, on_change
+        self.pending, self.slots, self.on_end, self.on_change = (
+            list(jobs),
+            list(slots),
+            on_end,
+            on_change,
+        )
         self.running: dict[str, _Running] = {}  # slot's name → what runs there
         self.done: set[str] = set()
         self.selector = selectors.DefaultSelector()
 
     def _next(self, slot) -> Job | None:
         "The job to start on a free slot."
-        return next((j for j in self.pending if j.kind == slot.kind and j.slot in (None, slot.name)
-                     and self.done.issuperset(j.needs)), None)
+        return next(
+            (
+                j
+                for j in self.pending
+                if j.kind == slot.kind
+                and j.slot in (None, slot.name)
+                and self.done.issuperset(j.needs)
+            ),
+            None,
+        )
 
     def _start(self) -> None:
         for slot in self.slots:
             while slot.name not in self.running and (job := self._next(slot)):
                 self.pending.remove(job)
-                try: worker = _Running(job, slot)
+                try:
+                    worker = _Running(job, slot)
                 except (OSError, ValueError) as e:  # no such interpreter, or none that may be run
                     self._tell(Ended(job, slot, "unstartable", None, "starting", one_line(e)))
                     continue
                 self.running[slot.name] = worker
-                for fd, take in worker.watched.items(): self.selector.register(fd, selectors.EVENT_READ, take)
+                for fd, take in worker.watched.items():
+                    self.selector.register(fd, selectors.EVENT_READ, take)
 
     def _tell(self, ended: Ended) -> None:
         self.done.add(ended.job.name)
@@ -157,13 +213,15 @@ class Schedule:
     def _leave(self, worker: _Running, how: str) -> Ended:
         del self.running[worker.slot.name]
         for fd in worker.watched:
-            with contextlib.suppress(KeyError): self.selector.unregister(fd)
+            with contextlib.suppress(KeyError):
+                self.selector.unregister(fd)
         return worker.ended(how)
 
     def _listen(self) -> None:
         near = min((w.left_s() for w in self.running.values()), default=0.0)
         for key, _ in self.selector.select(max(0.0, min(0.25, near))):
-            if not key.data(): self.selector.unregister(key.fd)
+            if not key.data():
+                self.selector.unregister(key.fd)
             self.on_change(self)
 
     def _reap(self) -> None:
@@ -173,19 +231,25 @@ class Schedule:
                 self._tell(self._leave(worker, "exited"))
             elif worker.left_s() <= 0:
                 worker.stop()
-                self._tell(self._leave(worker, "exited" if worker.stage == "written" else "timeout"))
+                self._tell(
+                    self._leave(worker, "exited" if worker.stage == "written" else "timeout")
+                )
 
     def run(self) -> list[Job]:
-        "Run all jobs; those that no slot can take are returned. Whatever is raised, none of them is left running."
+        """Run all jobs; those that no slot can take are returned. Whatever is raised, none of them
+        is left running."""
         try:
             while True:
                 self._start()
-                if not self.running: break
+                if not self.running:
+                    break
                 self._listen()
                 self._reap()
         finally:
             while self.running:
-                with contextlib.suppress(KeyboardInterrupt):  # whoever asks twice is not left with half of them running
+                with contextlib.suppress(
+                    KeyboardInterrupt
+                ):  # whoever asks twice is not left with half of them running
                     for worker in list(self.running.values()):
                         worker.stop()
                         self._leave(worker, "stopped")
@@ -196,8 +260,9 @@ class Schedule:
 @dataclass(frozen=True)
 class Briefed:
     "How a job is started: as a worker that reads its spec from a file."
+
     folder: Path  # of the spec, and of what it names
-    name: str     # of the job
+    name: str  # of the job
     spec: Callable[[Slot], dict] = field(compare=False)  # plain values, put together when it starts
 
     def python(
@@ -205,27 +270,33 @@ class Briefed:
         spec: Mapping,  # as of `spec`
     ) -> tuple[str, str]:
         "The interpreter on this machine, and the variable that names it."
-        if spec["job"] != "attempt": return sys.executable, ""
+        if spec["job"] != "attempt":
+            return sys.executable, ""
         return interpreter(spec["platform"], spec["framework"])
 
     def __call__(
         self,
         slot: Slot,  # where it runs
-        fd: int,     # the pipe's end that it writes its stages to
+        fd: int,  # the pipe's end that it writes its stages to
     ) -> tuple[list[str], dict]:
-        "Its command line and its environment; raises `RunFileError` where the spec cannot be written."
+        """Its command line and its environment; raises `RunFileError` where the spec cannot be
+        written."""
         file, spec = self.folder / f"{self.name}.spec", self.spec(slot)
         python, variable = self.python(spec)
-        write_whole(file, json.dumps(spec | {"parent": os.getpid(), "executable_variable": variable}))
+        write_whole(
+            file, json.dumps(spec | {"parent": os.getpid(), "executable_variable": variable})
+        )
         return command(python, file, fd), os.environ | worker_environment(slot) | ENVIRONMENT
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #efd4bb28
 class Running(Protocol):
     "Jobs as they run; `Schedule` is one."
+
     running: Mapping[str, object]  # slot's name → something with `job` and `stage`
 
     def run(self) -> list[Job]:
-        "Run all jobs; those that no slot can take are returned. Whatever is raised, none of them is left running."
+        """Run all jobs; those that no slot can take are returned. Whatever is raised, none of them
+        is left running."""
 
 
 class Executor(Protocol):
@@ -237,9 +308,15 @@ class Executor(Protocol):
     def about(self, slot: Slot) -> dict:
         "What rows say of a slot's machine, in `provenance.scheduler`."
 
-    def schedule(self, jobs: Sequence[Job], slots: Sequence[Slot], on_end: Callable[[Ended], None],
-                 on_change: Callable[[Running], None]) -> Running:
-        "Jobs, ready to run; `on_end` is told of every job that ended, once, and what it raises stops all."
+    def schedule(
+        self,
+        jobs: Sequence[Job],
+        slots: Sequence[Slot],
+        on_end: Callable[[Ended], None],
+        on_change: Callable[[Running], None],
+    ) -> Running:
+        """Jobs, ready to run; `on_end` is told of every job that ended, once, and what it raises
+        stops all."""
 
     def remarks(self) -> list[str]:
         "What a reader of the results has to know of how they were run."
@@ -250,7 +327,7 @@ class Local:
 
     def slots(
         self,
-        kinds: set[str],   # of accelerators
+        kinds: set[str],  # of accelerators
         options: Options,  # how attempts are run
     ) -> tuple[list[Slot], dict[str, str]]:
         "As of `slots_for`."
@@ -265,9 +342,9 @@ class Local:
 
     def schedule(
         self,
-        jobs: Sequence[Job],    # as of `Schedule`
+        jobs: Sequence[Job],  # as of `Schedule`
         slots: Sequence[Slot],  # as of `Schedule`
-        on_end: Callable[[Ended], None],       # as of `Schedule`
+        on_end: Callable[[Ended], None],  # as of `Schedule`
         on_change: Callable[[Running], None],  # as of `Schedule`
     ) -> Schedule:
         "A `Schedule`."

@@ -32,10 +32,12 @@ from ...core.files import read_json, write_whole
 # %% ../../../nbs/analysis/bench/run/suite.ipynb #324d2136
 def killed_for_memory(
     root: str | Path = "/",  # where the file system begins
-) -> int | None:             # None where the system does not tell
+) -> int | None:  # None where the system does not tell
     "Processes that the kernel has ended so far for want of memory."
-    try: lines = Path(root, "proc/vmstat").read_text().splitlines()
-    except OSError: return None
+    try:
+        lines = Path(root, "proc/vmstat").read_text().splitlines()
+    except OSError:
+        return None
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)
 
 
@@ -43,21 +45,26 @@ _NO_MODULE = ("ModuleNotFoundError", "ImportError")
 
 
 def _signal(code: int) -> str:
-    try: return signal.Signals(-code).name
-    except ValueError: return f"signal {-code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
 
 
 def without_row(
-    ended: Ended,           # a worker that wrote none
-    python: str,            # its interpreter
+    ended: Ended,  # a worker that wrote none
+    python: str,  # its interpreter
     memory_kills: int = 0,  # processes that the kernel ended for want of memory while it ran
-) -> tuple[str, dict]:      # status and failure_detail
+) -> tuple[str, dict]:  # status and failure_detail
     "What its end makes of the attempt."
     last = one_line(next((x for x in reversed(ended.said.splitlines()) if x.strip()), ""), 300)
     detail = {"message": last, "stage": ended.stage, "said": one_line(ended.said[-1500:], 1500)}
     if ended.how == "timeout":
         limit = ended.job.limit_s
-        return "timeout", detail | {"message": f"still at {ended.stage} after {limit:g} s", "limit_s": limit}
+        return "timeout", detail | {
+            "message": f"still at {ended.stage} after {limit:g} s",
+            "limit_s": limit,
+        }
     if ended.how == "unstartable":
         return "env_failed", {"message": ended.said, "reason": "no_interpreter", "python": python}
     code = ended.code or 0
@@ -65,12 +72,18 @@ def without_row(
         name = _signal(code)
         detail |= {"message": f"ended by {name} while {ended.stage}", "signal": name}
         if name == "SIGKILL" and memory_kills:
-            return "oom", detail | {"message": f"{detail['message']}, by the kernel, for want of memory"}
+            return "oom", detail | {
+                "message": f"{detail['message']}, by the kernel, for want of memory"
+            }
         return "crashed", detail
-    if code == UNREADABLE and ended.stage == "reading the spec": return "crashed", detail | {"exit_code": code}
+    if code == UNREADABLE and ended.stage == "reading the spec":
+        return "crashed", detail | {"exit_code": code}
     if ended.stage == "starting" and any(last.startswith(x) for x in _NO_MODULE):
         return "env_failed", {"message": last, "reason": "missing", "python": python}
-    return "crashed", detail | {"message": last or f"ended with exit code {code} and no row", "exit_code": code}
+    return "crashed", detail | {
+        "message": last or f"ended with exit code {code} and no row",
+        "exit_code": code,
+    }
 
 # %% ../../../nbs/analysis/bench/run/suite.ipynb #9fb01b15
 class Suite:
@@ -79,25 +92,31 @@ class Suite:
     def __init__(
         self,
         attempts: Sequence[Attempt],  # from `plan`
-        root: str | Path,             # of the store in which rows are kept as they are finished
+        root: str | Path,  # of the store in which rows are kept as they are finished
         options: Options | None = None,  # None: as by default
-        on_change: Callable[["Suite"], None] = lambda suite: None,  # is told as attempts begin and end
+        on_change: Callable[["Suite"], None] = lambda suite: (
+            None
+        ),  # is told as attempts begin and end
         executor: Executor | None = None,  # where they run; None: in processes of this machine
     ):
         self.executor = executor or Local()
-        self.brief = Briefing(attempts, options or Options(), self.executor.slots, self.executor.about)
+        self.brief = Briefing(
+            attempts, options or Options(), self.executor.slots, self.executor.about
+        )
         self.attempts, self.options = self.brief.attempts, self.brief.options
         self.root = Path(root).absolute()  # a case may change the folder
         self.run_id, self.on_change = self.brief.run_id, on_change
         self.by_name = {a.name: a for a in self.attempts}
-        self.ended: dict[str, str] = {}     # attempt → status
-        self.schedule = None                # once jobs run
-        self.began: float | None = None     # s, when the first attempt began
+        self.ended: dict[str, str] = {}  # attempt → status
+        self.schedule = None  # once jobs run
+        self.began: float | None = None  # s, when the first attempt began
         self.interrupted = False
 
     # Jobs
 
-    def _job(self, name: str, kind: str, spec: Callable[[Slot], dict], least_s: float = 0, **more) -> Job:
+    def _job(
+        self, name: str, kind: str, spec: Callable[[Slot], dict], least_s: float = 0, **more
+    ) -> Job:
         limit_s = max(self.options.timeout_s, least_s)
         return Job(name, kind, Briefed(self.spool.folder, name, spec), limit_s=limit_s, **more)
 
@@ -109,49 +128,82 @@ class Suite:
         b = self.brief
         made: list[Job] = []
         before_on: dict[str, tuple] = {}
-        for s in b.roof_slots():  # one after another, and nothing beside them: a roof is what a slot reaches alone
+        for s in (
+            b.roof_slots()
+        ):  # one after another, and nothing beside them: a roof is what a slot reaches alone
             name, before = f"roof {s.file_name}", before_on.get(s.node, ())
-            made.append(self._job(name, s.kind, b.roof_spec, slot=s.name, least_s=120.0, needs=before))
+            made.append(
+                self._job(name, s.kind, b.roof_spec, slot=s.name, least_s=120.0, needs=before)
+            )
             before_on[s.node] = (*before, name)
         roofs = tuple(j.name for j in made)
         for place, attempts in b.places.items():
             name, able = b.oracles[place], [a for a in attempts if b.can_run(a)]
-            if able: made.append(self._job(name, "cpu", partial(b.oracle_spec, able[0]), needs=roofs))
+            if able:
+                made.append(self._job(name, "cpu", partial(b.oracle_spec, able[0]), needs=roofs))
             for a in able:
                 before = (*roofs, *sorted({name, b.designated(a)} - {None, a.name}))
-                made.append(self._job(a.name, a.accelerator, partial(self._attempt_spec, a), needs=before,
-                                      settle_s=self.options.gpu_settle_s, together=f"{name} {a.platform}"))
+                made.append(
+                    self._job(
+                        a.name,
+                        a.accelerator,
+                        partial(self._attempt_spec, a),
+                        needs=before,
+                        settle_s=self.options.gpu_settle_s,
+                        together=f"{name} {a.platform}",
+                    )
+                )
         return made
 
     # What becomes of them
 
     def _row(self, a: Attempt, status: str, detail: Mapping, slot: Slot | None = None) -> None:
-        "Write the row of an attempt whose worker did not, with the times that it had taken before it ended."
+        """Write the row of an attempt whose worker did not, with the times that it had taken before
+        it ended."""
         times = self.spool.path(a.name).with_suffix(".json.times")
-        try: kept = {name: x for name, x in read_json(times).items() if name in ("metrics", "provenance")}
-        except RunFileError: kept = {}
+        try:
+            kept = {
+                name: x for name, x in read_json(times).items() if name in ("metrics", "provenance")
+            }
+        except RunFileError:
+            kept = {}
         about = self.executor.about(slot) if slot else {}
-        row = blank(a.identity() | {"run_id": self.run_id, "attempt": a.name, "device": slot and slot.device,
-                                    "provenance": {"timestamp": now(), **self.brief.shared}
-                                    | ({"scheduler": about} if about else {})})
+        row = blank(
+            a.identity()
+            | {
+                "run_id": self.run_id,
+                "attempt": a.name,
+                "device": slot and slot.device,
+                "provenance": {"timestamp": now(), **self.brief.shared}
+                | ({"scheduler": about} if about else {}),
+            }
+        )
         self.spool.add(a.name, row | kept | {"status": status, "failure_detail": dict(detail)})
         self.ended[a.name] = status
 
     def _written(self, a: Attempt, ended: Ended) -> None:
-        "Take the row that a worker wrote; where it wrote none, or what is none, write what its end makes of it."
+        """Take the row that a worker wrote; where it wrote none, or what is none, write what its
+        end makes of it."""
         path, python = self.spool.path(a.name), interpreter(a.platform, a.framework)[0]
         if not path.exists():
             kills = (self.kills or 0) - (self.kills_before or 0)
             return self._row(a, *(ended.outcome or without_row(ended, python, kills)), ended.slot)
-        try: self.ended[a.name] = check_row(read_json(path))["status"]
+        try:
+            self.ended[a.name] = check_row(read_json(path))["status"]
         except (RowError, RunFileError) as e:
-            self._row(a, "crashed", {"message": f"it wrote no row of version 1: {e}", "stage": ended.stage}, ended.slot)
+            self._row(
+                a,
+                "crashed",
+                {"message": f"it wrote no row of version 1: {e}", "stage": ended.stage},
+                ended.slot,
+            )
 
     def on_end(
         self,
         ended: Ended,  # a job
     ) -> None:
-        "Keep what it made, or write down that it made nothing; raises `RunFileError` where the disk is full."
+        """Keep what it made, or write down that it made nothing; raises `RunFileError` where the
+        disk is full."""
         name = ended.job.name
         self.kills_before, self.kills = self.kills, killed_for_memory()
         if ended.code == NO_DISK and ended.stage.startswith("unwritable: "):
@@ -160,22 +212,33 @@ class Suite:
             return self._written(self.by_name[name], ended)
         why = (ended.outcome or without_row(ended, sys.executable))[1]["message"]
         if name.startswith("roof"):
-            try: self.brief.with_roof(ended.slot, read_json(self.brief.roof_spec(ended.slot)["result"]))
-            except RunFileError: self.brief.with_roof(ended.slot, None, why)
+            try:
+                self.brief.with_roof(
+                    ended.slot, read_json(self.brief.roof_spec(ended.slot)["result"])
+                )
+            except RunFileError:
+                self.brief.with_roof(ended.slot, None, why)
         elif not (path := self.spool.folder / f"{name}.npz").exists():
-            write_whole(path.with_suffix(".why"), f"the oracle could not be computed: {one_line(why, 300)}")
+            write_whole(
+                path.with_suffix(".why"), f"the oracle could not be computed: {one_line(why, 300)}"
+            )
 
     def _changed(self, schedule) -> None:
-        if self.began is None and any(w.job.name in self.by_name for w in schedule.running.values()):
+        if self.began is None and any(
+            w.job.name in self.by_name for w in schedule.running.values()
+        ):
             self.began = time.monotonic()
         self.on_change(self)
 
     def doing(self) -> list[tuple[str, str]]:  # (what, stage)
         "What runs now."
         running = self.schedule.running.values() if self.schedule else ()
+
         def named(name):
-            if a := self.by_name.get(name): return f"{a.case.name}/{a.baseline.name}"
+            if a := self.by_name.get(name):
+                return f"{a.case.name}/{a.baseline.name}"
             return "measuring the roof" if name.startswith("roof") else "computing an oracle"
+
         return [(named(w.job.name), w.stage.partition(",")[0]) for w in running]
 
     def remarks(self) -> list[str]:
@@ -189,17 +252,25 @@ class Suite:
         slots = {s.kind: s for s in reversed(self.brief.slots)}
         for slot in self.brief.roof_slots():
             with device_lock(slot.locks):
-                try: self.brief.with_roof(slot, json.loads(measured_roof(self.brief.roof_spec(slot))))
-                except FasterroofError as e: self.brief.with_roof(slot, None, str(e))
+                try:
+                    self.brief.with_roof(
+                        slot, json.loads(measured_roof(self.brief.roof_spec(slot)))
+                    )
+                except FasterroofError as e:
+                    self.brief.with_roof(slot, None, str(e))
         for a in self.attempts:
-            if not self.brief.can_run(a): continue
+            if not self.brief.can_run(a):
+                continue
             slot, path = slots[a.accelerator], self.brief.oracle_path(a)
             self.began = self.began or time.monotonic()
             why = path.with_suffix(".why")
             if not path.exists() and not why.exists():
-                try: find_oracle(a.case, a.point, a.case.built(a.point)).save(path)
-                except RunFileError: raise
-                except Exception as e: write_whole(why, f"the oracle could not be computed: {one_line(e, 200)}")
+                try:
+                    find_oracle(a.case, a.point, a.case.built(a.point)).save(path)
+                except RunFileError:
+                    raise
+                except Exception as e:
+                    write_whole(why, f"the oracle could not be computed: {one_line(e, 200)}")
             with device_lock(slot.locks), settings_kept(a.framework):
                 about = partial(worker_provenance, slot.as_dict(), a.framework)
                 row = attempt(self._attempt_spec(a, slot), case=a.case, provenance=about)
@@ -210,12 +281,18 @@ class Suite:
     def _all(self) -> None:
         self.brief.given_roof()
         for a in self.attempts:
-            if a.unable: self._row(a, "skipped", {"message": a.unable, "reason": "accelerator"})
+            if a.unable:
+                self._row(a, "skipped", {"message": a.unable, "reason": "accelerator"})
             elif why := self.brief.absent.get(a.accelerator):
                 python = interpreter(a.platform, a.framework)[0]
-                self._row(a, "env_failed", {"message": why, "reason": "no_device", "python": python})
-        if self.options.in_process: return self._in_process()
-        self.schedule = self.executor.schedule(self.jobs(), self.brief.slots, self.on_end, self._changed)
+                self._row(
+                    a, "env_failed", {"message": why, "reason": "no_device", "python": python}
+                )
+        if self.options.in_process:
+            return self._in_process()
+        self.schedule = self.executor.schedule(
+            self.jobs(), self.brief.slots, self.on_end, self._changed
+        )
         self.schedule.run()
 
     def run(self) -> list[dict]:  # rows of what ended, with ratios, in the order of the plan
@@ -226,20 +303,27 @@ class Suite:
         self.kills_before = self.kills = killed_for_memory()
         self.spool = Store(self.root).begin(self.run_id, self.brief.plan())
         self.brief.folder = self.spool.folder
-        try: self._all()
-        except KeyboardInterrupt: self.interrupted = True
+        try:
+            self._all()
+        except KeyboardInterrupt:
+            self.interrupted = True
         except RunFileError as e:
             self.spool.close()
-            raise RunFileError(f"{one_line(e, 300)} The run stopped; {len(self.ended)} finished rows are whole in "
-                               f"{one_line(self.spool.folder)}, and `fasterroof bench recover` assembles them.") from e
-        except BaseException: self.spool.close(); raise
+            raise RunFileError(
+                f"{one_line(e, 300)} The run stopped; {len(self.ended)} finished rows are whole in "
+                f"{one_line(self.spool.folder)}, and `fasterroof bench recover` assembles them."
+            ) from e
+        except BaseException:
+            self.spool.close()
+            raise
         return with_ratios(self.spool.rows().values(), self.brief.plan()["references"])
 
     def keep(
         self,
         ingest: bool,  # whether the store keeps the run; its scratch goes either way
-    ) -> list[Path]:   # files that were written
+    ) -> list[Path]:  # files that were written
         "End the run."
-        if ingest: return self.spool.finish()
+        if ingest:
+            return self.spool.finish()
         self.spool.remove()
         return []

@@ -28,34 +28,46 @@ from ...core.files import read_json, write_whole
 
 # %% ../../../nbs/analysis/bench/run/worker.ipynb #8e7070fe
 UNREADABLE, NO_DISK = 3, 28  # exit codes: the spec cannot be read; what was made cannot be written
-ENVIRONMENT = {"PYTHONSAFEPATH": "1",       # the folder that it is started in holds no modules
-               "PYTHONFAULTHANDLER": "1",   # a segmentation fault says where
-               "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}  # what is compiled is compiled now
+ENVIRONMENT = {
+    "PYTHONSAFEPATH": "1",  # the folder that it is started in holds no modules
+    "PYTHONFAULTHANDLER": "1",  # a segmentation fault says where
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
+}  # what is compiled is compiled now
 
 
 def _die_with_parent() -> None:
     "Ask the kernel to end this process when the suite ends, however that ends (Linux)."
-    if sys.platform != "linux": return
+    if sys.platform != "linux":
+        return
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _telling(fd: int | None) -> Callable[[str], None]:
     def tell(stage):
-        if fd is None: return
-        with contextlib.suppress(OSError): os.write(fd, f"{one_line(stage, 200)}\n".encode())
+        if fd is None:
+            return
+        with contextlib.suppress(OSError):
+            os.write(fd, f"{one_line(stage, 200)}\n".encode())
+
     return tell
 
 
 def _say(text: str) -> None:
-    with contextlib.suppress(OSError): os.write(2, f"{text}\n".encode())
+    with contextlib.suppress(OSError):
+        os.write(2, f"{text}\n".encode())
 
 
 def _row(spec: Mapping, tell: Callable[[str], None]) -> str:
     def about():
-        found = worker_provenance(spec["slot"], spec["framework"], spec.get("executable_variable", ""))
+        found = worker_provenance(
+            spec["slot"], spec["framework"], spec.get("executable_variable", "")
+        )
         return found | {"pid": os.getpid()}
-    def keep(row): write_whole(spec["result"] + ".times", dumped(row))
+
+    def keep(row):
+        write_whole(spec["result"] + ".times", dumped(row))
+
     return dumped(attempt(spec, tell, provenance=about, keep=keep)) + "\n"
 
 
@@ -68,7 +80,7 @@ def _oracle(spec: Mapping, tell: Callable[[str], None]) -> None:
 def measured_roof(
     spec: Mapping,  # of a job: "device_kind", "modes", "threads"
     tell: Callable[[str], None] = lambda stage: None,  # is told the stage
-) -> str:           # JSON
+) -> str:  # JSON
     "Measure the roof of where this process runs; raises `DeviceError` where that has a mode not."
     tell("roof")
     import torch
@@ -77,30 +89,35 @@ def measured_roof(
 
     threads = torch.get_num_threads()
     try:
-        if spec.get("threads"): torch.set_num_threads(spec["threads"])
+        if spec.get("threads"):
+            torch.set_num_threads(spec["threads"])
         return json.dumps(measure_peaks(spec["device_kind"], modes=spec["modes"]).as_dict())
-    finally: torch.set_num_threads(threads)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def serve_attempts(
-    spec: Mapping,               # of a job: "job", "slot", "result" and what the job needs
+    spec: Mapping,  # of a job: "job", "slot", "result" and what the job needs
     tell: Callable[[str], None],  # is told each stage
 ) -> None:
-    "Pin, lock, do the job and write its result whole; raises `RunFileError` where that cannot be written."
+    """Pin, lock, do the job and write its result whole; raises `RunFileError` where that cannot be
+    written."""
     slot = Slot.from_dict(spec["slot"])
     pin(slot)
     tell("waiting")
     with device_lock(slot.locks, tell=tell):
         tell("locked")
         done = {"attempt": _row, "oracle": _oracle, "roof": measured_roof}[spec["job"]](spec, tell)
-        if done is not None: write_whole(spec["result"], done)
+        if done is not None:
+            write_whole(spec["result"], done)
         tell("written")
-        if spec.get("settle_s"): time.sleep(spec["settle_s"])
+        if spec.get("settle_s"):
+            time.sleep(spec["settle_s"])
 
 
 def main(
     argv: list[str],  # the spec's path, and the number of the pipe's end
-) -> int:             # exit code
+) -> int:  # exit code
     "A worker's life."
     _die_with_parent()
     tell = _telling(int(argv[1]) if len(argv) > 1 else None)
@@ -108,14 +125,19 @@ def main(
     try:
         spec = read_json(argv[0])
         Slot.from_dict(spec["slot"])
-        if os.getppid() != spec.get("parent", os.getppid()): return 0  # the suite has ended: nobody waits
-        if spec["job"] not in ("attempt", "oracle", "roof"): raise ValueError(f"there is no job {spec['job']!r}")
+        if os.getppid() != spec.get("parent", os.getppid()):
+            return 0  # the suite has ended: nobody waits
+        if spec["job"] not in ("attempt", "oracle", "roof"):
+            raise ValueError(f"there is no job {spec['job']!r}")
     except Exception as e:  # (a spec may be anything)
         _say(f"This spec cannot be read: {type(e).__name__}: {one_line(e)}.")
         return UNREADABLE
-    try: serve_attempts(spec, tell)
+    try:
+        serve_attempts(spec, tell)
     except RunFileError as e:
-        tell(f"unwritable: {e}")  # by the pipe: where the row cannot be written, the log cannot either
+        tell(
+            f"unwritable: {e}"
+        )  # by the pipe: where the row cannot be written, the log cannot either
         return NO_DISK
     return 0
 
@@ -134,15 +156,26 @@ sys.exit(main(sys.argv[1:]))
 
 
 def command(
-    python: str,         # the interpreter
-    spec: str | Path,    # the spec's file
+    python: str,  # the interpreter
+    spec: str | Path,  # the spec's file
     fd: int | None = None,  # the pipe's end that it writes its stages to
-    place: str | None = None,  # the folder of the fasterroof that it runs; None: the one that runs now
+    place: str
+    | None = None,  # the folder of the fasterroof that it runs; None: the one that runs now
 ) -> list[str]:
     "The command line of a worker."
     import lazy_loader
 
     import fasterroof
 
-    lazy, own = (str(Path(package.__file__).resolve().parent) for package in (lazy_loader, fasterroof))
-    return [python, "-c", _BOOT, lazy, place or own, str(spec), *([str(fd)] if fd is not None else [])]
+    lazy, own = (
+        str(Path(package.__file__).resolve().parent) for package in (lazy_loader, fasterroof)
+    )
+    return [
+        python,
+        "-c",
+        _BOOT,
+        lazy,
+        place or own,
+        str(spec),
+        *([str(fd)] if fd is not None else []),
+    ]

@@ -30,30 +30,42 @@ def checked_plan(
     plan: object,  # as in run.json
 ) -> dict:
     "The same plan; raises `InputError` saying what of it cannot be used."
-    def refuse(why): raise InputError(f"This is no plan of a run: {why}.")
-    if not isinstance(plan, dict): refuse(f"it is an object, not {one_line(repr(plan), 40)}")
-    if not _named(plan.get("run_id")): refuse("its run_id is made of letters, digits, '_', '-', '.' and '+'")
+
+    def refuse(why):
+        raise InputError(f"This is no plan of a run: {why}.")
+
+    if not isinstance(plan, dict):
+        refuse(f"it is an object, not {one_line(repr(plan), 40)}")
+    if not _named(plan.get("run_id")):
+        refuse("its run_id is made of letters, digits, '_', '-', '.' and '+'")
     references, attempts = plan.get("references"), plan.get("attempts")
     if not isinstance(references, dict) or not all(isinstance(x, str) for x in references.values()):
         refuse("references has the baseline that each case is compared with")
-    if not isinstance(attempts, dict): refuse("attempts has what each attempt is of")
+    if not isinstance(attempts, dict):
+        refuse("attempts has what each attempt is of")
     for attempt, of in attempts.items():
         if not attempt.isascii() or not attempt.isdigit():
             refuse(f"an attempt is digits, not {one_line(repr(attempt), 40)}")
-        if not isinstance(of, dict) or not _named(of.get("case")): refuse(f"attempt {attempt} has no case")
+        if not isinstance(of, dict) or not _named(of.get("case")):
+            refuse(f"attempt {attempt} has no case")
     return plan
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #15888de3
 def _locked(path: Path) -> int | None:
-    "A descriptor that holds the lock of a file, which is made where it is absent; None where another holds it."
+    """A descriptor that holds the lock of a file, which is made where it is absent; None where
+    another holds it."""
     import fcntl
 
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.stat(path).st_ino == os.fstat(lock).st_ino: return lock
-    except (BlockingIOError, FileNotFoundError): pass
-    except BaseException: os.close(lock); raise
+        if os.stat(path).st_ino == os.fstat(lock).st_ino:
+            return lock
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except BaseException:
+        os.close(lock)
+        raise
     os.close(lock)
     return None
 
@@ -62,22 +74,28 @@ def _settle(folder: Path) -> None:
     "Have the names in a folder on the disk, not only the files' contents."
     try:
         handle = os.open(folder, os.O_RDONLY)
-        try: os.fsync(handle)
-        finally: os.close(handle)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
     except OSError as e:
-        if e.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems know no such thing
+        if e.errno not in (
+            errno.EINVAL,
+            errno.ENOTSUP,
+        ):  # some network file systems know no such thing
             raise RunFileError(f"Cannot write {one_line(folder)}: {e.strerror or e}.") from e
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #071ee76d
 class Spool:
-    "The finished attempts of one run. Made by `Spool.begin` or `Spool.left`; a context that lets the lock go."
+    """The finished attempts of one run. Made by `Spool.begin` or `Spool.left`; a context that lets
+    the lock go."""
 
     def __init__(
         self,
-        root: Path,    # of the store
+        root: Path,  # of the store
         folder: Path,  # its own, below .attempts
         plan: Mapping[str, Any],  # checked
-        lock: int,     # the descriptor that holds its lock
+        lock: int,  # the descriptor that holds its lock
     ):
         self.root: Path = root
         self.folder: Path = folder
@@ -97,11 +115,15 @@ class Spool:
             attempts.mkdir(parents=True, exist_ok=True)
             made = Path(tempfile.mkdtemp(prefix=".new-", dir=attempts))
             lock = _locked(made / "lock")
-        except OSError as e: raise RunFileError(f"Cannot write {one_line(attempts)}: {e.strerror or e}.") from e
+        except OSError as e:
+            raise RunFileError(f"Cannot write {one_line(attempts)}: {e.strerror or e}.") from e
         try:
-            made.chmod(0o777 & ~_umask())  # temporary folders are private; this one is an ordinary folder
+            made.chmod(
+                0o777 & ~_umask()
+            )  # temporary folders are private; this one is an ordinary folder
             write_whole(made / "run.json", json.dumps(plan, allow_nan=False, indent=1))
-            if list(root.glob(f"*/{run_id}.jsonl")): raise FileExistsError
+            if list(root.glob(f"*/{run_id}.jsonl")):
+                raise FileExistsError
             os.rename(made, attempts / run_id)
             _settle(attempts)
         except BaseException as e:
@@ -117,24 +139,35 @@ class Spool:
         cls,
         folder: Path,  # of a run, below .attempts of a store
     ) -> "Spool | None":  # None where its run lives, or is gone by now
-        "What a run left behind; raises `RunFileError` or `InputError` where its plan cannot be read."
-        if not folder.is_dir(): return None
-        if not (folder / "run.json").exists(): raise RunFileError(f"{one_line(folder)} has no run.json.")
+        """What a run left behind; raises `RunFileError` or `InputError` where its plan cannot be
+        read."""
+        if not folder.is_dir():
+            return None
+        if not (folder / "run.json").exists():
+            raise RunFileError(f"{one_line(folder)} has no run.json.")
         lock = _locked(folder / "lock")
-        if lock is None: return None
+        if lock is None:
+            return None
         try:
             plan = checked_plan(read_json(folder / "run.json"))
-            if plan["run_id"] != folder.name: raise RunFileError(f"{one_line(folder)} has the plan of another run.")
-        except BaseException: os.close(lock); raise
+            if plan["run_id"] != folder.name:
+                raise RunFileError(f"{one_line(folder)} has the plan of another run.")
+        except BaseException:
+            os.close(lock)
+            raise
         return cls(folder.parent.parent, folder, plan, lock)
 
     def path(
         self,
         attempt: str,  # of the plan, such as "0007"
     ) -> Path:
-        "Where the row of an attempt is or will be; raises `InputError` for an attempt that is not planned."
+        """Where the row of an attempt is or will be; raises `InputError` for an attempt that is not
+        planned."""
         if attempt not in self.plan["attempts"]:
-            raise InputError(f"Attempt {one_line(repr(attempt), 40)} is not in the plan of {self.plan['run_id']}.")
+            raise InputError(
+                f"Attempt {one_line(repr(attempt), 40)} is not in the plan of"
+                f" {self.plan['run_id']}."
+            )
         return self.folder / f"{attempt}.json"
 
     def add(
@@ -142,7 +175,8 @@ class Spool:
         attempt: str,  # of the plan
         row: Mapping[str, Any],  # of this run
     ) -> Path:
-        "Write the row of a finished attempt: when this returns, it is on the disk. Raises `RowError`, `RunFileError`."
+        """Write the row of a finished attempt: when this returns, it is on the disk. Raises
+        `RowError`, `RunFileError`."""
         path = self.path(attempt)
         written = write_whole(path, dumped(self._own(attempt, {**row, "attempt": attempt})))
         _settle(self.folder)
@@ -151,56 +185,81 @@ class Spool:
     def _own(self, attempt: str, row: object) -> dict:
         "The row, if it is one, and one of this attempt."
         check_row(row)
-        planned = {"run_id": self.plan["run_id"], "case": self.plan["attempts"][attempt]["case"], "attempt": attempt}
+        planned = {
+            "run_id": self.plan["run_id"],
+            "case": self.plan["attempts"][attempt]["case"],
+            "attempt": attempt,
+        }
         wrong = next((k for k, v in planned.items() if row.get(k) != v), None)
-        if wrong: raise RowError(f"its {wrong} is {one_line(repr(row.get(wrong)), 60)}, not {planned[wrong]!r}.")
+        if wrong:
+            raise RowError(
+                f"its {wrong} is {one_line(repr(row.get(wrong)), 60)}, not {planned[wrong]!r}."
+            )
         return row
 
     def rows(
         self,
-        skipped: list[str] | None = None,  # what is wrong with files that hold no row is added here; None: raise
+        skipped: (
+            list[str] | None
+        ) = None,  # what is wrong with files that hold no row is added here; None: raise
     ) -> dict[str, dict[str, Any]]:
-        "The rows of finished attempts, in the order of the plan; raises `RowError` for a file of another kind."
+        """The rows of finished attempts, in the order of the plan; raises `RowError` for a file of
+        another kind."""
         found = {}
         for attempt in self.plan["attempts"]:
             path = self.path(attempt)
-            if not path.exists(): continue
-            try: found[attempt] = self._own(attempt, read_json(path))
+            if not path.exists():
+                continue
+            try:
+                found[attempt] = self._own(attempt, read_json(path))
             except FasterroofError as e:
                 said = str(e) if str(path) in str(e) else f"{one_line(path)}: {e}"
-                if skipped is None: raise RowError(said) from None
+                if skipped is None:
+                    raise RowError(said) from None
                 skipped.append(said)
         return found
 
     def _files(self, rows: Mapping[str, dict]) -> dict[Path, list[dict]]:
-        "The rows by the file of the store where they belong, with those that an interrupted `finish` put there."
+        """The rows by the file of the store where they belong, with those that an interrupted
+        `finish` put there."""
         name, by_case = f"{self.plan['run_id']}.jsonl", {}
-        for row in rows.values(): by_case.setdefault(row["case"], {})[row["attempt"]] = row
+        for row in rows.values():
+            by_case.setdefault(row["case"], {})[row["attempt"]] = row
         files = {}
         for case, new in by_case.items():
             path = self.root / case / name
             old = {str(r.get("attempt")): r for r in (read_rows(path) if path.exists() else [])}
             if not old.keys() <= self.plan["attempts"].keys():
-                raise RowError(f"{one_line(path)} has a row of no attempt of this run: move it away.")
+                raise RowError(
+                    f"{one_line(path)} has a row of no attempt of this run: move it away."
+                )
             merged = old | new
-            files[path] = with_ratios([merged[a] for a in sorted(merged, key=int)], self.plan["references"])
+            files[path] = with_ratios(
+                [merged[a] for a in sorted(merged, key=int)], self.plan["references"]
+            )
         return files
 
     def finish(
         self,
         skipped: list[str] | None = None,  # as of `rows`
-    ) -> list[Path]:                       # what was written
+    ) -> list[Path]:  # what was written
         """Put the run together: its rows with their ratios, a file a case; then the folder goes.
 
-        Raises `RunFileError` where a file cannot be written, as on a full disk, and `RowError`; the folder is then as
+        Raises `RunFileError` where a file cannot be written, as on a full disk, and
+        `RowError`; the folder is then as
         it was, and `finish` may be called again."""
-        texts = {path: "".join(dumped(row) + "\n" for row in rows)
-                 for path, rows in self._files(self.rows(skipped)).items()}
+        texts = {
+            path: "".join(dumped(row) + "\n" for row in rows)
+            for path, rows in self._files(self.rows(skipped)).items()
+        }
         for path, text in texts.items():
-            try: path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as e: raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as e:
+                raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
             write_whole(path, text)
-            for folder in (path.parent, path.parent.parent): _settle(folder)
+            for folder in (path.parent, path.parent.parent):
+                _settle(folder)
         self.remove()
         return list(texts)
 
@@ -213,11 +272,15 @@ class Spool:
 
     def close(self) -> None:
         "Let the lock go; what is finished stays for `Store.recover`."
-        if self._lock is not None: os.close(self._lock)
+        if self._lock is not None:
+            os.close(self._lock)
         self._lock = None
 
-    def __enter__(self) -> "Spool": return self
-    def __exit__(self, *args: object) -> None: self.close()
+    def __enter__(self) -> "Spool":
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
 
 
 def _umask() -> int:

@@ -33,21 +33,30 @@ def _differing(a: object, b: object, place: str = "") -> Iterator[str]:
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         for name in {**a, **b}:
             here = f"{place}.{name}"
-            if name not in a or name not in b: yield f"{one_line(here[1:], 60)} (which only one has)"
-            elif a[name] != b[name]: yield from _differing(a[name], b[name], here)
-    else: yield f"{one_line(place[1:], 60)} ({', '.join(one_line(json.dumps(x), 30) for x in (a, b))})"
+            if name not in a or name not in b:
+                yield f"{one_line(here[1:], 60)} (which only one has)"
+            elif a[name] != b[name]:
+                yield from _differing(a[name], b[name], here)
+    else:
+        yield (
+            f"{one_line(place[1:], 60)} ({', '.join(one_line(json.dumps(x), 30) for x in (a, b))})"
+        )
 
 
 def _one_of(a: Mapping, b: Mapping) -> Mapping | None:
-    "The row that two rows of one name are; None where they are two. A row without its ratio is the same row."
-    if a == b: return a
-    if {**a, "ratio": None} != {**b, "ratio": None}: return None
+    """The row that two rows of one name are; None where they are two. A row without its ratio is
+    the same row."""
+    if a == b:
+        return a
+    if {**a, "ratio": None} != {**b, "ratio": None}:
+        return None
     return a if b.get("ratio") is None else b if a.get("ratio") is None else None
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #e1939d96
 @dataclass
 class _Part:
     "A file of a run and a case, in one of the stores."
+
     path: Path
     data: bytes
     rows: dict[tuple, tuple[int, dict]] = field(default_factory=dict)  # key -> line, row
@@ -56,59 +65,83 @@ class _Part:
 
 def _read(path: Path, problems: list[str], skipped: list[str] | None) -> _Part | None:
     "A file's rows; what is wrong with it is added to the problems."
-    try: part = _Part(path, path.read_bytes())
-    except OSError as e: return problems.append(f"Cannot read {one_line(path)}: {e.strerror or e}.")
+    try:
+        part = _Part(path, path.read_bytes())
+    except OSError as e:
+        return problems.append(f"Cannot read {one_line(path)}: {e.strerror or e}.")
     told: list[str] = []
     n, run, case = 0, path.stem, path.parent.name
 
     def counted(lines):
         nonlocal n
-        for n, text in enumerate(lines, 1): yield text  # noqa: B007 (read below)
+        for n, text in enumerate(lines, 1):  # noqa: B007 (read below)
+            yield text
+
     lines = io.TextIOWrapper(io.BytesIO(part.data), encoding="utf-8", errors="replace")
     for row in read_lines(counted(lines), str(path), told):
         if row["run_id"] != run or row["case"] != case:
             told_case, told_run = (one_line(row[x], 60) for x in ("case", "run_id"))
-            problems.append(f"{one_line(path)}:{n} is of case {told_case} and run {told_run}, and a file of a store is "
-                            "named <case>/<run_id>.jsonl: move it.")
+            problems.append(
+                f"{one_line(path)}:{n} is of case {told_case} and run {told_run}, and a file of a"
+                " store is named <case>/<run_id>.jsonl: move it."
+            )
             return None
         _, before = part.rows.get(key := _key(row), (0, row))
         one = _one_of(before, row)
         part.exact = part.exact and key not in part.rows
-        if one is None: problems.append(_conflict(part.rows[key], path, (n, row), path))
-        else: part.rows[key] = n, one
+        if one is None:
+            problems.append(_conflict(part.rows[key], path, (n, row), path))
+        else:
+            part.rows[key] = n, one
     part.exact = part.exact and not told
-    if skipped is None: problems += [f"{x}." for x in told]
-    else: skipped += told
+    if skipped is None:
+        problems += [f"{x}." for x in told]
+    else:
+        skipped += told
     return part
 
 
 def _conflict(a: tuple[int, Mapping], path_a: Path, b: tuple[int, Mapping], path_b: Path) -> str:
     row = a[1]
-    which = f"attempt {one_line(row['attempt'], 20)}" if "attempt" in row else one_line(row["baseline"], 40)
+    which = (
+        f"attempt {one_line(row['attempt'], 20)}"
+        if "attempt" in row
+        else one_line(row["baseline"], 40)
+    )
     differ = [*_differing(a[1], b[1])]
     more = f" and {len(differ) - 4} more" if len(differ) > 4 else ""
-    return (f"{one_line(row['case'], 60)}, run {one_line(row['run_id'], 60)}, {which}: {one_line(path_a)}:{a[0]} and "
-            f"{one_line(path_b)}:{b[0]} differ in {', '.join(differ[:4])}{more}.")
+    return (
+        f"{one_line(row['case'], 60)}, run {one_line(row['run_id'], 60)}, {which}:"
+        f" {one_line(path_a)}:{a[0]} and {one_line(path_b)}:{b[0]} differ in"
+        f" {', '.join(differ[:4])}{more}."
+    )
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #c0587426
 def _order(item: tuple[tuple, Mapping]) -> tuple:
     "Sorts attempts by their numbers, and rows that have none by when they were taken."
     (kind, name), row = item
-    if kind == "attempt": return 0, int(name) if name.isascii() and name.isdecimal() and len(name) < 999 else -1, name
+    if kind == "attempt":
+        return 0, int(name) if name.isascii() and name.isdecimal() and len(name) < 999 else -1, name
     return 1, moment(row) or 0, name
 
 
 def _with_missing_ratios(rows: list[dict]) -> list[dict]:
     "The same rows; those without a ratio have one where their reference is known and among them."
     vs = {(r.get("ratio") or {}).get("vs") for r in rows} - {None}
-    if len(vs) != 1 or not all(isinstance(r.get("attempt"), str) for r in rows): return rows
+    if len(vs) != 1 or not all(isinstance(r.get("attempt"), str) for r in rows):
+        return rows
     made = with_ratios(rows, {rows[0]["case"]: vs.pop()})
-    return [m if r.get("ratio") is None and m["ratio"] else r for r, m in zip(rows, made, strict=True)]
+    return [
+        m if r.get("ratio") is None and m["ratio"] else r for r, m in zip(rows, made, strict=True)
+    ]
 
 
 def _line(row: Mapping) -> bytes:
-    try: return f"{dumped(row)}\n".encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can name and UTF-8 cannot hold
+    try:
+        return f"{dumped(row)}\n".encode()
+    except (
+        UnicodeEncodeError
+    ):  # half of a surrogate pair, which JSON can name and UTF-8 cannot hold
         return f"{json.dumps(row, allow_nan=False, separators=(',', ':'))}\n".encode()
 
 
@@ -119,34 +152,51 @@ def _joined(parts: Sequence[_Part], into: Path, problems: list[str]) -> _Part | 
     for part in parts:
         for key, (n, row) in part.rows.items():
             one = _one_of(found[key][1], row) if key in found else row
-            if one is None: problems.append(_conflict(found[key], whose[key], (n, row), part.path))
-            elif key not in found or one is not found[key][1]: found[key], whose[key] = (n, one), part.path
+            if one is None:
+                problems.append(_conflict(found[key], whose[key], (n, row), part.path))
+            elif key not in found or one is not found[key][1]:
+                found[key], whose[key] = (n, one), part.path
     for part in parts:
-        whole = len(part.rows) == len(found) and all(part.rows[k][1] == row for k, (_, row) in found.items())
-        if whole and (part.exact or part.path == into): return part
+        whole = len(part.rows) == len(found) and all(
+            part.rows[k][1] == row for k, (_, row) in found.items()
+        )
+        if whole and (part.exact or part.path == into):
+            return part
     return [row for _, row in sorted(((k, row) for k, (_, row) in found.items()), key=_order)]
 
 
 def _data(joined: _Part | list[dict]) -> bytes:
-    return joined.data if isinstance(joined, _Part) else b"".join(map(_line, _with_missing_ratios(joined)))
+    return (
+        joined.data
+        if isinstance(joined, _Part)
+        else b"".join(map(_line, _with_missing_ratios(joined)))
+    )
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #9f44a5f8
 @dataclass(frozen=True)
 class Merged:
     "What became of a merge. Where there are problems nothing was written."
+
     into: Path
     sources: tuple[Path, ...]
-    files: tuple[Path, ...]     # that were written
-    new: int                    # rows that were not in the target
-    there: int                  # rows of the sources that were
-    problems: tuple[str, ...]   # a sentence each
-    notes: tuple[str, ...]      # what was left aside, a sentence each
+    files: tuple[Path, ...]  # that were written
+    new: int  # rows that were not in the target
+    there: int  # rows of the sources that were
+    problems: tuple[str, ...]  # a sentence each
+    notes: tuple[str, ...]  # what was left aside, a sentence each
 
     def as_dict(self) -> dict:
         "As JSON has it."
-        return {"schema": "fasterroof.bench.merge/1", "into": str(self.into), "sources": [*map(str, self.sources)],
-                "files": [*map(str, self.files)], "new": self.new, "there": self.there,
-                "problems": [*self.problems], "notes": [*self.notes]}
+        return {
+            "schema": "fasterroof.bench.merge/1",
+            "into": str(self.into),
+            "sources": [*map(str, self.sources)],
+            "files": [*map(str, self.files)],
+            "new": self.new,
+            "there": self.there,
+            "problems": [*self.problems],
+            "notes": [*self.notes],
+        }
 
 
 def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[Path]:
@@ -154,21 +204,36 @@ def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[
     target, found = Path(os.path.realpath(into)), {}
     for path in map(Path, paths):
         real, name = Path(os.path.realpath(path)), one_line(path)
-        if not real.exists(): raise InputError(f"There is no store {name}.")
-        if not real.is_dir(): raise InputError(f"{name} is no store, which is a folder: give the folder it lies in.")
+        if not real.exists():
+            raise InputError(f"There is no store {name}.")
+        if not real.is_dir():
+            raise InputError(f"{name} is no store, which is a folder: give the folder it lies in.")
         if real != target and (target in real.parents or real in target.parents):
-            raise InputError(f"{name} and {one_line(into)} lie in each other: give stores that lie apart.")
-        if real == target: notes.append(f"{name} is the target itself.")
+            raise InputError(
+                f"{name} and {one_line(into)} lie in each other: give stores that lie apart."
+            )
+        if real == target:
+            notes.append(f"{name} is the target itself.")
         elif real not in found:
             found[real] = path
             if not Store(path).files():
                 if any(path.glob("*.jsonl")):
-                    raise InputError(f"{name} has files of rows and no folders of cases: give the store it lies in.")
+                    raise InputError(
+                        f"{name} has files of rows and no folders of cases: give the store it"
+                        " lies in."
+                    )
                 notes.append(f"{name} has no finished run.")
             left = path / ".attempts"
-            runs = sorted(f.name for f in left.iterdir() if f.is_dir() and f.name[0] != ".") if left.is_dir() else []
-            notes += [f"Run {one_line(run, 80)} in {name} is not over, and is left there; if it was killed, "
-                      f"`fasterroof bench recover {name}` puts it together." for run in runs]
+            runs = (
+                sorted(f.name for f in left.iterdir() if f.is_dir() and f.name[0] != ".")
+                if left.is_dir()
+                else []
+            )
+            notes += [
+                f"Run {one_line(run, 80)} in {name} is not over, and is left there; if it was"
+                f" killed, `fasterroof bench recover {name}` puts it together."
+                for run in runs
+            ]
     return list(found.values())
 
 
@@ -178,50 +243,68 @@ def _refusal(path: Path, into: Path) -> str | None:
     if Path(os.path.realpath(path)) != expected:
         return f"{one_line(path)} is reached by a link: nothing is written there."
     for there, is_it, what in ((path.parent, Path.is_dir, "folder"), (path, Path.is_file, "file")):
-        if there.exists() and not is_it(there): return f"{one_line(there)} is in the way: it is no {what}."
+        if there.exists() and not is_it(there):
+            return f"{one_line(there)} is in the way: it is no {what}."
     if (into / ".attempts" / path.stem).exists():
-        return (f"Run {one_line(path.stem, 80)} is not over in {one_line(into)}: wait for it, or, if it was killed, "
-                f"`fasterroof bench recover {one_line(into)}`.")
+        return (
+            f"Run {one_line(path.stem, 80)} is not over in {one_line(into)}: wait for it, or, if it"
+            f" was killed, `fasterroof bench recover {one_line(into)}`."
+        )
     return None
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #47d1f115
 @contextmanager
 def _alone(into: Path, tell: Callable[[str], None]) -> Iterator[None]:
-    "Inside, this is the one merge into a store; what it made for that is gone afterwards if it is still empty."
+    """Inside, this is the one merge into a store; what it made for that is gone afterwards if it is
+    still empty."""
     attempts = into / ".attempts"
     new = [p for p in (attempts, into) if not p.exists()]
-    try: attempts.mkdir(parents=True, exist_ok=True)
-    except OSError as e: raise RunFileError(f"Cannot write {one_line(attempts)}: {e.strerror or e}.") from e
-    if not os.access(attempts, os.W_OK): raise RunFileError(f"Cannot write {one_line(attempts)}: it is not writable.")
+    try:
+        attempts.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise RunFileError(f"Cannot write {one_line(attempts)}: {e.strerror or e}.") from e
+    if not os.access(attempts, os.W_OK):
+        raise RunFileError(f"Cannot write {one_line(attempts)}: it is not writable.")
     try:
         with device_lock(["merge.lock"], tell=tell, folder=attempts):
-            try: yield
-            finally: (attempts / "merge.lock").unlink(missing_ok=True)  # (one who waits for it takes a new one)
+            try:
+                yield
+            finally:
+                (attempts / "merge.lock").unlink(
+                    missing_ok=True
+                )  # (one who waits for it takes a new one)
     finally:
         for folder in new:
-            try: folder.rmdir()
-            except OSError: break  # it is in use
+            try:
+                folder.rmdir()
+            except OSError:
+                break  # it is in use
 
 
 def merge_stores(
-    sources: Iterable[str | Path],     # stores
-    into: str | Path,                  # a store; made where it is absent
-    skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: a problem
+    sources: Iterable[str | Path],  # stores
+    into: str | Path,  # a store; made where it is absent
+    skipped: list[str]
+    | None = None,  # what is wrong with lines that were passed over is added here; None: a problem
     tell: Callable[[str], None] = lambda said: None,  # is told what is waited for
 ) -> Merged:
-    "Put the finished runs of stores into one; raises `InputError` for what is no store, `RunFileError`, `RowError`."
+    """Put the finished runs of stores into one; raises `InputError` for what is no store,
+    `RunFileError`, `RowError`."""
     into, notes, problems = Path(into), [], []
-    if into.exists() and not into.is_dir(): raise InputError(f"{one_line(into)} is no store, which is a folder.")
+    if into.exists() and not into.is_dir():
+        raise InputError(f"{one_line(into)} is no store, which is a folder.")
     roots = _sources(sources, into, notes)
     places: dict[Path, list[Path]] = {}
     for root in roots:
-        for file in Store(root).files(): places.setdefault(into.joinpath(*file.parts[-2:]), []).append(file)
+        for file in Store(root).files():
+            places.setdefault(into.joinpath(*file.parts[-2:]), []).append(file)
 
     def joined(path, problems, skipped):
         "A file of the target as it will be, and as it is."
         was = [_read(path, problems, skipped)] if path.is_file() else []
         parts = [p for p in (*was, *(_read(f, problems, skipped) for f in places[path])) if p]
         return _joined(parts, path, problems), was[0] if was else None, parts
+
     todo, new, there = [], 0, 0
     with _alone(into, tell):
         for path in places:
@@ -229,17 +312,23 @@ def merge_stores(
             known = was.rows.keys() if was else set()
             given = {key for part in parts if part is not was for key in part.rows}
             new, there = new + len(given - known), there + len(given & known)
-            if made is was or not given: continue
+            if made is was or not given:
+                continue
             todo.append(path)
-            if why := _refusal(path, into): problems.append(why)
+            if why := _refusal(path, into):
+                problems.append(why)
         if not problems:
             for path in todo:
                 told: list[str] = []
                 made, *_ = joined(path, told, None if skipped is None else [])
                 if told:
-                    raise RowError(f"{one_line(path)}: its stores were changed meanwhile: merge them again.")
-                try: path.parent.mkdir(exist_ok=True)
-                except OSError as e: raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
+                    raise RowError(
+                        f"{one_line(path)}: its stores were changed meanwhile: merge them again."
+                    )
+                try:
+                    path.parent.mkdir(exist_ok=True)
+                except OSError as e:
+                    raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
                 write_whole(path, _data(made))
     written = () if problems else tuple(todo)
     return Merged(into, tuple(roots), written, new, there, tuple(problems), tuple(notes))

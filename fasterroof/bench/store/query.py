@@ -27,19 +27,26 @@ if TYPE_CHECKING:
 # %% ../../../nbs/analysis/bench/store/query.ipynb #d4153dda
 def row_files(
     paths: Iterable[str | Path],  # files of rows, and folders that hold some at any depth
-) -> list[Path]:                  # each file once, those of a folder by name
-    "The files of rows; raises `RowError` for a path that is not there and for a folder without any."
+) -> list[Path]:  # each file once, those of a folder by name
+    """The files of rows; raises `RowError` for a path that is not there and for a folder without
+    any."""
     found: dict[str, Path] = {}
     for path in map(Path, paths):
         if path.is_dir():
             below = []
             for folder, folders, names in os.walk(path):
                 folders[:] = [f for f in folders if not f.startswith(".")]
-                below += [Path(folder, n) for n in names if n.endswith(".jsonl") and not n.startswith(".")]
-            if not below: raise RowError(f"There is no file of rows (.jsonl) in {one_line(path)}.")
-        elif path.exists(): below = [path]
-        else: raise RowError(f"There is no file {one_line(path)}.")
-        for file in sorted(below): found.setdefault(os.path.realpath(file), file)
+                below += [
+                    Path(folder, n) for n in names if n.endswith(".jsonl") and not n.startswith(".")
+                ]
+            if not below:
+                raise RowError(f"There is no file of rows (.jsonl) in {one_line(path)}.")
+        elif path.exists():
+            below = [path]
+        else:
+            raise RowError(f"There is no file {one_line(path)}.")
+        for file in sorted(below):
+            found.setdefault(os.path.realpath(file), file)
     return list(found.values())
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #73a2e929
@@ -48,11 +55,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def moment(
     row: Mapping,  # a row that was read
-) -> int | None:   # µs since 1970, UTC; None where it does not tell
+) -> int | None:  # µs since 1970, UTC; None where it does not tell
     "When a row was taken."
     stamp = (row.get("provenance") or {}).get("timestamp")
-    try: at = datetime.fromisoformat(stamp)
-    except (TypeError, ValueError): return None
+    try:
+        at = datetime.fromisoformat(stamp)
+    except (TypeError, ValueError):
+        return None
     return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1)
 
 
@@ -63,19 +72,23 @@ def _age(row: Mapping) -> tuple[int, str]:
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #c5d1b0d1
 def each_row(
-    path: Path | str,                  # of a file of rows
+    path: Path | str,  # of a file of rows
     skipped: list[str] | None = None,  # as of `read_lines`
-) -> Iterator[tuple[int, dict]]:       # line, row
+) -> Iterator[tuple[int, dict]]:  # line, row
     "The rows of a file, one after another; raises `RowError`."
     line = 0
 
     def counted(lines):
         nonlocal line
-        for line, text in enumerate(lines, 1): yield text  # noqa: B007 (read below)
+        for line, text in enumerate(lines, 1):  # noqa: B007 (read below)
+            yield text
+
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
-            for row in read_lines(counted(f), str(path), skipped): yield line, row
-    except OSError as e: raise RowError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
+            for row in read_lines(counted(f), str(path), skipped):
+                yield line, row
+    except OSError as e:
+        raise RowError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
 
 
 Places = dict[str, tuple[int, str, int, int]]  # identity -> moment, run, file, line
@@ -85,28 +98,36 @@ def _places(files: Sequence[Path | str], skipped: list[str] | None) -> Places:
     best: Places = {}
     for i, path in enumerate(files):
         for line, row in each_row(path, skipped):
-            if row.get("side"): continue  # a process of `compare`: not how a case is measured
+            if row.get("side"):
+                continue  # a process of `compare`: not how a case is measured
             key, age = identity(row), _age(row)
-            if key not in best or age >= best[key][:2]: best[key] = (*age, i, line)
+            if key not in best or age >= best[key][:2]:
+                best[key] = (*age, i, line)
     return best
 
 
 def rows_at(
     files: Sequence[Path],  # in the order of reading
-    best: Places,           # as of `newest_places`, or some of them
-) -> list[dict]:            # in the order of reading
+    best: Places,  # as of `newest_places`, or some of them
+) -> list[dict]:  # in the order of reading
     "The rows of these places; raises `RowError` where a file is another by now."
     wanted: dict[int, dict[int, str]] = {}
-    for key, (_, _, i, line) in best.items(): wanted.setdefault(i, {})[line] = key
+    for key, (_, _, i, line) in best.items():
+        wanted.setdefault(i, {})[line] = key
     rows = []
     for i in sorted(wanted):
         try:
             with open(files[i], encoding="utf-8", errors="replace") as f:
                 found = [(wanted[i][n], text) for n, text in enumerate(f, 1) if n in wanted[i]]
-        except OSError as e: raise RowError(f"Cannot read {one_line(files[i])}: {e.strerror or e}.") from e
+        except OSError as e:
+            raise RowError(f"Cannot read {one_line(files[i])}: {e.strerror or e}.") from e
         told: list[str] = []
         again = list(read_lines((text for _, text in found), str(files[i]), told))
-        if told or [identity(row) for row in again] != [key for key, _ in found] or len(found) < len(wanted[i]):
+        if (
+            told
+            or [identity(row) for row in again] != [key for key, _ in found]
+            or len(found) < len(wanted[i])
+        ):
             raise RowError(f"{one_line(files[i])} was changed while it was read: read it again.")
         rows += again
     return rows
@@ -117,7 +138,8 @@ def _shares(files: Sequence[Path], most: int, share: int) -> list[list[Path]]:
     sizes = [f.stat().st_size if f.exists() else 0 for f in files]
     n, done, shares = max(1, min(most, sum(sizes) // share)), 0, [[]]
     for file, size in zip(files, sizes, strict=True):
-        if done >= sum(sizes) * len(shares) / n and len(shares) < n: shares.append([])
+        if done >= sum(sizes) * len(shares) / n and len(shares) < n:
+            shares.append([])
         shares[-1].append(file)
         done += size
     return shares
@@ -128,8 +150,10 @@ def _share() -> None:
     gc.disable()  # rows hold no cycles
     asked = json.load(sys.stdin)
     skipped: list[str] | None = [] if asked["skip"] else None
-    try: said = {"places": _places(asked["files"], skipped), "skipped": skipped}
-    except RowError as e: said = {"error": str(e)}
+    try:
+        said = {"places": _places(asked["files"], skipped), "skipped": skipped}
+    except RowError as e:
+        said = {"error": str(e)}
     json.dump(said, sys.stdout)
 
 
@@ -141,112 +165,194 @@ def _apart(shares: Sequence[Sequence[Path]], skipped: list[str] | None) -> Place
     best: Places = {}
     try:
         for share in shares:
-            started.append(subprocess.Popen([sys.executable, "-P", "-c", run], stdin=subprocess.PIPE,
-                                            stdout=subprocess.PIPE, env=environ))
-            started[-1].stdin.write(json.dumps({"files": [*map(str, share)], "skip": skipped is not None}).encode())
+            started.append(
+                subprocess.Popen(
+                    [sys.executable, "-P", "-c", run],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    env=environ,
+                )
+            )
+            started[-1].stdin.write(
+                json.dumps({"files": [*map(str, share)], "skip": skipped is not None}).encode()
+            )
             started[-1].stdin.close()
         before = 0
         for process, share in zip(started, shares, strict=True):
             text = process.stdout.read()
-            if code := process.wait(): raise RowError(f"A process that read {len(share)} files ended with {code}.")
+            if code := process.wait():
+                raise RowError(f"A process that read {len(share)} files ended with {code}.")
             said = json.loads(text)
-            if "error" in said: raise RowError(said["error"])
-            if skipped is not None: skipped += said["skipped"]
+            if "error" in said:
+                raise RowError(said["error"])
+            if skipped is not None:
+                skipped += said["skipped"]
             for key, (*age, i, line) in said["places"].items():
-                if key not in best or tuple(age) >= best[key][:2]: best[key] = (*age, before + i, line)
+                if key not in best or tuple(age) >= best[key][:2]:
+                    best[key] = (*age, before + i, line)
             before += len(share)
     finally:
         for process in started:
-            if process.poll() is None: process.kill()
+            if process.poll() is None:
+                process.kill()
             process.wait()
             process.stdout.close()
     return best
 
 
 def newest_places(
-    files: Sequence[Path],             # in the order of reading
-    skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
-    processes: int | None = None,      # at most; None: as many as there are CPUs
-    share: int = 2**24,                # bytes of rows below which a process of its own does not pay
+    files: Sequence[Path],  # in the order of reading
+    skipped: list[str]
+    | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+    processes: int | None = None,  # at most; None: as many as there are CPUs
+    share: int = 2**24,  # bytes of rows below which a process of its own does not pay
 ) -> Places:
-    "Where the newest row of each identity is; raises `RowError` naming file and line for one that is no row."
+    """Where the newest row of each identity is; raises `RowError` naming file and line for one that
+    is no row."""
     shares = _shares(files, processes or cpus_allowed(), share)
     return _apart(shares, skipped) if len(shares) > 1 else _places(files, skipped)
 
 
 def newest(
-    files: Sequence[Path],             # in the order of reading
-    skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
-    processes: int | None = None,      # at most; None: as many as there are CPUs
-    share: int = 2**24,                # bytes of rows below which a process of its own does not pay
-) -> list[dict]:                       # in the order of reading
-    "The newest row of each identity; raises `RowError` naming file and line for one that is no row."
+    files: Sequence[Path],  # in the order of reading
+    skipped: list[str]
+    | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+    processes: int | None = None,  # at most; None: as many as there are CPUs
+    share: int = 2**24,  # bytes of rows below which a process of its own does not pay
+) -> list[dict]:  # in the order of reading
+    """The newest row of each identity; raises `RowError` naming file and line for one that is no
+    row."""
     return rows_at(files, newest_places(files, skipped, processes, share))
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #12fbf700
 COLUMNS = {
-    "run_id": "VARCHAR", "case": "VARCHAR", "param_point": "JSON", "baseline": "VARCHAR", "platform": "VARCHAR",
-    "framework": "VARCHAR", "device": "VARCHAR", "status": "VARCHAR", "min_s": "DOUBLE", "median_s": "DOUBLE",
-    "p95_s": "DOUBLE", "ratio": "DOUBLE", "rel_to_tol": "DOUBLE", "utilization": "DOUBLE", "bound": "VARCHAR",
-    "timestamp": "TIMESTAMPTZ", "file": "VARCHAR", "row": "JSON"}  # of the table `rows`, in order
+    "run_id": "VARCHAR",
+    "case": "VARCHAR",
+    "param_point": "JSON",
+    "baseline": "VARCHAR",
+    "platform": "VARCHAR",
+    "framework": "VARCHAR",
+    "device": "VARCHAR",
+    "status": "VARCHAR",
+    "min_s": "DOUBLE",
+    "median_s": "DOUBLE",
+    "p95_s": "DOUBLE",
+    "ratio": "DOUBLE",
+    "rel_to_tol": "DOUBLE",
+    "utilization": "DOUBLE",
+    "bound": "VARCHAR",
+    "timestamp": "TIMESTAMPTZ",
+    "file": "VARCHAR",
+    "row": "JSON",
+}  # of the table `rows`, in order
 
 
 def _cells(row: Mapping, file: str) -> dict:
     "A row as the table has it; the time in µs since 1970."
+
     def of(*names):
         "What is found by going down these names; None where one is not there."
         found = row
-        for name in names: found = found.get(name) if isinstance(found, Mapping) else None
+        for name in names:
+            found = found.get(name) if isinstance(found, Mapping) else None
         return found
-    def number(x): return x if isinstance(x, (int, float)) and not isinstance(x, bool) else None
+
+    def number(x):
+        return x if isinstance(x, (int, float)) and not isinstance(x, bool) else None
+
     bound = of("metrics", "bound", "value")
-    return {name: row[name] for name in ("run_id", "case", "param_point", "baseline", "platform", "framework", "status")
-            } | {f"{stat}_s": seconds(row, stat) for stat in ("min", "median", "p95")} | {
-        "device": device_of(row) or None, "ratio": number(of("ratio", "value")),
-        "rel_to_tol": number(of("fidelity", "rel_to_tol")), "file": file, "row": row,
-        "utilization": number(of("metrics", "utilization", "value")),
-        "bound": bound if isinstance(bound, str) else None, "timestamp": moment(row)}
+    return (
+        {
+            name: row[name]
+            for name in (
+                "run_id",
+                "case",
+                "param_point",
+                "baseline",
+                "platform",
+                "framework",
+                "status",
+            )
+        }
+        | {f"{stat}_s": seconds(row, stat) for stat in ("min", "median", "p95")}
+        | {
+            "device": device_of(row) or None,
+            "ratio": number(of("ratio", "value")),
+            "rel_to_tol": number(of("fidelity", "rel_to_tol")),
+            "file": file,
+            "row": row,
+            "utilization": number(of("metrics", "utilization", "value")),
+            "bound": bound if isinstance(bound, str) else None,
+            "timestamp": moment(row),
+        }
+    )
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #57e2d587
 def _opened(files: Sequence[Path], skipped: list[str] | None):
     "A database in memory that has the rows of these files, and can reach nothing else."
-    try: import duckdb
-    except ImportError: raise InputError("Rows are queried by DuckDB: pip install 'fasterroof[bench]'.") from None
+    try:
+        import duckdb
+    except ImportError:
+        raise InputError("Rows are queried by DuckDB: pip install 'fasterroof[bench]'.") from None
     typed = {k: "BIGINT" if v == "TIMESTAMPTZ" else v for k, v in COLUMNS.items()}
     columns = ", ".join(f"'{k}': '{v}'" for k, v in typed.items())
-    told = ", ".join(f'make_timestamptz("{k}") AS "{k}"' if v != typed[k] else f'"{k}"' for k, v in COLUMNS.items())
-    database = duckdb.connect(config={"temp_directory": "", "autoload_known_extensions": False,
-                                      "autoinstall_known_extensions": False, "python_enable_replacements": False})
+    told = ", ".join(
+        f'make_timestamptz("{k}") AS "{k}"' if v != typed[k] else f'"{k}"'
+        for k, v in COLUMNS.items()
+    )
+    database = duckdb.connect(
+        config={
+            "temp_directory": "",
+            "autoload_known_extensions": False,
+            "autoinstall_known_extensions": False,
+            "python_enable_replacements": False,
+        }
+    )
     try:
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8", errors="replace") as lines:
-            for cells in _all_cells(files, skipped): lines.write(json.dumps(cells, ensure_ascii=False) + "\n")
+        with tempfile.NamedTemporaryFile(
+            "w", suffix=".jsonl", encoding="utf-8", errors="replace"
+        ) as lines:
+            for cells in _all_cells(files, skipped):
+                lines.write(json.dumps(cells, ensure_ascii=False) + "\n")
             lines.flush()
             database.execute("SET timezone = 'UTC'")
-            database.execute(f"CREATE TABLE rows AS SELECT {told} FROM read_json(?, format = 'newline_delimited', "
-                             f"maximum_object_size = 1073741824, columns = {{{columns}}})", [lines.name])
+            database.execute(
+                f"CREATE TABLE rows AS SELECT {told} FROM read_json(?, format ="
+                f" 'newline_delimited', maximum_object_size = 1073741824, columns = {{{columns}}})",
+                [lines.name],
+            )
         database.execute("SET enable_external_access = false")
         database.execute("SET lock_configuration = true")
-    except BaseException: database.close(); raise
+    except BaseException:
+        database.close()
+        raise
     return database
 
 
 def _all_cells(files: Sequence[Path], skipped: list[str] | None) -> Iterator[dict]:
     for file in files:
-        for _, row in each_row(file, skipped): yield _cells(row, str(file))
+        for _, row in each_row(file, skipped):
+            yield _cells(row, str(file))
 
 
 def query_rows(
-    files: Sequence[Path],             # of rows
-    sql: str,                          # a question to the table `rows`: one SELECT
-    skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+    files: Sequence[Path],  # of rows
+    sql: str,  # a question to the table `rows`: one SELECT
+    skipped: (
+        list[str] | None
+    ) = None,  # what is wrong with lines that were passed over is added here; None: raise
 ) -> "pd.DataFrame":
-    "The answer; raises `InputError` for SQL that cannot be answered, and `RowError` for a line that is no row."
+    """The answer; raises `InputError` for SQL that cannot be answered, and `RowError` for a line
+    that is no row."""
     import duckdb
 
     database = _opened(files, skipped)
     try:
         asked = database.extract_statements(sql)
-        if [s.type for s in asked] not in ([duckdb.StatementType.SELECT], [duckdb.StatementType.EXPLAIN]):
+        if [s.type for s in asked] not in (
+            [duckdb.StatementType.SELECT],
+            [duckdb.StatementType.EXPLAIN],
+        ):
             raise InputError("This question has no answer: ask one SELECT.")
         return database.execute(asked[0]).df()
     except duckdb.Error as e:
@@ -256,4 +362,5 @@ def query_rows(
         if isinstance(e, duckdb.ParserException) and "case" in sql.lower():
             said += '; the column case is written "case", in double quotes'
         raise InputError(f"This question has no answer: {said}.") from None
-    finally: database.close()
+    finally:
+        database.close()

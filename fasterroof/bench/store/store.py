@@ -25,34 +25,47 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Recovered:
     "What became of a run that was left behind."
+
     run_id: str
-    state: str               # "assembled", "empty" (and removed), "live" or "damaged" (both left as they are)
+    state: str  # "assembled", "empty" (and removed), "live" or "damaged" (both left as they are)
     files: tuple[Path, ...]  # that were written
-    finished: int            # attempts
-    planned: int             # attempts
+    finished: int  # attempts
+    planned: int  # attempts
     problems: tuple[str, ...]  # a sentence each
 
     def __str__(self) -> str:
         of = f"{self.finished} of {self.planned} attempts" if self.planned else "nothing"
-        said = {"assembled": f"{of} assembled", "empty": f"{of} finished, removed", "live": "runs now, left alone",
-                "damaged": "cannot be assembled, left as it is"}[self.state]
+        said = {
+            "assembled": f"{of} assembled",
+            "empty": f"{of} finished, removed",
+            "live": "runs now, left alone",
+            "damaged": "cannot be assembled, left as it is",
+        }[self.state]
         where = f" into {one_line(', '.join(map(str, self.files)), 400)}" if self.files else ""
         return f"{self.run_id}: {said}{where}" + "".join(f"; {p}" for p in self.problems)
 
 
 def _recovered(folder: Path) -> Recovered | None:
     "Put together what a run left; None where another has done so meanwhile."
+
     def told(state, files=(), finished=0, planned=0, problems=()):
-        return Recovered(one_line(folder.name), state, tuple(files), finished, planned, tuple(problems))
-    try: spool = Spool.left(folder)
-    except (FasterroofError, OSError) as e: return told("damaged", problems=[one_line(e)])
-    if spool is None: return told("live") if folder.exists() else None
+        return Recovered(
+            one_line(folder.name), state, tuple(files), finished, planned, tuple(problems)
+        )
+
+    try:
+        spool = Spool.left(folder)
+    except (FasterroofError, OSError) as e:
+        return told("damaged", problems=[one_line(e)])
+    if spool is None:
+        return told("live") if folder.exists() else None
     problems: list[str] = []
     with spool:
         planned = len(spool.plan["attempts"])
         try:
             finished = len(spool.rows(problems))
-            if not finished and problems: return told("damaged", planned=planned, problems=problems)
+            if not finished and problems:
+                return told("damaged", planned=planned, problems=problems)
             if not finished:
                 spool.remove()
                 return told("empty", planned=planned)
@@ -72,22 +85,32 @@ class Store:
 
     def begin(
         self,
-        run_id: str,    # sorts by the time at which the run began
+        run_id: str,  # sorts by the time at which the run began
         plan: Mapping[str, Any],  # references, attempts
     ) -> Spool:
-        "Where a run's rows are collected until it is over; raises `InputError` for a plan that cannot be used."
+        """Where a run's rows are collected until it is over; raises `InputError` for a plan that
+        cannot be used."""
         if plan.get("run_id", run_id) != run_id:
-            raise InputError(f"This is the plan of {one_line(plan['run_id'], 60)}, not of {one_line(run_id, 60)}.")
+            raise InputError(
+                f"This is the plan of {one_line(plan['run_id'], 60)}, not of"
+                f" {one_line(run_id, 60)}."
+            )
         return Spool.begin(self.root, {"run_id": run_id, **plan})
 
     def recover(self) -> list[Recovered]:
-        "Put together what killed runs left, each on its own: nothing that is wrong with one keeps another from it."
+        """Put together what killed runs left, each on its own: nothing that is wrong with one keeps
+        another from it."""
         attempts = self.root / ".attempts"
         found = sorted(attempts.iterdir()) if attempts.is_dir() else []
         for folder in found:  # begun or removed halfway by one who was killed: no run of anything
-            try: old = folder.name.startswith(".new-") and time.time() - folder.lstat().st_mtime > 3600
-            except FileNotFoundError: continue  # another suite's, begun by now
-            if old or folder.name.startswith(".gone-"): shutil.rmtree(folder, ignore_errors=True)
+            try:
+                old = (
+                    folder.name.startswith(".new-") and time.time() - folder.lstat().st_mtime > 3600
+                )
+            except FileNotFoundError:
+                continue  # another suite's, begun by now
+            if old or folder.name.startswith(".gone-"):
+                shutil.rmtree(folder, ignore_errors=True)
         runs = (_recovered(f) for f in found if f.is_dir() and not f.name.startswith("."))
         return [r for r in runs if r is not None]
 
@@ -97,21 +120,29 @@ class Store:
     ) -> list[Path]:
         "The files of finished runs, by case and by run."
         found = self.root.glob("*/*.jsonl") if self.root.is_dir() else ()
-        return sorted(f for f in found if not f.name.startswith(".") and not f.parent.name.startswith(".")
-                      and case in (None, f.parent.name))
+        return sorted(
+            f
+            for f in found
+            if not f.name.startswith(".")
+            and not f.parent.name.startswith(".")
+            and case in (None, f.parent.name)
+        )
 
     def rows(
         self,
-        case: str | None = None,           # None: of all cases
-        skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+        case: str | None = None,  # None: of all cases
+        skipped: (
+            list[str] | None
+        ) = None,  # what is wrong with lines that were passed over is added here; None: raise
     ) -> Iterator[dict[str, Any]]:
         "All rows, one after another; raises `RowError` for a line that is none."
         for file in self.files(case):
-            for _, row in each_row(file, skipped): yield row
+            for _, row in each_row(file, skipped):
+                yield row
 
     def latest(
         self,
-        case: str | None = None,           # None: of all cases
+        case: str | None = None,  # None: of all cases
         skipped: list[str] | None = None,  # as of `rows`
     ) -> list[dict[str, Any]]:
         "The newest row of each identity; raises `RowError`."
@@ -119,32 +150,45 @@ class Store:
 
     def query(
         self,
-        sql: str,                          # one SELECT from the table `rows`
-        case: str | None = None,           # None: of all cases
+        sql: str,  # one SELECT from the table `rows`
+        case: str | None = None,  # None: of all cases
         skipped: list[str] | None = None,  # as of `rows`
     ) -> "pd.DataFrame":
-        "The answer to a question in SQL; raises `InputError` for one that has none, and `RowError`."
+        """The answer to a question in SQL; raises `InputError` for one that has none, and
+        `RowError`."""
         return query_rows(self.files(case), sql, skipped)
 
     def prune(
         self,
         keep: int,  # runs of each case, at least 1
     ) -> list[Path]:  # what was removed
-        "Remove all but the newest runs of each case, by their names; runs that are not over are left alone."
+        """Remove all but the newest runs of each case, by their names; runs that are not over are
+        left alone."""
         if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-            raise InputError(f"At least one run of each case is kept, not {one_line(repr(keep), 40)}.")
+            raise InputError(
+                f"At least one run of each case is kept, not {one_line(repr(keep), 40)}."
+            )
         cases: dict[Path, list[Path]] = {}
-        for file in self.files(): cases.setdefault(file.parent, []).append(file)
+        for file in self.files():
+            cases.setdefault(file.parent, []).append(file)
         removed = [file for files in cases.values() for file in files[:-keep]]
-        for file in removed: file.unlink(missing_ok=True)
+        for file in removed:
+            file.unlink(missing_ok=True)
         return removed
 
 
 def load_rows(
-    paths: Iterable[str | Path],       # files of rows, and folders that hold some at any depth
-    latest: bool = False,              # True: the newest row of each identity only
-    skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
-) -> list[dict]:                       # in the order of reading
-    "The rows of files and folders; raises `RowError` for a line that is none, and for a path that has none."
+    paths: Iterable[str | Path],  # files of rows, and folders that hold some at any depth
+    latest: bool = False,  # True: the newest row of each identity only
+    skipped: (
+        list[str] | None
+    ) = None,  # what is wrong with lines that were passed over is added here; None: raise
+) -> list[dict]:  # in the order of reading
+    """The rows of files and folders; raises `RowError` for a line that is none, and for a path that
+    has none."""
     files = row_files(paths)
-    return newest(files, skipped) if latest else [row for file in files for row in read_rows(file, skipped)]
+    return (
+        newest(files, skipped)
+        if latest
+        else [row for file in files for row in read_rows(file, skipped)]
+    )

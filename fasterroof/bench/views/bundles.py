@@ -24,32 +24,55 @@ if TYPE_CHECKING:
 
 # %% ../../../nbs/analysis/bench/views/bundles.ipynb #3b6cf8c8
 def bundle_of(
-    paths: Iterable[str | Path],       # files of rows, and folders of them
-    case: str,                         # whose rows are used
-    declared: "Case | None" = None,    # the case, where it is known, for the points that it has
-    skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
-) -> dict:                             # JSON
+    paths: Iterable[str | Path],  # files of rows, and folders of them
+    case: str,  # whose rows are used
+    declared: "Case | None" = None,  # the case, where it is known, for the points that it has
+    skipped: list[str]
+    | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+) -> dict:  # JSON
     "The evidence on a case; raises `RowError` where there are no rows of it."
     rows, files, there = [], [], set()
     for file in row_files(paths):
         used = read = 0
         for _, row in each_row(file, skipped):
-            if row.get("side"): continue  # a process of `compare`: not how a case is measured
+            if row.get("side"):
+                continue  # a process of `compare`: not how a case is measured
             read += 1
             there.add(row["case"])
-            if row["case"] == case: rows.append(row); used += 1
-        with open(file, "rb") as f: digest = hashlib.file_digest(f, "sha256").hexdigest()
-        files.append({"path": one_line(file, 1000), "sha256": digest, "rows": read, "rows_used": used})
+            if row["case"] == case:
+                rows.append(row)
+                used += 1
+        with open(file, "rb") as f:
+            digest = hashlib.file_digest(f, "sha256").hexdigest()
+        files.append(
+            {"path": one_line(file, 1000), "sha256": digest, "rows": read, "rows_used": used}
+        )
     if not rows:
-        raise RowError(f"There are no rows of {one_line(case, 60)}; there are some of "
-                       f"{one_line(', '.join(sorted(there)) or 'nothing', 200)}.")
+        raise RowError(
+            f"There are no rows of {one_line(case, 60)}; there are some of "
+            f"{one_line(', '.join(sorted(there)) or 'nothing', 200)}."
+        )
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    made = {"when": now, "fasterroof": fasterroof.__version__, "rows": len(rows),
-            "runs": len({r["run_id"] for r in rows}), "files": files,
-            "passed_over": [one_line(x, 300) for x in skipped or ()]}
-    return finite({"schema": "fasterroof.bench.bundle/1", "case": case, "made": made, "ratios": ratios(rows),
-                   "fidelity": fidelity_evidence(rows), "limits": limits(rows), "trend": trend(rows),
-                   "open_questions": questions(rows, declared)})
+    made = {
+        "when": now,
+        "fasterroof": fasterroof.__version__,
+        "rows": len(rows),
+        "runs": len({r["run_id"] for r in rows}),
+        "files": files,
+        "passed_over": [one_line(x, 300) for x in skipped or ()],
+    }
+    return finite(
+        {
+            "schema": "fasterroof.bench.bundle/1",
+            "case": case,
+            "made": made,
+            "ratios": ratios(rows),
+            "fidelity": fidelity_evidence(rows),
+            "limits": limits(rows),
+            "trend": trend(rows),
+            "open_questions": questions(rows, declared),
+        }
+    )
 
 # %% ../../../nbs/analysis/bench/views/bundles.ipynb #86bbf6f5
 _MOST = 500  # rows of a table
@@ -57,23 +80,36 @@ _MOST = 500  # rows of a table
 
 def _told(value: object) -> str:
     "A value of a bundle, as a cell shows it."
-    if value is None: return MISSING
-    if isinstance(value, bool): return "yes" if value else "no"
-    if isinstance(value, float): return f"{value:.4g}"
-    if isinstance(value, Mapping): return ", ".join(f"{one_line(k, 40)}={_told(v)}" for k, v in value.items())
-    if isinstance(value, list): return ", ".join(map(_told, value))
+    if value is None:
+        return MISSING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{one_line(k, 40)}={_told(v)}" for k, v in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_told, value))
     return one_line(value, 300)
 
 
 def _cell(value: object, unit: str | None = None) -> tuple[str, float | None]:
     "Text, and what the column sorts by."
-    if unit is not None: return si(value, unit), float("nan") if value is None else value
-    return _told(value), value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if unit is not None:
+        return si(value, unit), float("nan") if value is None else value
+    return _told(value), (
+        value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    )
 
 
 def _about(of: Mapping | None) -> list[tuple]:
     of = of or {}
-    return [_cell(of.get("param_point")), _cell(of.get("baseline")), _cell(of.get("platform")), _cell(of.get("device"))]
+    return [
+        _cell(of.get("param_point")),
+        _cell(of.get("baseline")),
+        _cell(of.get("platform")),
+        _cell(of.get("device")),
+    ]
 
 
 _IDENTITY = ("point", "baseline", "platform", "device")
@@ -85,7 +121,11 @@ def _section(title: str, said: str, headings: Sequence[str], rows: Sequence[Sequ
     from fasterroof.report.tables import html_table
 
     left = f" The first {_MOST:,} of {len(rows):,}; the JSON has all." if len(rows) > _MOST else ""
-    return Section(H2(title), P(said + left, cls="sub"), html_table(headings, rows[:_MOST]) if rows else P("None."))
+    return Section(
+        H2(title),
+        P(said + left, cls="sub"),
+        html_table(headings, rows[:_MOST]) if rows else P("None."),
+    )
 
 
 def _ends(interval: Mapping | None) -> tuple:
@@ -98,50 +138,136 @@ def _counts(counted: Sequence[Mapping]) -> tuple:
 
 def bundle_page(
     made: Mapping,  # from `bundle_of`
-) -> str:           # HTML
+) -> str:  # HTML
     "A bundle as a page that stands alone."
     from fasterroof.report.html import page
 
     def ratio(r):
         of = r["of_medians"] or {}
-        return [*_about(r["about"]), _cell(r["vs"]), _cell(r["of_min"]), _cell(of.get("value")),
-                _ends(of.get("interval")), _cell(r["median_s"], "s"), _cell(r["run_id"]),
-                _cell(r["why"] or of.get("why"))]
+        return [
+            *_about(r["about"]),
+            _cell(r["vs"]),
+            _cell(r["of_min"]),
+            _cell(of.get("value")),
+            _ends(of.get("interval")),
+            _cell(r["median_s"], "s"),
+            _cell(r["run_id"]),
+            _cell(r["why"] or of.get("why")),
+        ]
+
     def right(f):
         far, most = f["rel_to_tol"], f["max_abs"]["most"]
-        return [_cell(f["baseline"]), _counts(f["statuses"]),
-                *(_cell(far[x]) for x in ("least", "median", "most")), _cell(far["at"] and far["at"]["param_point"]),
-                _cell(most), _counts(f["oracles"]), _counts(f["thresholds"])]
+        return [
+            _cell(f["baseline"]),
+            _counts(f["statuses"]),
+            *(_cell(far[x]) for x in ("least", "median", "most")),
+            _cell(far["at"] and far["at"]["param_point"]),
+            _cell(most),
+            _counts(f["oracles"]),
+            _counts(f["thresholds"]),
+        ]
+
     def limit(x):
-        return [_cell(x["name"]), *_about(x["about"])[1:3], _about(x["about"])[0], _cell(x["limit"]), _cell(x["value"]),
-                _cell(x["met"]), _cell(x["why"])]
+        return [
+            _cell(x["name"]),
+            *_about(x["about"])[1:3],
+            _about(x["about"])[0],
+            _cell(x["limit"]),
+            _cell(x["value"]),
+            _cell(x["met"]),
+            _cell(x["why"]),
+        ]
+
     def over(t):
-        slope, times = t["log_slope_per_run"] or {}, [r["median_s"] for r in t["runs"] if r["median_s"]]
+        slope, times = (
+            t["log_slope_per_run"] or {},
+            [r["median_s"] for r in t["runs"] if r["median_s"]],
+        )
         first, last = (times[0], times[-1]) if times else (None, None)
-        return [*_about(t["about"]), _cell(len(t["runs"])), _cell(first, "s"), _cell(last, "s"),
-                _cell(slope.get("value")), _ends(slope or None), _cell(t["why"])]
+        return [
+            *_about(t["about"]),
+            _cell(len(t["runs"])),
+            _cell(first, "s"),
+            _cell(last, "s"),
+            _cell(slope.get("value")),
+            _ends(slope or None),
+            _cell(t["why"]),
+        ]
+
     def question(q):
-        return [_cell(q["kind"]), _cell(q["about"]),
-                _cell({k: v for k, v in q.items() if k not in ("kind", "about") and v is not None})]
+        return [
+            _cell(q["kind"]),
+            _cell(q["about"]),
+            _cell({k: v for k, v in q.items() if k not in ("kind", "about") and v is not None}),
+        ]
+
     parts = [
-        _section("Ratios", "Time over the reference's, in the same run at the same point: of minima, and of medians "
-                 "with a 95 % interval from the samples within the two processes, which leaves out what differs from "
-                 "process to process. Below 1 takes less time.",
-                 (*_IDENTITY, "over", "of min", "of medians", "interval", "median", "run", "why none"),
-                 [*map(ratio, made["ratios"])]),
-        _section("Fidelity", "Error over tolerance (rel_to_tol) in the newest rows of each baseline.",
-                 ("baseline", "status: rows", "least", "median", "most", "most at", "max_abs", "held against: rows",
-                  "tolerance: rows"), [*map(right, made["fidelity"])]),
-        _section("Limits", "Whether a value is at most its limit.",
-                 ("limit of", "baseline", "platform", "point", "limit", "value", "within", "why not known"),
-                 [*map(limit, made["limits"])]),
-        _section("Over runs", "Slope of the logarithm of the median for each run (Theil and Sen), with a 95 % "
-                 "interval.",
-                 (*_IDENTITY, "runs", "first", "last", "slope", "interval", "why none"), [*map(over, made["trend"])]),
-        _section("Open questions", "What the rows leave open.", ("kind", "about", "detail"),
-                 [*map(question, made["open_questions"])])]
+        _section(
+            "Ratios",
+            "Time over the reference's, in the same run at the same point: of minima, and of"
+            " medians with a 95 % interval from the samples within the two processes, which leaves"
+            " out what differs from process to process. Below 1 takes less time.",
+            (*_IDENTITY, "over", "of min", "of medians", "interval", "median", "run", "why none"),
+            [*map(ratio, made["ratios"])],
+        ),
+        _section(
+            "Fidelity",
+            "Error over tolerance (rel_to_tol) in the newest rows of each baseline.",
+            (
+                "baseline",
+                "status: rows",
+                "least",
+                "median",
+                "most",
+                "most at",
+                "max_abs",
+                "held against: rows",
+                "tolerance: rows",
+            ),
+            [*map(right, made["fidelity"])],
+        ),
+        _section(
+            "Limits",
+            "Whether a value is at most its limit.",
+            (
+                "limit of",
+                "baseline",
+                "platform",
+                "point",
+                "limit",
+                "value",
+                "within",
+                "why not known",
+            ),
+            [*map(limit, made["limits"])],
+        ),
+        _section(
+            "Over runs",
+            "Slope of the logarithm of the median for each run (Theil and Sen), with a 95 % "
+            "interval.",
+            (*_IDENTITY, "runs", "first", "last", "slope", "interval", "why none"),
+            [*map(over, made["trend"])],
+        ),
+        _section(
+            "Open questions",
+            "What the rows leave open.",
+            ("kind", "about", "detail"),
+            [*map(question, made["open_questions"])],
+        ),
+    ]
     told = made["made"]
-    figures = [("rows", f"{told['rows']:,}"), ("runs", f"{told['runs']:,}"),
-               ("open questions", f"{len(made['open_questions']):,}")]
-    return page(f"Evidence on {one_line(made['case'], 80)}", f"made {told['when']} by fasterroof {told['fasterroof']}",
-                figures, [f"passed over: {x}" for x in told["passed_over"]], [], parts, told, "Files that were read")
+    figures = [
+        ("rows", f"{told['rows']:,}"),
+        ("runs", f"{told['runs']:,}"),
+        ("open questions", f"{len(made['open_questions']):,}"),
+    ]
+    return page(
+        f"Evidence on {one_line(made['case'], 80)}",
+        f"made {told['when']} by fasterroof {told['fasterroof']}",
+        figures,
+        [f"passed over: {x}" for x in told["passed_over"]],
+        [],
+        parts,
+        told,
+        "Files that were read",
+    )

@@ -34,20 +34,33 @@ def _facts(row: Mapping) -> tuple[list[str], list[str]]:
     detail = row.get("failure_detail") or {}
     short, long = [], []
     for name, value in detail.items():
-        if value is None or value == "": continue
+        if value is None or value == "":
+            continue
         many = isinstance(value, str) and ("\n" in value.strip() or len(value) > 300)
-        if many: long.append(value)
-        elif name == "message": continue
-        elif name.endswith(("_s", "_bytes")) and figure(value) is not None:  # "limit 300 s", not "limit_s 300.0"
+        if many:
+            long.append(value)
+        elif name == "message":
+            continue
+        elif (
+            name.endswith(("_s", "_bytes")) and figure(value) is not None
+        ):  # "limit 300 s", not "limit_s 300.0"
             what, _, unit = name.rpartition("_")
             short.append(f"{plain(what, 40)} {si(figure(value), {'s': 's', 'bytes': 'B'}[unit])}")
-        elif isinstance(value, str): short.append(f"{plain(name, 40)} {plain(value, 300)}")
-        else: short.append(f"{plain(name, 40)} {plain(json.dumps(value, default=str), 200)}")
+        elif isinstance(value, str):
+            short.append(f"{plain(name, 40)} {plain(value, 300)}")
+        else:
+            short.append(f"{plain(name, 40)} {plain(json.dumps(value, default=str), 200)}")
     fidelity = row.get("fidelity")
     if within(fidelity, "status") not in (None, "pass"):
-        figures = {"rel_to_tol": rel_to_tol_of(fidelity), "held against": oracle_of(fidelity),
-                   "tolerance": tolerance_of(fidelity), "median": time_of(row, "median")}
-        figures |= {name: number(within(fidelity, name)) for name in ("max_abs", "max_rel", "n_mismatched")}
+        figures = {
+            "rel_to_tol": rel_to_tol_of(fidelity),
+            "held against": oracle_of(fidelity),
+            "tolerance": tolerance_of(fidelity),
+            "median": time_of(row, "median"),
+        }
+        figures |= {
+            name: number(within(fidelity, name)) for name in ("max_abs", "max_rel", "n_mismatched")
+        }
         short += [f"{name} {text}" for name, text in figures.items() if text != MISSING]
     return short, long
 
@@ -57,8 +70,10 @@ def _entry(rows: Sequence[Mapping], several_cases: bool, known: frozenset[str]) 
     points = {point_key(r): r["param_point"] for r in rows}
     where = [*([code(row["case"])] if several_cases else []), code(row["platform"])]
     at = "; ".join(point_text(p, known) for p, _ in zip(points.values(), range(6), strict=False))
-    if len(points) > 6: at += f"; and {len(points) - 6:,} more points"
-    if len(rows) > len(points): at += f" ({len(rows):,} times)"
+    if len(points) > 6:
+        at += f"; and {len(points) - 6:,} more points"
+    if len(rows) > len(points):
+        at += f" ({len(rows):,} times)"
     short, long = _facts(row)
     message = str(within(row, "failure_detail", "message") or "").strip()
     said = code(message.splitlines()[0], 300, cell=False) if message else "no message"
@@ -69,20 +84,26 @@ def _entry(rows: Sequence[Mapping], several_cases: bool, known: frozenset[str]) 
 
 def failures(
     rows: Sequence[Mapping],  # that were read
-    most: int = 200,          # entries of a status
-) -> str:                     # Markdown; "" where all are ok
+    most: int = 200,  # entries of a status
+) -> str:  # Markdown; "" where all are ok
     "What failed, by status."
     failed: dict[str, dict[str, list]] = {}
     for row in rows:
-        if row["status"] == "ok": continue
+        if row["status"] == "ok":
+            continue
         fidelity = row.get("fidelity") if within(row, "fidelity", "status") != "pass" else None
         alike = [row["case"], row["platform"], row["baseline"], row.get("failure_detail"), fidelity]
-        if fidelity: alike.append(point_key(row))  # its figures are of this point
-        failed.setdefault(row["status"], {}).setdefault(json.dumps(alike, sort_keys=True, default=str), []).append(row)
-    if not failed: return ""
+        if fidelity:
+            alike.append(point_key(row))  # its figures are of this point
+        failed.setdefault(row["status"], {}).setdefault(
+            json.dumps(alike, sort_keys=True, default=str), []
+        ).append(row)
+    if not failed:
+        return ""
     order = {status: i for i, status in enumerate(STATUSES)}
     cases: dict[str, list] = {}
-    for row in rows: cases.setdefault(row["case"], []).append(row["param_point"])
+    for row in rows:
+        cases.setdefault(row["case"], []).append(row["param_point"])
     known, parts = {case: shared(points) for case, points in cases.items()}, ["## Failures"]
     for status in sorted(failed, key=lambda s: (order.get(s, len(order)), s)):
         entries = list(failed[status].values())
@@ -90,54 +111,92 @@ def failures(
         parts.append(f"### {plain(status, 60)} ({sum(map(len, entries)):,}){unknown}")
         shown = [_entry(rs, len(cases) > 1, known[rs[0]["case"]]) for rs in entries[:most]]
         parts.append("\n".join(shown))
-        if len(entries) > most: parts.append(f"*… and {len(entries) - most:,} more.*")
+        if len(entries) > most:
+            parts.append(f"*… and {len(entries) - most:,} more.*")
     return "\n\n".join(parts)
 
 # %% ../../../nbs/analysis/bench/views/caveats.ipynb #2b97de4c
-def _who(rows: Iterable[Mapping]) -> str: return several(code(row["baseline"]) for row in rows)
+def _who(rows: Iterable[Mapping]) -> str:
+    return several(code(row["baseline"]) for row in rows)
 
 
 def _unchecked(rows: Sequence[Mapping]) -> list[str]:
-    def those(kind): return [r for r in rows if within(r, "fidelity", "oracle", "kind") == kind]
+    def those(kind):
+        return [r for r in rows if within(r, "fidelity", "oracle", "kind") == kind]
+
     found = {
         "Compared at a sample of the outputs only": those("fp64_subsample"),
         "Compared with another baseline, not with fp64": those("designated_baseline"),
-        "Timed, and compared with nothing": [r for r in rows if r.get("metrics") and not r.get("fidelity")],
-        "Compared without a verdict": [r for r in rows if within(r, "fidelity", "status") == "inconclusive"],
-        "Compared after its layout was brought to the oracle's":
-            [r for r in rows if within(r, "fidelity", "layout_normalised") is True]}
-    return [f"{what}: {_who(rs)} ({len(rs):,} row{'s' * (len(rs) != 1)})." for what, rs in found.items() if rs]
+        "Timed, and compared with nothing": [
+            r for r in rows if r.get("metrics") and not r.get("fidelity")
+        ],
+        "Compared without a verdict": [
+            r for r in rows if within(r, "fidelity", "status") == "inconclusive"
+        ],
+        "Compared after its layout was brought to the oracle's": [
+            r for r in rows if within(r, "fidelity", "layout_normalised") is True
+        ],
+    }
+    return [
+        f"{what}: {_who(rs)} ({len(rs):,} row{'s' * (len(rs) != 1)})."
+        for what, rs in found.items()
+        if rs
+    ]
 
 
 def _caveats(rows: Sequence[Mapping]) -> list[str]:
     found = []
     if any(within(r, "provenance", "isolation") == "in-process" for r in rows):
-        found.append("Attempts ran in one process (`--in-process`): memory figures are that process's high-water "
-                     "marks, which earlier attempts raised, and what was compiled may have been warm.")
+        found.append(
+            "Attempts ran in one process (`--in-process`): memory figures are that process's"
+            " high-water marks, which earlier attempts raised, and what was compiled may have been"
+            " warm."
+        )
     if any((figure(within(r, "metrics", "utilization", "value")) or 0) > 1 for r in rows):
-        found.append("A utilization above 100 % is impossible: the roof is lower than the machine's, the work was "
-                     "counted too high, or it was not done (a result that is kept from the call before). It is shown "
-                     "as it was found.")
-    if any(within(r, "ratio", "other_device") for r in rows): found.append("† The reference ran on another device.")
-    loads = [(x, r) for r in rows if (x := figure(within(r, "provenance", "foreign_load"))) is not None]
+        found.append(
+            "A utilization above 100 % is impossible: the roof is lower than the machine's, the"
+            " work was counted too high, or it was not done (a result that is kept from the call"
+            " before). It is shown as it was found."
+        )
+    if any(within(r, "ratio", "other_device") for r in rows):
+        found.append("† The reference ran on another device.")
+    loads = [
+        (x, r) for r in rows if (x := figure(within(r, "provenance", "foreign_load"))) is not None
+    ]
     if loads:
         load, row = max(loads, key=lambda x: x[0])
-        found.append(f"Other processes took at most {percent({'value': load, 'unit': '1'})} of the CPUs' time during "
-                     f"an attempt ({code(row['baseline'])} on {code(row['platform'])}), and more than 10 % during "
-                     f"{sum(x > 0.1 for x, _ in loads):,} of {len(loads):,}.")
+        found.append(
+            f"Other processes took at most {percent({'value': load, 'unit': '1'})} of the CPUs'"
+            f" time during an attempt ({code(row['baseline'])} on {code(row['platform'])}), and"
+            f" more than 10 % during {sum(x > 0.1 for x, _ in loads):,} of {len(loads):,}."
+        )
     return found
 
 
-def _meant(name: str) -> str: return plain(METRICS[name].meaning)
+def _meant(name: str) -> str:
+    return plain(METRICS[name].meaning)
 
 
 _MEANINGS = {  # figure -> where a row has it, and what it is
-    "ratio": (("ratio", "value"), "the baseline's figure over the reference's, on the same platform at the same point; "
-              "below 1 is faster. Only rows that are ok, and whose reference is ok, have one"),
-    "95 % interval": (("metrics", "steady_time", "interval"), "of the median, from the samples of one process"),
+    "ratio": (
+        ("ratio", "value"),
+        (
+            "the baseline's figure over the reference's, on the same platform at the same point; "
+            "below 1 is faster. Only rows that are ok, and whose reference is ok, have one"
+        ),
+    ),
+    "95 % interval": (
+        ("metrics", "steady_time", "interval"),
+        "of the median, from the samples of one process",
+    ),
     "compile": (("metrics", "compile_time", "value"), _meant("compile_time")),
-    "rel_to_tol": (("fidelity", "rel_to_tol"), "the worst of `|out − ref| / (atol + rtol·|ref|)` over the outputs that "
-                   "were compared; passes up to 1"),
+    "rel_to_tol": (
+        ("fidelity", "rel_to_tol"),
+        (
+            "the worst of `|out − ref| / (atol + rtol·|ref|)` over the outputs that "
+            "were compared; passes up to 1"
+        ),
+    ),
     "host memory": (("metrics", "host_rss", "value"), _meant("host_rss")),
     "device memory": (("metrics", "peak_hbm", "value"), _meant("peak_hbm")),
     "throughput": (("metrics", "throughput", "value"), _meant("throughput")),
@@ -145,15 +204,18 @@ _MEANINGS = {  # figure -> where a row has it, and what it is
     "bytes": (("metrics", "bytes_moved", "value"), _meant("bytes_moved")),
     "FLOP/B": (("metrics", "arithmetic_intensity", "value"), _meant("arithmetic_intensity")),
     "attainable": (("metrics", "attainable", "value"), _meant("attainable")),
-    "utilization": (("metrics", "utilization", "value"), _meant("utilization") + "; cold: if all of its traffic came "
-                    "from main memory")}
+    "utilization": (
+        ("metrics", "utilization", "value"),
+        _meant("utilization") + "; cold: if all of its traffic came from main memory",
+    ),
+}
 
 
 def notes(
-    rows: Sequence[Mapping],      # that were read
+    rows: Sequence[Mapping],  # that were read
     skipped: Sequence[str] = (),  # lines that were passed over, with why
-    most: int = 200,              # notes that are shown
-) -> str:                         # Markdown; "" where there is nothing
+    most: int = 200,  # notes that are shown
+) -> str:  # Markdown; "" where there is nothing
     "What a reader has to know."
     said: dict[str, list] = {}
     for row in rows:
@@ -162,12 +224,20 @@ def notes(
             said.setdefault(one_line(note, 600), []).append(row)
     lines = _caveats(rows) + _unchecked(rows)
     lines += [f"{plain(note, 600)} ({_who(rs)})" for note, rs in [*said.items()][:most]]
-    if len(said) > most: lines.append(f"… and {len(said) - most:,} more notes.")
-    if skipped: lines.append(f"{len(skipped):,} line{'s were' if len(skipped) > 1 else ' was'} passed over:")
+    if len(said) > most:
+        lines.append(f"… and {len(said) - most:,} more notes.")
+    if skipped:
+        lines.append(
+            f"{len(skipped):,} line{'s were' if len(skipped) > 1 else ' was'} passed over:"
+        )
     lines += [f"  - {plain(line, 300)}" for line in skipped[:20]]
-    if len(skipped) > 20: lines.append(f"  - … and {len(skipped) - 20:,} more")
-    meanings = [f"- **{name}**: {text}." for name, (path, text) in _MEANINGS.items()
-                if any(within(row, *path) is not None for row in rows)]
+    if len(skipped) > 20:
+        lines.append(f"  - … and {len(skipped) - 20:,} more")
+    meanings = [
+        f"- **{name}**: {text}."
+        for name, (path, text) in _MEANINGS.items()
+        if any(within(row, *path) is not None for row in rows)
+    ]
     bullets = "\n".join(line if line.startswith("  - ") else f"- {line}" for line in lines)
     parts = [bullets, *(["**What the figures are**", "\n".join(meanings)] if meanings else [])]
     return "\n\n".join(["## Notes", *filter(None, parts)]) if any(parts) else ""

@@ -23,37 +23,56 @@ if TYPE_CHECKING:
 # %% ../../../nbs/analysis/bench/views/gate_report.ipynb #df9659b9
 def _common(findings: Sequence[Finding]) -> dict[str, tuple]:
     "What differs around all of them, in the same way."
-    if not findings: return {}
+    if not findings:
+        return {}
     first = findings[0].changed.items()
-    return {place: pair for place, pair in first if all(f.changed.get(place) == pair for f in findings)}
+    return {
+        place: pair for place, pair in first if all(f.changed.get(place) == pair for f in findings)
+    }
 
 
 def _short(value: object) -> str:
-    text = value if isinstance(value, str) else "none" if value is None else json.dumps(value, default=str)
+    text = (
+        value
+        if isinstance(value, str)
+        else "none"
+        if value is None
+        else json.dumps(value, default=str)
+    )
     return text[:12] if len(text) == 40 and text.isalnum() else text  # (a commit)
 
 
 def difference(
-    place: str,             # in a provenance, dotted
-    pair: tuple,            # what was, what is
-    show: Callable[[object, int], str] = one_line,  # makes a text of others safe where it will stand
-) -> str:                   # "versions.numpy 2.3 → 2.4"
+    place: str,  # in a provenance, dotted
+    pair: tuple,  # what was, what is
+    show: Callable[
+        [object, int], str
+    ] = one_line,  # makes a text of others safe where it will stand
+) -> str:  # "versions.numpy 2.3 → 2.4"
     "One fact that differs."
     return f"{show(place, 60)} {' → '.join(show(_short(x), 60) for x in pair)}"
 
 
-def _differences(f: Finding, common: Mapping[str, tuple], show: Callable = one_line, most: int = 4) -> str:
-    told = [difference(place, pair, show) for place, pair in f.changed.items() if place not in common]
+def _differences(
+    f: Finding, common: Mapping[str, tuple], show: Callable = one_line, most: int = 4
+) -> str:
+    told = [
+        difference(place, pair, show) for place, pair in f.changed.items() if place not in common
+    ]
     return "; ".join(told[:most]) + (f" and {len(told) - most:,} more" if len(told) > most else "")
 
 
 def _load(f: Finding) -> str:
-    if not any(f.foreign_load): return ""
-    return " → ".join(MISSING if x is None else percent({"value": x, "unit": "1"}) for x in f.foreign_load)
+    if not any(f.foreign_load):
+        return ""
+    return " → ".join(
+        MISSING if x is None else percent({"value": x, "unit": "1"}) for x in f.foreign_load
+    )
 
 # %% ../../../nbs/analysis/bench/views/gate_report.ipynb #3d64627e
 def _ratio(f: Finding, stat: str) -> str:
-    if stat not in f.ratios or f.ratios[stat] is None: return MISSING
+    if stat not in f.ratios or f.ratios[stat] is None:
+        return MISSING
     text = f"{number(f.ratios[stat], 4)}×"
     return f"**{text}**" if stat in f.tripped else text
 
@@ -66,73 +85,123 @@ _TIMED = ("slower", "faster", "within", "no figure")  # both rows are ok
 
 
 def _times(f: Finding, stat: str) -> str:
-    return " → ".join(si(x, "s") for x in f.times_s[stat]) if any(x is not None for x in f.times_s[stat]) else MISSING
+    return (
+        " → ".join(si(x, "s") for x in f.times_s[stat])
+        if any(x is not None for x in f.times_s[stat])
+        else MISSING
+    )
 
 
-def _table(findings: Sequence[Finding], factors: Mapping[str, float], common: Mapping[str, tuple]) -> str:
+def _table(
+    findings: Sequence[Finding], factors: Mapping[str, float], common: Mapping[str, tuple]
+) -> str:
     "Attempts that were compared, a line each."
-    def each(what): return [what(f) for f in findings]
-    stats = [c for s in factors for c in (Column(s, each(lambda f, s=s: _times(f, s))),
-                                          Column(f"{s} ratio", each(lambda f, s=s: _ratio(f, s))))]
-    text, once = table([
-        Column("case", each(lambda f: code(f.case)), False, key=True, fold=True),
-        Column("point", each(lambda f: point_text(f.param_point)), False, key=True),
-        Column("baseline", each(lambda f: code(f.baseline)), False, key=True),
-        Column("platform", each(lambda f: code(f.platform)), False, hoist=True),
-        Column("device", each(lambda f: code(f.device, 40) if f.device else MISSING), False, hoist=True),
-        Column("verdict", each(lambda f: f"**{f.verdict}**" if f.failed else f.verdict), False), *stats,
-        Column("status", each(_status), False),
-        Column("why", each(lambda f: plain(f.message, 160) if f.message and f.failed else ""), False),
-        Column("also differs", each(lambda f: _differences(f, common, plain)), False),
-        Column("load by others", each(_load), False)])
+
+    def each(what):
+        return [what(f) for f in findings]
+
+    stats = [
+        c
+        for s in factors
+        for c in (
+            Column(s, each(lambda f, s=s: _times(f, s))),
+            Column(f"{s} ratio", each(lambda f, s=s: _ratio(f, s))),
+        )
+    ]
+    text, once = table(
+        [
+            Column("case", each(lambda f: code(f.case)), False, key=True, fold=True),
+            Column("point", each(lambda f: point_text(f.param_point)), False, key=True),
+            Column("baseline", each(lambda f: code(f.baseline)), False, key=True),
+            Column("platform", each(lambda f: code(f.platform)), False, hoist=True),
+            Column(
+                "device",
+                each(lambda f: code(f.device, 40) if f.device else MISSING),
+                False,
+                hoist=True,
+            ),
+            Column("verdict", each(lambda f: f"**{f.verdict}**" if f.failed else f.verdict), False),
+            *stats,
+            Column("status", each(_status), False),
+            Column(
+                "why",
+                each(lambda f: plain(f.message, 160) if f.message and f.failed else ""),
+                False,
+            ),
+            Column("also differs", each(lambda f: _differences(f, common, plain)), False),
+            Column("load by others", each(_load), False),
+        ]
+    )
     return "\n\n".join(filter(None, [" · ".join(once), text]))
 
 
 def listed(
     rows: Sequence[Unmatched],  # of one side
-    most: int,                  # that are shown
-) -> str:                       # Markdown
+    most: int,  # that are shown
+) -> str:  # Markdown
     "Attempts that one side alone has, a line each."
-    def each(what): return [what(u) for u in rows[:most]]
-    text, once = table([
-        Column("case", each(lambda u: code(u.case)), False, key=True, fold=True),
-        Column("point", each(lambda u: point_text(u.param_point)), False, key=True),
-        Column("baseline", each(lambda u: code(u.baseline)), False, key=True),
-        Column("platform", each(lambda u: code(u.platform)), False),
-        Column("device", each(lambda u: code(u.device, 40) if u.device else MISSING), False),
-        Column("status", each(lambda u: plain(u.status, 40)), False),
-        Column("run", each(lambda u: code(u.run_id)), False),
-        Column("the other side has it of", each(lambda u: several((code(d, 40) for d in u.elsewhere if d), 3)), False)])
+
+    def each(what):
+        return [what(u) for u in rows[:most]]
+
+    text, once = table(
+        [
+            Column("case", each(lambda u: code(u.case)), False, key=True, fold=True),
+            Column("point", each(lambda u: point_text(u.param_point)), False, key=True),
+            Column("baseline", each(lambda u: code(u.baseline)), False, key=True),
+            Column("platform", each(lambda u: code(u.platform)), False),
+            Column("device", each(lambda u: code(u.device, 40) if u.device else MISSING), False),
+            Column("status", each(lambda u: plain(u.status, 40)), False),
+            Column("run", each(lambda u: code(u.run_id)), False),
+            Column(
+                "the other side has it of",
+                each(lambda u: several((code(d, 40) for d in u.elsewhere if d), 3)),
+                False,
+            ),
+        ]
+    )
     left = [f"*… and {len(rows) - most:,} more.*"] if len(rows) > most else []
     return "\n\n".join(filter(None, [" · ".join(once), text, *left]))
 
 
 def gate_markdown(
-    found: Gate,     # what is shown
-    most: int = 200, # attempts of a table
-) -> str:            # Markdown
+    found: Gate,  # what is shown
+    most: int = 200,  # attempts of a table
+) -> str:  # Markdown
     "A gate as a page: what regressed, what else was compared, what could not be."
     common = _common(found.findings)
-    parts = [f"# Gate: {'failed' if found.failed else 'passed'}", f"**{plain(found.sentence, 400)}**",
-             f"A regression: {found.rule}. {CANNOT_SEE}"]
+    parts = [
+        f"# Gate: {'failed' if found.failed else 'passed'}",
+        f"**{plain(found.sentence, 400)}**",
+        f"A regression: {found.rule}. {CANNOT_SEE}",
+    ]
     if common:
         said = "; ".join(difference(place, pair, plain) for place, pair in [*common.items()][:12])
         parts.append(f"Around every comparison differs: {said}.")
-    groups = (("Regressions", [f for f in found.findings if f.failed]),
-              ("Other attempts that were compared", [f for f in found.findings if not f.failed]))
+    groups = (
+        ("Regressions", [f for f in found.findings if f.failed]),
+        ("Other attempts that were compared", [f for f in found.findings if not f.failed]),
+    )
     for title, findings in groups:
-        if not findings: continue
+        if not findings:
+            continue
         parts += [f"## {title}", _table(findings[:most], found.factors, common)]
-        if len(findings) > most: parts.append(f"*… and {len(findings) - most:,} more.*")
-    alone = {"Only in the baseline": found.only_baseline, "Only in the current rows": found.only_current}
+        if len(findings) > most:
+            parts.append(f"*… and {len(findings) - most:,} more.*")
+    alone = {
+        "Only in the baseline": found.only_baseline,
+        "Only in the current rows": found.only_current,
+    }
     for title, rows in alone.items():
-        if rows: parts += [f"## {title} ({len(rows):,})", listed(rows, most)]
-    if found.remarks: parts += ["## Notes", "\n".join(f"- {plain(x, 400)}" for x in found.remarks)]
+        if rows:
+            parts += [f"## {title} ({len(rows):,})", listed(rows, most)]
+    if found.remarks:
+        parts += ["## Notes", "\n".join(f"- {plain(x, 400)}" for x in found.remarks)]
     return "\n\n".join(parts) + "\n"
 
 
 def gate_html(
-    found: Gate,     # what is shown
+    found: Gate,  # what is shown
     most: int = 20,  # attempts
 ) -> str:
     "A gate in a notebook: what came out, and the attempts that tell most."
@@ -140,13 +209,29 @@ def gate_html(
 
     from fasterroof.report.tables import html_table
 
-    rows = [[(one_line(f"{f.case} {json.dumps(f.param_point, default=str)}", 80), None), (one_line(f.baseline), None),
-             (f.verdict, None), *((_times(f, s), f.times_s[s][1] or 0.0) for s in found.factors),
-             *((_ratio(f, s).strip("*"), f.ratios[s] or 0.0) for s in found.factors), (one_line(f.device, 40), None)]
-            for f in found.findings[:most]]
-    headings = ["attempt", "baseline", "verdict", *found.factors, *(f"{s} ratio" for s in found.factors), "device"]
+    rows = [
+        [
+            (one_line(f"{f.case} {json.dumps(f.param_point, default=str)}", 80), None),
+            (one_line(f.baseline), None),
+            (f.verdict, None),
+            *((_times(f, s), f.times_s[s][1] or 0.0) for s in found.factors),
+            *((_ratio(f, s).strip("*"), f.ratios[s] or 0.0) for s in found.factors),
+            (one_line(f.device, 40), None),
+        ]
+        for f in found.findings[:most]
+    ]
+    headings = [
+        "attempt",
+        "baseline",
+        "verdict",
+        *found.factors,
+        *(f"{s} ratio" for s in found.factors),
+        "device",
+    ]
     left = [P(f"… and {len(found.findings) - most:,} more.")] if len(found.findings) > most else []
-    return to_xml(Div(P(found.sentence), html_table(headings, rows), *left, *(P(x) for x in found.remarks)))
+    return to_xml(
+        Div(P(found.sentence), html_table(headings, rows), *left, *(P(x) for x in found.remarks))
+    )
 
 # %% ../../../nbs/analysis/bench/views/gate_report.ipynb #16775aa0
 def print_gate(found: Gate, console: "Console", most: int = 40) -> None:
@@ -163,16 +248,28 @@ def print_gate(found: Gate, console: "Console", most: int = 40) -> None:
             point = point_of({"param_point": f.param_point})
             line(console, f"{one_line(f.case, 50)} on {one_line(f.platform, 24)}")
             line(console, f"  {one_line(point, 78)}")
-            if f.device: line(console, f"  {one_line(f.device, 78)}")
+            if f.device:
+                line(console, f"  {one_line(f.device, 78)}")
         place = here
         name = f"{one_line(f.baseline, 28):<{width}}"
         if f.verdict in _TIMED:
             figures = ", ".join(f"{s} {_ratio(f, s).strip('*')}" for s in found.factors)
             line(console, f"    {name}  {f.verdict:<7}  {figures}")
-        else: line(console, f"    {name}  {f.verdict:<7}  {' → '.join(one_line(s, 24) for s in f.status)}")
-        if f.failed and f.message: line(console, f"      {one_line(f.message, 74)}")
-    if len(told) > most: line(console, f"… and {len(told) - most:,} more")
-    if told: line(console)
+        else:
+            line(
+                console,
+                f"    {name}  {f.verdict:<7}  {' → '.join(one_line(s, 24) for s in f.status)}",
+            )
+        if f.failed and f.message:
+            line(console, f"      {one_line(f.message, 74)}")
+    if len(told) > most:
+        line(console, f"… and {len(told) - most:,} more")
+    if told:
+        line(console)
     common = [difference(*x) for x in [*_common(found.findings).items()][:6]]
-    said = [*([f"Around every comparison differs: {'; '.join(common)}."] if common else []), *found.remarks, CANNOT_SEE]
+    said = [
+        *([f"Around every comparison differs: {'; '.join(common)}."] if common else []),
+        *found.remarks,
+        CANNOT_SEE,
+    ]
     notes(console, [found.sentence, *said])

@@ -29,15 +29,16 @@ PROMISE = "History never gates: a change of level is where to look, and no verdi
 
 def when(
     m: Moment,  # of a history
-) -> str:       # "2026-11-22 01:02"; "–" where it is not told
+) -> str:  # "2026-11-22 01:02"; "–" where it is not told
     "The time of a run, UTC, as people read it."
-    if m.time is None: return MISSING
+    if m.time is None:
+        return MISSING
     return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=m.time):%Y-%m-%d %H:%M}"
 
 
 def revision(
     m: Moment,  # of a history
-) -> str:       # "4f2a1c0b9e8d, changed"; "–" where it is not told
+) -> str:  # "4f2a1c0b9e8d, changed"; "–" where it is not told
     "The commit of a run, and whether there were changes beside it."
     return (one_line(m.sha, 60)[:12] + ", changed" * bool(m.dirty)) if m.sha else MISSING
 
@@ -46,7 +47,9 @@ def label(
     h: History,  # of an identity
 ) -> str:
     "Which attempt it is of, without its device."
-    return one_line(f"{h.case}, {point_of({'param_point': h.param_point})}, {h.baseline} on {h.platform}", 300)
+    return one_line(
+        f"{h.case}, {point_of({'param_point': h.param_point})}, {h.baseline} on {h.platform}", 300
+    )
 
 
 def _ticks(low: float, high: float) -> dict:
@@ -58,99 +61,210 @@ def _ticks(low: float, high: float) -> dict:
 
 def _hover(h: History, m: Moment) -> str:
     spread = f" [{si(m.low_s, 's')}, {si(m.high_s, 's')}]" if m.low_s is not None else ""
-    return "<br>".join([f"<b>{text(label(h))}</b>", text(h.device or "device not told"),
-                        f"{si(m.median_s, 's')}{spread}" if m.status == "ok" else text(m.status),
-                        f"{when(m)}, {text(revision(m))}", text(m.run_id)])
+    return "<br>".join(
+        [
+            f"<b>{text(label(h))}</b>",
+            text(h.device or "device not told"),
+            f"{si(m.median_s, 's')}{spread}" if m.status == "ok" else text(m.status),
+            f"{when(m)}, {text(revision(m))}",
+            text(m.run_id),
+        ]
+    )
 
 
 def _lines(h: History, x: Callable[[Moment], object], n: int, name: str) -> "list[Scatter]":
     "Levels, medians and failures of an identity."
     import plotly.graph_objects as go
 
-    color, mark, ok = _COLORS[n % len(_COLORS)], _MARKS[n % len(_MARKS)], [h.moments[i] for i in h.timed]
+    color, mark, ok = (
+        _COLORS[n % len(_COLORS)],
+        _MARKS[n % len(_MARKS)],
+        [h.moments[i] for i in h.timed],
+    )
     starts = [0, *(h.timed.index(c) for c in h.changes), len(ok)]
-    ends = [(x(ok[a]), x(ok[min(b, len(ok) - 1)])) for a, b in zip(starts, starts[1:], strict=False)]
+    ends = [
+        (x(ok[a]), x(ok[min(b, len(ok) - 1)])) for a, b in zip(starts, starts[1:], strict=False)
+    ]
     hovered = dict(mode="markers", legendgroup=str(n), hovertemplate="%{hovertext}<extra></extra>")
-    error = dict(type="data", symmetric=False, width=2, thickness=1, visible=any(m.low_s is not None for m in ok),
-                 array=[max(0.0, (m.high_s or m.median_s) - m.median_s) for m in ok],
-                 arrayminus=[max(0.0, m.median_s - (m.low_s or m.median_s)) for m in ok])
-    lost = [(m, max((j for j, t in enumerate(h.timed) if t < i), default=0))
-            for i, m in enumerate(h.moments) if m.status != "ok"]
+    error = dict(
+        type="data",
+        symmetric=False,
+        width=2,
+        thickness=1,
+        visible=any(m.low_s is not None for m in ok),
+        array=[max(0.0, (m.high_s or m.median_s) - m.median_s) for m in ok],
+        arrayminus=[max(0.0, m.median_s - (m.low_s or m.median_s)) for m in ok],
+    )
+    lost = [
+        (m, max((j for j, t in enumerate(h.timed) if t < i), default=0))
+        for i, m in enumerate(h.moments)
+        if m.status != "ok"
+    ]
     return [
-        go.Scatter(x=[t for pair in ends for t in pair], y=[level for level in h.levels for _ in range(2)],
-                   mode="lines", line=dict(color=color, width=2), opacity=0.5, legendgroup=str(n), hoverinfo="skip",
-                   showlegend=False),
-        go.Scatter(x=[x(m) for m in ok], y=[m.median_s for m in ok], error_y=error, name=name, **hovered,
-                   marker=dict(color=color, symbol=mark, size=7), hovertext=[_hover(h, m) for m in ok]),
-        *([go.Scatter(x=[x(m) for m, _ in lost], y=[ok[j].median_s for _, j in lost], showlegend=False, **hovered,
-                      marker=dict(color=color, symbol="x-thin-open", size=10),
-                      hovertext=[_hover(h, m) for m, _ in lost])] if lost else [])]
+        go.Scatter(
+            x=[t for pair in ends for t in pair],
+            y=[level for level in h.levels for _ in range(2)],
+            mode="lines",
+            line=dict(color=color, width=2),
+            opacity=0.5,
+            legendgroup=str(n),
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        go.Scatter(
+            x=[x(m) for m in ok],
+            y=[m.median_s for m in ok],
+            error_y=error,
+            name=name,
+            **hovered,
+            marker=dict(color=color, symbol=mark, size=7),
+            hovertext=[_hover(h, m) for m in ok],
+        ),
+        *(
+            [
+                go.Scatter(
+                    x=[x(m) for m, _ in lost],
+                    y=[ok[j].median_s for _, j in lost],
+                    showlegend=False,
+                    **hovered,
+                    marker=dict(color=color, symbol="x-thin-open", size=10),
+                    hovertext=[_hover(h, m) for m, _ in lost],
+                )
+            ]
+            if lost
+            else []
+        ),
+    ]
 
 
 def _names(drawn: Sequence[History]) -> list[str]:
     "Their labels; where two are alike, with what tells them apart."
     labels = [label(h) for h in drawn]
-    return [text(name if labels.count(name) == 1 else f"{name} ({h.device or 'device not told'}, {h.framework})")
-            for name, h in zip(labels, drawn, strict=True)]
+    return [
+        text(
+            name
+            if labels.count(name) == 1
+            else f"{name} ({h.device or 'device not told'}, {h.framework})"
+        )
+        for name, h in zip(labels, drawn, strict=True)
+    ]
 
 
 def history_figure(
     found: Sequence[History],  # as of `histories`
-    most: int = 12,            # identities that are drawn: those with most changes, then with most runs
+    most: int = 12,  # identities that are drawn: those with most changes, then with most runs
 ) -> "Figure":
-    "Medians over runs, their levels and where these change; raises `InputError` where none has a time."
+    """Medians over runs, their levels and where these change; raises `InputError` where none has a
+    time."""
     import plotly.graph_objects as go
 
-    drawn = sorted((h for h in found if h.timed), key=lambda h: (-len(h.changes), -len(h.timed), label(h)))[:most]
-    if not drawn: raise InputError("No row of these has a time: there is no history to draw.")
+    drawn = sorted(
+        (h for h in found if h.timed), key=lambda h: (-len(h.changes), -len(h.timed), label(h))
+    )[:most]
+    if not drawn:
+        raise InputError("No row of these has a time: there is no history to draw.")
     dated = all(m.time is not None for h in drawn for m in h.moments)
-    order = list(dict.fromkeys(run for _, run in sorted((m.time or 0, m.run_id) for h in drawn for m in h.moments)))
+    order = list(
+        dict.fromkeys(
+            run for _, run in sorted((m.time or 0, m.run_id) for h in drawn for m in h.moments)
+        )
+    )
     place = {run: i for i, run in enumerate(order)}
-    def x(m): return (datetime(1970, 1, 1) + timedelta(microseconds=m.time)) if dated else place[m.run_id]
+
+    def x(m):
+        return (datetime(1970, 1, 1) + timedelta(microseconds=m.time)) if dated else place[m.run_id]
+
     names, times = _names(drawn), [h.moments[i].median_s for h in drawn for i in h.timed]
     fig = go.Figure([trace for n, h in enumerate(drawn) for trace in _lines(h, x, n, names[n])])
     for n, h in enumerate(drawn):
         for m, _, _ in h.steps:
-            fig.add_shape(type="line", x0=x(m), x1=x(m), y0=0, y1=1, yref="paper",
-                          line=dict(color=_COLORS[n % len(_COLORS)], width=1.5, dash="dot"))
+            fig.add_shape(
+                type="line",
+                x0=x(m),
+                x1=x(m),
+                y0=0,
+                y1=1,
+                yref="paper",
+                line=dict(color=_COLORS[n % len(_COLORS)], width=1.5, dash="dot"),
+            )
     axis = dict(gridcolor="rgba(122,133,148,0.25)", linecolor=GREY, zeroline=False)
     fig.update_layout(
-        title=dict(text="Medians over runs", x=0, xref="paper"), font=dict(color=GREY, family="system-ui, sans-serif"),
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", height=560, margin=dict(l=70, r=20, t=50, b=60),
-        legend=dict(orientation="h", y=-0.24, yanchor="top", x=0), hoverlabel=dict(align="left"),
+        title=dict(text="Medians over runs", x=0, xref="paper"),
+        font=dict(color=GREY, family="system-ui, sans-serif"),
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        height=560,
+        margin=dict(l=70, r=20, t=50, b=60),
+        legend=dict(orientation="h", y=-0.24, yanchor="top", x=0),
+        hoverlabel=dict(align="left"),
         modebar=dict(bgcolor="rgba(0,0,0,0)", color=GREY, activecolor=_COLORS[0]),
         yaxis=dict(type="log", title="Time of a call", **_ticks(min(times), max(times)), **axis),
-        xaxis=dict(title="Run (UTC)" if dated else "Run", **axis))
+        xaxis=dict(title="Run (UTC)" if dated else "Run", **axis),
+    )
     if not dated:
         step = max(1, len(order) // 12)
-        fig.update_xaxes(tickvals=[*range(0, len(order), step)],
-                         ticktext=[text(one_line(run, 18)) for run in order[::step]])
+        fig.update_xaxes(
+            tickvals=[*range(0, len(order), step)],
+            ticktext=[text(one_line(run, 18)) for run in order[::step]],
+        )
     return fig
 
 
 def history_page(
     found: Sequence[History],  # as of `histories`
-    most: int = 12,            # identities that are drawn
-) -> str:                      # HTML that stands alone
+    most: int = 12,  # identities that are drawn
+) -> str:  # HTML that stands alone
     "The figure with a table of the changes; raises `InputError` where none has a time."
     from fasterroof.report.html import page
     from fasterroof.report.tables import html_table
 
     steps = [(h, *step) for h in found for step in h.steps]
-    rows = [[(label(h), None), (one_line(h.device, 60), None), (when(m), m.time or 0), (revision(m), None),
-             (si(a, "s"), a), (si(b, "s"), b), (f"{b / a:.3g}×", b / a), (one_line(m.run_id, 60), None)]
-            for h, m, a, b in steps]
-    headings = ["attempt", "device", "run (UTC)", "revision", "before", "after", "after / before", "run's name"]
+    rows = [
+        [
+            (label(h), None),
+            (one_line(h.device, 60), None),
+            (when(m), m.time or 0),
+            (revision(m), None),
+            (si(a, "s"), a),
+            (si(b, "s"), b),
+            (f"{b / a:.3g}×", b / a),
+            (one_line(m.run_id, 60), None),
+        ]
+        for h, m, a, b in steps
+    ]
+    headings = [
+        "attempt",
+        "device",
+        "run (UTC)",
+        "revision",
+        "before",
+        "after",
+        "after / before",
+        "run's name",
+    ]
     drawn = sum(bool(h.timed) for h in found)
     notes = [PROMISE]
     if drawn > most:
-        notes.append(f"{drawn - most:,} of {drawn:,} identities are not drawn: those with most changes and runs are.")
-    told = {"identities": f"{len(found):,}", "with a change of level": f"{sum(bool(h.changes) for h in found):,}",
-            "too few runs": f"{sum(len(h.timed) < LEAST for h in found):,}"}
+        notes.append(
+            f"{drawn - most:,} of {drawn:,} identities are not drawn: those with most changes and"
+            " runs are."
+        )
+    told = {
+        "identities": f"{len(found):,}",
+        "with a change of level": f"{sum(bool(h.changes) for h in found):,}",
+        "too few runs": f"{sum(len(h.timed) < LEAST for h in found):,}",
+    }
     about = [{k: v for k, v in h.as_dict().items() if k != "moments"} for h in found[:200]]
-    return page("History", "Medians over runs, and where their level changed", [*told.items()], notes,
-                [history_figure(found, most)], [html_table(headings, rows)] if rows else [], about,
-                "The levels of every identity")
+    return page(
+        "History",
+        "Medians over runs, and where their level changed",
+        [*told.items()],
+        notes,
+        [history_figure(found, most)],
+        [html_table(headings, rows)] if rows else [],
+        about,
+        "The levels of every identity",
+    )
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #f9794c36
 def print_history(found: Sequence[History], console: "Console", top: int | None) -> None:
@@ -161,19 +275,39 @@ def print_history(found: Sequence[History], console: "Console", top: int | None)
     device = ""
     for h in order[:top]:
         line(console, elide(label(h), console.width))
-        if h.device != device: line(console, elide(f"  {one_line(h.device, 100) or 'device not told'}", console.width))
+        if h.device != device:
+            line(console, elide(f"  {one_line(h.device, 100) or 'device not told'}", console.width))
         device = h.device
         failed = sum(m.status != "ok" for m in h.moments)
         said = h.sentence.partition(":")[0] if h.changes else h.sentence
         line(console, f"  {said}{f'; {failed:,} not ok' if failed else ''}")
         if h.changes:
-            rows = [(f"  {when(m)}", revision(m), si(a, "s"), si(b, "s"), f"{b / a:.3g}×", one_line(m.run_id, 60))
-                    for m, a, b in h.steps]
-            console.print(plain_table(("  since (UTC)", "revision", "before", "after", "ratio", "run"), rows,
-                                      console.width))
-    if top and len(order) > top: line(console, f"… and {len(order) - top:,} more; --top 0 shows all.")
+            rows = [
+                (
+                    f"  {when(m)}",
+                    revision(m),
+                    si(a, "s"),
+                    si(b, "s"),
+                    f"{b / a:.3g}×",
+                    one_line(m.run_id, 60),
+                )
+                for m, a, b in h.steps
+            ]
+            console.print(
+                plain_table(
+                    ("  since (UTC)", "revision", "before", "after", "ratio", "run"),
+                    rows,
+                    console.width,
+                )
+            )
+    if top and len(order) > top:
+        line(console, f"… and {len(order) - top:,} more; --top 0 shows all.")
     line(console)
     changed = sum(bool(h.changes) for h in found)
     few = sum(len(h.timed) < LEAST for h in found)
-    also = f" {few:,} have fewer than {LEAST} runs with a time and were not searched." if few else ""
-    notes(console, [f"{changed:,} of {len(found):,} identities changed their level.{also}", PROMISE])
+    also = (
+        f" {few:,} have fewer than {LEAST} runs with a time and were not searched." if few else ""
+    )
+    notes(
+        console, [f"{changed:,} of {len(found):,} identities changed their level.{also}", PROMISE]
+    )

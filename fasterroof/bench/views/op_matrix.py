@@ -27,10 +27,11 @@ _gap = re.compile(r"[ \t\r\n]*").match
 @dataclass(frozen=True)
 class _Member:
     "A value in an object or a list, and where it lies in the text."
+
     name: str | None  # None in a list
     value: object
-    key: int          # where its name begins
-    colon: str        # what lies between the name and the value
+    key: int  # where its name begins
+    colon: str  # what lies between the name and the value
     start: int
     end: int
 
@@ -48,7 +49,8 @@ def _members(text: str, at: int) -> list[_Member]:
         value, after = _scan(text, at)
         found.append(_Member(name, value, key, colon, at, after))
         at = _gap(text, after).end()
-        if text[at] == ",": at = _gap(text, at + 1).end()
+        if text[at] == ",":
+            at = _gap(text, at + 1).end()
     return found
 
 
@@ -56,21 +58,29 @@ def operations(
     text: str,  # a JSON document with ops
 ) -> dict[str, tuple[_Member, list[_Member]]]:
     "The operations of a matrix by name, with their fields; raises `InputError` where it has none."
-    try: json.loads(text)
-    except (ValueError, RecursionError) as e: raise InputError(f"This matrix is not JSON: {one_line(e)}.") from None
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as e:
+        raise InputError(f"This matrix is not JSON: {one_line(e)}.") from None
     top = _gap(text).end()
     if text[top] == "{":
         ops = next((m for m in _members(text, top) if m.name == "ops"), None)
         top = ops.start if ops else top
     found: dict[str, tuple[_Member, list[_Member]]] = {}
     for m in _members(text, top) if text[top] in "{[" else ():
-        if not isinstance(m.value, dict): continue
+        if not isinstance(m.value, dict):
+            continue
         named = [m.value[k] for k in ("qualname", "name", "op") if isinstance(m.value.get(k), str)]
         name = named[0] if named else m.name
-        if name is None: continue
-        if name in found: raise InputError(f"{one_line(name, 80)} stands twice in the matrix: remove one of the two.")
+        if name is None:
+            continue
+        if name in found:
+            raise InputError(
+                f"{one_line(name, 80)} stands twice in the matrix: remove one of the two."
+            )
         found[name] = m, _members(text, m.start)
-    if not found: raise InputError("This is no matrix of operations: it has no ops with a qualname each.")
+    if not found:
+        raise InputError("This is no matrix of operations: it has no ops with a qualname each.")
     return found
 
 
@@ -84,16 +94,24 @@ def filled(
         there, new = {m.name: m for m in fields}, ""
         last = fields[-1] if fields else None
         # What separates the fields of this entry also separates new ones from them.
-        between = "" if not last else "," + text[op.start + 1:last.key] if len(fields) == 1 else \
-            text[fields[-2].end:last.key]
+        between = (
+            ""
+            if not last
+            else "," + text[op.start + 1 : last.key]
+            if len(fields) == 1
+            else text[fields[-2].end : last.key]
+        )
         for field, value in values.get(name, {}).items():
-            if field in there: edits.append((there[field].start, there[field].end, json.dumps(value)))
+            if field in there:
+                edits.append((there[field].start, there[field].end, json.dumps(value)))
             else:
                 colon = last.colon if last else ": "
                 new += (between or ", " * bool(new)) + json.dumps(field) + colon + json.dumps(value)
         at = last.end if last else op.start + 1
-        if new: edits.append((at, at, new))
-    for start, end, new in sorted(edits, reverse=True): text = text[:start] + new + text[end:]
+        if new:
+            edits.append((at, at, new))
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
     return text
 
 # %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #36bc3dce
@@ -103,15 +121,21 @@ _ASKED = {"case": str, "ours": str, "reference": str, "point": dict}
 
 def read_map(
     path: str | Path | None,  # a JSON file; None: nothing is said
-) -> dict[str, dict]:         # operation -> some of case, ours, reference, point
-    "Which rows belong to which operation; raises `InputError` naming what it cannot be, and `RunFileError`."
+) -> dict[str, dict]:  # operation -> some of case, ours, reference, point
+    """Which rows belong to which operation; raises `InputError` naming what it cannot be, and
+    `RunFileError`."""
     said = {} if path is None else read_json(path)
-    if not isinstance(said, dict): raise InputError(f"{one_line(path)} has an object: operation -> what it is.")
+    if not isinstance(said, dict):
+        raise InputError(f"{one_line(path)} has an object: operation -> what it is.")
     for op, of in said.items():
-        known = isinstance(of, dict) and all(k in _ASKED and isinstance(v, _ASKED[k]) for k, v in of.items())
+        known = isinstance(of, dict) and all(
+            k in _ASKED and isinstance(v, _ASKED[k]) for k, v in of.items()
+        )
         if not known:
-            raise InputError(f"{one_line(path)}: {one_line(op, 60)} has some of case, ours, reference (names) and "
-                             f"point (an object), not {one_line(json.dumps(of), 80)}.")
+            raise InputError(
+                f"{one_line(path)}: {one_line(op, 60)} has some of case, ours, reference (names)"
+                f" and point (an object), not {one_line(json.dumps(of), 80)}."
+            )
     return said
 
 
@@ -124,43 +148,59 @@ def _point(point: Mapping) -> str:
 @dataclass
 class _MatrixPlace:
     "What one run measured of a case at one point, on one device of one platform."
+
     case: str
-    point: str      # JSON
-    side: str       # "cpu" or "gpu"
+    point: str  # JSON
+    side: str  # "cpu" or "gpu"
     platform: str
     device: str
     run_id: str
-    took: dict      # baseline -> (s, or why it has no time that may stand in a ratio; when it was taken)
+    took: (
+        dict  # baseline -> (s, or why it has no time that may stand in a ratio; when it was taken)
+    )
 
 
 def _took(row: Mapping) -> float | str:
     fidelity = (row.get("fidelity") or {}).get("status")
-    if row["status"] != "ok": return one_line(row["status"], 40)
-    if fidelity != "pass": return f"ok, with a fidelity that is {one_line(fidelity or 'not known', 30)}"
+    if row["status"] != "ok":
+        return one_line(row["status"], 40)
+    if fidelity != "pass":
+        return f"ok, with a fidelity that is {one_line(fidelity or 'not known', 30)}"
     return seconds(row, "min") or "ok, in no time"
 
 
 def _gathered(
-        paths: Iterable[str | Path], skipped: list[str] | None) -> tuple[dict[tuple, _MatrixPlace], dict[str, set]]:
+    paths: Iterable[str | Path], skipped: list[str] | None
+) -> tuple[dict[tuple, _MatrixPlace], dict[str, set]]:
     "All that rows say of times, and the baselines that ratios of each case are taken against."
     found: dict[tuple, _MatrixPlace] = {}
     versus: dict[str, set] = {}
     for file in row_files(paths):
         for _, row in each_row(file, skipped):
             side = _SIDE.fullmatch(row["platform"])
-            if not side or row.get("side"): continue  # (a process of `compare` is not how a case is measured)
-            if (row.get("ratio") or {}).get("other_device"): continue  # its reference was measured elsewhere
-            key = row["case"], _point(row["param_point"]), row["platform"], device_of(row), row["run_id"]
+            if not side or row.get("side"):
+                continue  # (a process of `compare` is not how a case is measured)
+            if (row.get("ratio") or {}).get("other_device"):
+                continue  # its reference was measured elsewhere
+            key = (
+                row["case"],
+                _point(row["param_point"]),
+                row["platform"],
+                device_of(row),
+                row["run_id"],
+            )
             place = found.setdefault(key, _MatrixPlace(*key[:2], side[1] or "gpu", *key[2:], {}))
             place.took[row["baseline"]] = _took(row), moment(row)
             vs = (row.get("ratio") or {}).get("vs")
-            if isinstance(vs, str): versus.setdefault(row["case"], set()).add(vs)
+            if isinstance(vs, str):
+                versus.setdefault(row["case"], set()).add(vs)
     return found, versus
 
 # %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #cf071a63
 @dataclass(frozen=True)
 class MatrixChange:
     "A field of an operation that is set."
+
     op: str
     field: str
     now: object
@@ -171,29 +211,54 @@ class MatrixChange:
 @dataclass(frozen=True)
 class Fed:
     "A matrix with its fields filled."
-    text: str                       # of the copy
+
+    text: str  # of the copy
     changes: tuple[MatrixChange, ...]
     left: tuple[tuple[str, str], ...]  # operation, why a side of it stays as it is
 
 
-def _choice(wanted: str | None, named: Sequence[str], what: str, there: Iterable[str]) -> tuple[str | None, str]:
+def _choice(
+    wanted: str | None, named: Sequence[str], what: str, there: Iterable[str]
+) -> tuple[str | None, str]:
     "The one name that is wanted or left, or why there is none."
-    if wanted is not None: return wanted, ""
-    if len(named) == 1: return named[0], ""
-    return None, f"nothing says which of {one_line(', '.join(sorted(there)), 120)} is {what}: name it in --map"
+    if wanted is not None:
+        return wanted, ""
+    if len(named) == 1:
+        return named[0], ""
+    return (
+        None,
+        (
+            f"nothing says which of {one_line(', '.join(sorted(there)), 120)} is {what}: name it in"
+            " --map"
+        ),
+    )
 
 
-def _at(places: list[_MatrixPlace], asked: Mapping | None, known: Mapping | None) -> tuple[str | None, str]:
+def _at(
+    places: list[_MatrixPlace], asked: Mapping | None, known: Mapping | None
+) -> tuple[str | None, str]:
     "The point to use, or why there is none."
     points = {p.point: json.loads(p.point) for p in places}
     for wanted in (asked, known):
-        if wanted is None: continue
+        if wanted is None:
+            continue
         least = json.loads(_point(wanted))
-        fits = [k for k, p in points.items() if all(name in p and p[name] == v for name, v in least.items())]
-        if len(fits) == 1: return fits[0], ""
-        if fits: return None, f"{len(fits)} points have {one_line(_point(wanted), 80)}: name more of it in --map"
-        if wanted is asked: return None, f"there is no row at {one_line(_point(wanted), 80)}"
-    if len(points) == 1: return next(iter(points)), ""
+        fits = [
+            k
+            for k, p in points.items()
+            if all(name in p and p[name] == v for name, v in least.items())
+        ]
+        if len(fits) == 1:
+            return fits[0], ""
+        if fits:
+            return (
+                None,
+                f"{len(fits)} points have {one_line(_point(wanted), 80)}: name more of it in --map",
+            )
+        if wanted is asked:
+            return None, f"there is no row at {one_line(_point(wanted), 80)}"
+    if len(points) == 1:
+        return next(iter(points)), ""
     return None, f"nothing says which of {len(points)} points stands for it: name it in --map"
 
 
@@ -204,17 +269,43 @@ def _representative(case: str) -> Mapping | None:
     return found.representative if found else None
 
 
-def _newest_pair(places: list[_MatrixPlace], ours: str, reference: str) -> tuple[_MatrixPlace | None, str]:
+def _newest_pair(
+    places: list[_MatrixPlace], ours: str, reference: str
+) -> tuple[_MatrixPlace | None, str]:
     "The newest place where both have a time, or what the newest one lacks."
-    def age(p): return min(p.took[b][1] or -1 for b in (ours, reference) if b in p.took), p.run_id, p.platform, p.device
+
+    def age(p):
+        return (
+            min(p.took[b][1] or -1 for b in (ours, reference) if b in p.took),
+            p.run_id,
+            p.platform,
+            p.device,
+        )
+
     there = [p for p in places if ours in p.took or reference in p.took]
-    whole = [p for p in there if all(isinstance(p.took.get(b, ("",))[0], float) for b in (ours, reference))]
-    if whole: return max(whole, key=age), ""
-    if not there: return None, f"{one_line(ours, 40)} and {one_line(reference, 40)} have no row"
+    whole = [
+        p
+        for p in there
+        if all(isinstance(p.took.get(b, ("",))[0], float) for b in (ours, reference))
+    ]
+    if whole:
+        return max(whole, key=age), ""
+    if not there:
+        return None, f"{one_line(ours, 40)} and {one_line(reference, 40)} have no row"
     last = max(there, key=age)
-    lacks = [f"{one_line(b, 40)} is {last.took[b][0]}" if b in last.took else f"{one_line(b, 40)} has no row"
-             for b in (ours, reference) if not isinstance(last.took.get(b, ("",))[0], float)]
-    return None, f"{' and '.join(lacks)} in {one_line(last.run_id, 60)} on {one_line(last.platform, 30)}"
+    lacks = [
+        (
+            f"{one_line(b, 40)} is {last.took[b][0]}"
+            if b in last.took
+            else f"{one_line(b, 40)} has no row"
+        )
+        for b in (ours, reference)
+        if not isinstance(last.took.get(b, ("",))[0], float)
+    ]
+    return (
+        None,
+        f"{' and '.join(lacks)} in {one_line(last.run_id, 60)} on {one_line(last.platform, 30)}",
+    )
 
 # %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #e234e672
 def _time(document: object) -> int | None:
@@ -224,46 +315,70 @@ def _time(document: object) -> int | None:
     return moment({"provenance": {"timestamp": host.get("timestamp") or top.get("timestamp")}})
 
 
-def _of_side(op: Mapping, name: str, asked: Mapping, side: str, places: list[_MatrixPlace], versus: set[str]):
+def _of_side(
+    op: Mapping, name: str, asked: Mapping, side: str, places: list[_MatrixPlace], versus: set[str]
+):
     "The newest pair of rows of an operation on one side, its reference; or why there is none."
     places = [p for p in places if p.side == side]
-    if not places: return None, None, f"no rows of a {side.upper()} platform"
-    case, (point, why) = places[0].case, _at(places, asked.get("point", op.get("point")), asked["known"])
-    if why: return None, None, why
+    if not places:
+        return None, None, f"no rows of a {side.upper()} platform"
+    case, (point, why) = (
+        places[0].case,
+        _at(places, asked.get("point", op.get("point")), asked["known"]),
+    )
+    if why:
+        return None, None, why
     places = [p for p in places if p.point == point]
     there = {b for p in places for b in p.took}
     library = name.partition(".")[0] if "." in name else ""
     own = [b for b in there if library and (b == library or b.startswith(f"{library}-"))]
     ours, why = _choice(asked.get("ours", op.get("ours")), own, "ours", there)
-    if why: return None, None, why
+    if why:
+        return None, None, why
     rest, told = there - {ours}, op.get(f"perf_{side}_baseline")
     against = versus & rest
     named = next(([*x] for x in ({told} & rest, against, rest) if len(x) == 1), [])
     reference, why = _choice(asked.get("reference"), named, "the reference", rest)
-    if why: return None, None, f"nothing but {one_line(ours, 40)} of {one_line(case, 60)} was run" if not rest else why
-    if ours == reference: return None, None, f"{one_line(ours, 40)} is named as ours and as the reference"
+    if why:
+        return (
+            None,
+            None,
+            (
+                f"nothing but {one_line(ours, 40)} of {one_line(case, 60)} was run"
+                if not rest
+                else why
+            ),
+        )
+    if ours == reference:
+        return None, None, f"{one_line(ours, 40)} is named as ours and as the reference"
     pair, why = _newest_pair(places, ours, reference)
     return pair, (ours, reference), why
 
 
 def feed(
-    text: str,                         # the matrix
-    paths: Iterable[str | Path],       # files of rows, and folders of them
+    text: str,  # the matrix
+    paths: Iterable[str | Path],  # files of rows, and folders of them
     asked: Mapping[str, Mapping] | None = None,  # as of `read_map`
-    overwrite: bool = False,           # True: also fields that are set, where nothing says that rows are newer
-    skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+    # True: also fields that are set, where nothing says that rows are newer
+    overwrite: bool = False,
+    skipped: (
+        list[str] | None
+    ) = None,  # what is wrong with lines that were passed over is added here; None: raise
 ) -> Fed:
     "The matrix with the fields that rows have something for; raises `InputError`, `RowError`."
     gathered, versus = _gathered(paths, skipped)
     by_case: dict[str, list[_MatrixPlace]] = {}
-    for p in gathered.values(): by_case.setdefault(p.case, []).append(p)
+    for p in gathered.values():
+        by_case.setdefault(p.case, []).append(p)
     ops, made = operations(text), _time(json.loads(text))
     asked = asked or {}
     left = [(op, "it is in --map and not in the matrix") for op in asked if op not in ops]
     changes: list[MatrixChange] = []
     for name, (member, _) in ops.items():
         op, of = member.value, dict(asked.get(name, {}))
-        case = of.get("case", op.get("case") if isinstance(op.get("case"), str) else name.rpartition(".")[2])
+        case = of.get(
+            "case", op.get("case") if isinstance(op.get("case"), str) else name.rpartition(".")[2]
+        )
         if case not in by_case:
             left.append((name, f"no rows of a case {one_line(repr(case), 60)}"))
             continue
@@ -272,19 +387,38 @@ def feed(
             pair, names, why = _of_side(op, name, of, side, by_case[case], versus.get(case, set()))
             if pair:
                 (ours, at), (theirs, at2) = (pair.took[b] for b in names)
-                new = {f"perf_{side}_baseline": names[1], f"perf_{side}_ratio": float(f"{ours / theirs:.4g}")}
+                new = {
+                    f"perf_{side}_baseline": names[1],
+                    f"perf_{side}_ratio": float(f"{ours / theirs:.4g}"),
+                }
                 now = {f: op.get(f) for f in new}
                 newer = overwrite or None not in (made, at, at2) and min(at, at2) > made
                 if any(now[f] not in (None, new[f]) for f in new) and not newer:
-                    when = datetime.fromtimestamp(made / 1e6, UTC).isoformat(" ", "seconds") if made else None
-                    why = f"it is set, and its rows are not newer than the matrix ({when})" if when else \
-                        "it is set, and the matrix does not tell when: --overwrite sets it anyway"
+                    when = (
+                        datetime.fromtimestamp(made / 1e6, UTC).isoformat(" ", "seconds")
+                        if made
+                        else None
+                    )
+                    why = (
+                        f"it is set, and its rows are not newer than the matrix ({when})"
+                        if when
+                        else (
+                            "it is set, and the matrix does not tell when: --overwrite sets it"
+                            " anyway"
+                        )
+                    )
                 else:
-                    source = f"{pair.run_id}, {pair.platform}, {pair.device}, {names[0]}, {pair.point}"
-                    changes += [MatrixChange(name, f, now[f], new[f], source)
-                                for f in new if now[f] != new[f] or f not in op]
+                    source = (
+                        f"{pair.run_id}, {pair.platform}, {pair.device}, {names[0]}, {pair.point}"
+                    )
+                    changes += [
+                        MatrixChange(name, f, now[f], new[f], source)
+                        for f in new
+                        if now[f] != new[f] or f not in op
+                    ]
                     continue
             left.append((name, f"{side}: {why}"))
     values: dict[str, dict] = {}
-    for c in changes: values.setdefault(c.op, {})[c.field] = c.then
+    for c in changes:
+        values.setdefault(c.op, {})[c.field] = c.then
     return Fed(filled(text, values), tuple(changes), tuple(left))

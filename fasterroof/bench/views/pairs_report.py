@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..judge.pairs import broken, hit, kept, loops_of
-from ..judge.ratio_test import LEAST, Paired, log_ratios, paired, pairs_needed, verdicts
+from fasterroof.bench.judge.ratio_test import (
+    LEAST,
+    Paired,
+    log_ratios,
+    paired,
+    pairs_needed,
+    verdicts,
+)
 from ..row import device_of, point_of, seconds
 from ...core.errors import RowError, one_line
 from ...core.units import MISSING, si
@@ -32,18 +39,21 @@ QUANTILE = 0.1  # of a process's samples, that it is compared by
 @dataclass(frozen=True)
 class Comparison:
     "One pairing: what its pairs say."
+
     case: str
-    point: Mapping          # of the case's parameters
+    point: Mapping  # of the case's parameters
     platform: str
     device: str
-    a: str                  # the baseline on side A
-    b: str                  # on side B
-    times: tuple[float, float]  # s, the median of the figures of the processes of each side; NaN where there is none
-    paired: Paired          # the ratio B / A and its interval
-    disturbed: int          # pairs that do not count
-    verdict: str            # SLOWER, FASTER, SAME, AMBIGUOUS or FAILED
-    why: str = ""           # it failed
-    blame: str = ""         # whose fault that is: "A", "B" or "both"
+    a: str  # the baseline on side A
+    b: str  # on side B
+    times: tuple[
+        float, float
+    ]  # s, the median of the figures of the processes of each side; NaN where there is none
+    paired: Paired  # the ratio B / A and its interval
+    disturbed: int  # pairs that do not count
+    verdict: str  # SLOWER, FASTER, SAME, AMBIGUOUS or FAILED
+    why: str = ""  # it failed
+    blame: str = ""  # whose fault that is: "A", "B" or "both"
     unchecked: bool = False  # whether its results were not held against an oracle
 
     @property
@@ -53,7 +63,8 @@ class Comparison:
 
     @property
     def needed(self) -> int | None:
-        "Pairs that would find a change of 5 %, or of twice the effect where that is more, in 95 of 100 cases."
+        """Pairs that would find a change of 5 %, or of twice the effect where that is more, in 95
+        of 100 cases."""
         return pairs_needed(self.paired, self.sought)
 
     @property
@@ -63,39 +74,72 @@ class Comparison:
 
     def as_dict(self) -> dict:
         "Plain values."
-        found = asdict(self) | {"paired": self.paired.as_dict(), "point": dict(self.point), "needed": self.needed}
+        found = asdict(self) | {
+            "paired": self.paired.as_dict(),
+            "point": dict(self.point),
+            "needed": self.needed,
+        }
         return found | {"times": [None if t != t else t for t in self.times]}
 
 # %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #6ea5161b
 @dataclass(frozen=True)
 class Compared:
     "Two sides, and all that was compared of them."
-    a: str                      # what A is
+
+    a: str  # what A is
     b: str
-    kind: str                   # "revision", "environment" or "baseline"
+    kind: str  # "revision", "environment" or "baseline"
     comparisons: tuple[Comparison, ...]
-    run_ids: tuple[str, ...]    # of the rows
+    run_ids: tuple[str, ...]  # of the rows
 
     @property
     def failed(self) -> bool:
-        "Whether something became slower, or no longer runs; where only A does not run, B is not to blame."
-        return any(c.verdict == "SLOWER" or c.verdict == "FAILED" and c.blame != "A" for c in self.comparisons)
+        """Whether something became slower, or no longer runs; where only A does not run, B is not
+        to blame."""
+        return any(
+            c.verdict == "SLOWER" or c.verdict == "FAILED" and c.blame != "A"
+            for c in self.comparisons
+        )
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
-        return {"schema": "fasterroof.bench.compare/1", "a": self.a, "b": self.b, "kind": self.kind,
-                "failed": self.failed, "run_ids": list(self.run_ids),
-                "comparisons": [c.as_dict() for c in self.comparisons]}
+        return {
+            "schema": "fasterroof.bench.compare/1",
+            "a": self.a,
+            "b": self.b,
+            "kind": self.kind,
+            "failed": self.failed,
+            "run_ids": list(self.run_ids),
+            "comparisons": [c.as_dict() for c in self.comparisons],
+        }
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a comparison; times in seconds."
         import pandas as pd
 
-        return pd.DataFrame([
-            {"case": c.case, **{f"point.{k}": v for k, v in c.point.items()}, "platform": c.platform,
-             "device": c.device, "a": c.a, "b": c.b, "verdict": c.verdict, "ratio": c.paired.ratio,
-             "low": c.paired.low, "high": c.paired.high, "pairs": c.paired.n, "disturbed": c.disturbed,
-             "a_s": c.times[0], "b_s": c.times[1], "needed": c.needed, "why": c.why} for c in self.comparisons])
+        return pd.DataFrame(
+            [
+                {
+                    "case": c.case,
+                    **{f"point.{k}": v for k, v in c.point.items()},
+                    "platform": c.platform,
+                    "device": c.device,
+                    "a": c.a,
+                    "b": c.b,
+                    "verdict": c.verdict,
+                    "ratio": c.paired.ratio,
+                    "low": c.paired.low,
+                    "high": c.paired.high,
+                    "pairs": c.paired.n,
+                    "disturbed": c.disturbed,
+                    "a_s": c.times[0],
+                    "b_s": c.times[1],
+                    "needed": c.needed,
+                    "why": c.why,
+                }
+                for c in self.comparisons
+            ]
+        )
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -103,16 +147,26 @@ class Compared:
         found = []
         for c in self.comparisons:
             name = f"{c.case}/{c.baseline}" if len(self.comparisons) > 1 else c.baseline
-            if c.verdict == "FAILED": found.append(f"{name}: {c.why.rstrip('.')}.")
+            if c.verdict == "FAILED":
+                found.append(f"{name}: {c.why.rstrip('.')}.")
             elif c.paired.n < LEAST:
-                found.append(f"{name}: {c.paired.n} undisturbed pairs say nothing; it takes {LEAST} at least.")
-            if c.unchecked: found.append(f"{name}: the results were not held against an oracle, only timed.")
+                found.append(
+                    f"{name}: {c.paired.n} undisturbed pairs say nothing; it takes {LEAST} at"
+                    " least."
+                )
+            if c.unchecked:
+                found.append(f"{name}: the results were not held against an oracle, only timed.")
             if c.verdict == "AMBIGUOUS" and c.needed:
-                found.append(f"{name}: {c.paired.n} pairs scatter by {100 * c.paired.spread:.2g} %; a change of "
-                             f"{100 * c.sought:.3g} % would be found by {c.needed} pairs, in 95 of 100 cases.")
+                found.append(
+                    f"{name}: {c.paired.n} pairs scatter by {100 * c.paired.spread:.2g} %; a change"
+                    f" of {100 * c.sought:.3g} % would be found by {c.needed} pairs, in 95 of 100"
+                    " cases."
+                )
         if any(c.verdict == "AMBIGUOUS" for c in self.comparisons):
-            found.append("AMBIGUOUS is neither better nor worse: the interval reaches into the effect that counts, or "
-                         "across it.")
+            found.append(
+                "AMBIGUOUS is neither better nor worse: the interval reaches into the effect that"
+                " counts, or across it."
+            )
         return tuple(found)
 
     def markdown(self) -> str:
@@ -126,18 +180,31 @@ class Compared:
             Column("Platform", [code(c.platform) for c in cs], right=False, hoist=True, key=True),
             Column("Device", [plain(c.device) for c in cs], right=False, hoist=True, key=True),
             Column("Baseline", [plain(c.baseline) for c in cs], right=False, key=True),
-            Column("A", [si(c.times[0], "s") for c in cs]), Column("B", [si(c.times[1], "s") for c in cs]),
+            Column("A", [si(c.times[0], "s") for c in cs]),
+            Column("B", [si(c.times[1], "s") for c in cs]),
             Column("B / A", [_number(c.paired.ratio) for c in cs]),
             Column(f"{_percent(cs)} interval", ratios),
-            Column("Effect that counts", [f"{100 * c.paired.effect:.3g} %" for c in cs], hoist=True),
+            Column(
+                "Effect that counts", [f"{100 * c.paired.effect:.3g} %" for c in cs], hoist=True
+            ),
             Column("Pairs", [str(c.paired.n) for c in cs]),
-            Column("Disturbed", [str(c.disturbed) if c.disturbed else MISSING for c in cs])]
+            Column("Disturbed", [str(c.disturbed) if c.disturbed else MISSING for c in cs]),
+        ]
         text, once = table(columns)
-        lines = ["# " + plain(f"{self.a} against {self.b}"), f"A is {plain(self.a)}, B is {plain(self.b)} "
-                 f"({plain(self.kind)}s). {_METHOD}", *(f"- {x}" for x in once), text or "No pair has a time.",
-                 *(f"- {plain(n, 600)}" for n in self.notes)]
-        blocks = [lines[0], lines[1], "\n".join(lines[2: 2 + len(once)]), lines[2 + len(once)],
-                  "\n".join(lines[3 + len(once):])]
+        lines = [
+            "# " + plain(f"{self.a} against {self.b}"),
+            f"A is {plain(self.a)}, B is {plain(self.b)} ({plain(self.kind)}s). {_METHOD}",
+            *(f"- {x}" for x in once),
+            text or "No pair has a time.",
+            *(f"- {plain(n, 600)}" for n in self.notes),
+        ]
+        blocks = [
+            lines[0],
+            lines[1],
+            "\n".join(lines[2 : 2 + len(once)]),
+            lines[2 + len(once)],
+            "\n".join(lines[3 + len(once) :]),
+        ]
         return "\n\n".join(filter(None, blocks)) + "\n"
 
     _repr_markdown_ = markdown
@@ -156,24 +223,44 @@ class Compared:
             here = (c.case, c.platform, _point(c))
             if here != place:
                 line(console)
-                line(console, f"{one_line(c.case, 40)} on {one_line(c.platform, 20)}: {one_line(here[2], 200)}")
+                line(
+                    console,
+                    f"{one_line(c.case, 40)} on {one_line(c.platform, 20)}:"
+                    f" {one_line(here[2], 200)}",
+                )
                 interval = f"{_percent([c])} interval"
                 line(console, f"{'':<33} {'A':>8} {'B':>8} {'B/A':>6} {interval:>15} {'pairs':>5}")
             place = here
-            line(console, f"{c.verdict:<11}{one_line(c.baseline, 22):<22} {si(c.times[0], 's'):>8} "
-                          f"{si(c.times[1], 's'):>8} {_number(c.paired.ratio):>6} {_interval(c.paired):>15} "
-                          f"{c.paired.n:>5}")
+            line(
+                console,
+                f"{c.verdict:<11}{one_line(c.baseline, 22):<22} {si(c.times[0], 's'):>8} "
+                f"{si(c.times[1], 's'):>8} {_number(c.paired.ratio):>6} {_interval(c.paired):>15} "
+                f"{c.paired.n:>5}",
+            )
 
 
-_METHOD = ("Each pair is two fresh processes, one of each side, in random order, with the device to themselves; B / A "
-           "is the trimmed mean over pairs of the ratio of a low quantile of their samples, of those that a canary "
-           "found undisturbed; its interval is Student's for trimmed means.")
+_METHOD = (
+    "Each pair is two fresh processes, one of each side, in random order, with the device to"
+    " themselves; B / A is the trimmed mean over pairs of the ratio of a low quantile of their"
+    " samples, of those that a canary found undisturbed; its interval is Student's for trimmed"
+    " means."
+)
 
 
-def _point(c: Comparison) -> str: return point_of({"param_point": c.point})
-def _number(x: float) -> str: return MISSING if x != x else f"{x:.3f}"
-def _interval(p: Paired) -> str: return MISSING if p.low != p.low else f"{p.low:.3f} – {p.high:.3f}"
-def _percent(cs: Sequence[Comparison]) -> str: return f"{100 * cs[0].paired.level:.4g} %" if cs else "Interval"
+def _point(c: Comparison) -> str:
+    return point_of({"param_point": c.point})
+
+
+def _number(x: float) -> str:
+    return MISSING if x != x else f"{x:.3f}"
+
+
+def _interval(p: Paired) -> str:
+    return MISSING if p.low != p.low else f"{p.low:.3f} – {p.high:.3f}"
+
+
+def _percent(cs: Sequence[Comparison]) -> str:
+    return f"{100 * cs[0].paired.level:.4g} %" if cs else "Interval"
 
 # %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #c4be3ee9
 def _pairs(rows: Iterable[Mapping]) -> dict[tuple, list[tuple[Mapping, Mapping]]]:
@@ -181,13 +268,23 @@ def _pairs(rows: Iterable[Mapping]) -> dict[tuple, list[tuple[Mapping, Mapping]]
     found: dict[tuple, dict[int, dict[str, Mapping]]] = {}
     for row in rows:
         side = row.get("side")
-        fine = isinstance(side, Mapping) and side.get("name") in ("A", "B") and isinstance(side.get("label"), str)
+        fine = (
+            isinstance(side, Mapping)
+            and side.get("name") in ("A", "B")
+            and isinstance(side.get("label"), str)
+        )
         if not fine or not isinstance(side.get("pair"), int):
-            raise RowError(f"A row of {one_line(row['case'], 40)} is of no comparison: these come from "
-                           "`fasterroof bench compare`.")
-        found.setdefault((row["run_id"], str(side.get("pairing"))), {}).setdefault(side["pair"], {})[side["name"]] = row
-    whole = {key: [(two["A"], two["B"]) for _, two in sorted(pairs.items()) if len(two) == 2]
-             for key, pairs in found.items()}
+            raise RowError(
+                f"A row of {one_line(row['case'], 40)} is of no comparison: these come from "
+                "`fasterroof bench compare`."
+            )
+        found.setdefault((row["run_id"], str(side.get("pairing"))), {}).setdefault(
+            side["pair"], {}
+        )[side["name"]] = row
+    whole = {
+        key: [(two["A"], two["B"]) for _, two in sorted(pairs.items()) if len(two) == 2]
+        for key, pairs in found.items()
+    }
     return {key: pairs for key, pairs in whole.items() if pairs}
 
 
@@ -195,14 +292,20 @@ def figure_of(
     row: Mapping,  # of a process
     loops: Mapping[tuple, float | None],  # of `loops_of`
     quantile: float = QUANTILE,  # of its samples
-) -> float:        # s
-    "What a process says: a quantile of the samples that are believed; of a row without samples its median."
+) -> float:  # s
+    """What a process says: a quantile of the samples that are believed; of a row without samples
+    its median."""
     samples = kept(row, loops)
     return float(np.quantile(samples, quantile)) if samples else seconds(row)
 
 
-def _comparison(pairs: Sequence[tuple[Mapping, Mapping]], loops: Mapping[tuple, float | None], level: float,
-                effect: float | None, quantile: float) -> Comparison:
+def _comparison(
+    pairs: Sequence[tuple[Mapping, Mapping]],
+    loops: Mapping[tuple, float | None],
+    level: float,
+    effect: float | None,
+    quantile: float,
+) -> Comparison:
     "What the pairs of a pairing say, but for its verdict."
     a, b = pairs[-1]
     blame, why = next(filter(None, (broken(*two) for two in pairs)), ("", ""))
@@ -211,32 +314,46 @@ def _comparison(pairs: Sequence[tuple[Mapping, Mapping]], loops: Mapping[tuple, 
     counts = float(a["side"].get("effect", 0.01)) if effect is None else effect
     nan = float("nan")
     return Comparison(
-        a["case"], a["param_point"], a["platform"], device_of(a), a["baseline"], b["baseline"],
+        a["case"],
+        a["param_point"],
+        a["platform"],
+        device_of(a),
+        a["baseline"],
+        b["baseline"],
         (statistics.median(ours), statistics.median(theirs)) if good else (nan, nan),
-        paired(log_ratios(ours, theirs), counts, level), len(pairs) - len(good) if not why else 0,
-        "FAILED" if why else "AMBIGUOUS", why, blame,
-        any(row["status"] == "fidelity_inconclusive" for two in pairs for row in two))
+        paired(log_ratios(ours, theirs), counts, level),
+        len(pairs) - len(good) if not why else 0,
+        "FAILED" if why else "AMBIGUOUS",
+        why,
+        blame,
+        any(row["status"] == "fidelity_inconclusive" for two in pairs for row in two),
+    )
 
 
 def compared(
-    rows: Iterable[Mapping],       # of `bench.judge.pairs`
-    level: float = 0.99,           # share of such intervals that hold the true ratio
-    effect: float | None = None,   # relative change that counts; None: each case's own, as the rows tell it
-    quantile: float = QUANTILE,    # of a process's samples, that it is compared by; 0.5: its median
+    rows: Iterable[Mapping],  # of `bench.judge.pairs`
+    level: float = 0.99,  # share of such intervals that hold the true ratio
+    effect: float
+    | None = None,  # relative change that counts; None: each case's own, as the rows tell it
+    quantile: float = QUANTILE,  # of a process's samples, that it is compared by; 0.5: its median
 ) -> Compared:
     "Judge pairs; raises `RowError` for rows that are of no comparison, or of several."
     found = _pairs(rows)
     if len(runs := {run for run, _ in found}) > 1:
         told = one_line(", ".join(sorted(runs)), 200)
         raise RowError(f"These rows are of {len(runs)} comparisons, {told}: judge one at a time.")
-    if not found: raise RowError("There is no pair of processes to compare.")
+    if not found:
+        raise RowError("There is no pair of processes to compare.")
     loops = loops_of(row for pairs in found.values() for two in pairs for row in two)
     made = [_comparison(pairs, loops, level, effect, quantile) for pairs in found.values()]
     open_ = [c for c in made if c.verdict != "FAILED"]
     said = dict(zip(map(id, open_), verdicts([c.paired for c in open_]), strict=True))
     made = [replace(c, verdict=said.get(id(c), c.verdict)) for c in made]
     sides = {tuple(x["side"]["label"] for x in two) for pairs in found.values() for two in pairs}
-    if len(sides) > 1: raise RowError("These rows have one run_id and several pairs of sides: that is no comparison.")
+    if len(sides) > 1:
+        raise RowError(
+            "These rows have one run_id and several pairs of sides: that is no comparison."
+        )
     first = next(iter(found.values()))[0][0]
     run_ids = dict.fromkeys(run for run, _ in found)
     return Compared(*sides.pop(), str(first["side"].get("kind")), tuple(made), tuple(run_ids))

@@ -42,29 +42,36 @@ from ...report.markdown import Column, code, plain, several, table
 @dataclass(frozen=True)
 class _Group:
     "Rows of one case on one device of one platform, in the order in which they are shown."
+
     case: str
     platform: str
-    device: str                     # Markdown; "" where no row tells
+    device: str  # Markdown; "" where no row tells
     rows: list[Mapping]
-    points: dict[str, str]          # a point's key -> its text, without what is the same at all points of the case
-    references: frozenset[str]      # baselines that ratios of the case are taken against
+    points: dict[
+        str, str
+    ]  # a point's key -> its text, without what is the same at all points of the case
+    references: frozenset[str]  # baselines that ratios of the case are taken against
 
 
 def _natural(point: Mapping, names: Sequence[str]) -> list[tuple]:
     "Sorts points by their parameters: numbers by size, and before words."
     values = [point.get(name) for name in names]
-    return [(0, figure(v), "") if figure(v) is not None else (1, 0.0, one_line(v, 60)) for v in values]
+    return [
+        (0, figure(v), "") if figure(v) is not None else (1, 0.0, one_line(v, 60)) for v in values
+    ]
 
 
 def _devices(rows: Iterable[Mapping]) -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for row in rows:
-        if device := device_of(row): found.setdefault((row["run_id"], row["platform"]), set()).add(device)
+        if device := device_of(row):
+            found.setdefault((row["run_id"], row["platform"]), set()).add(device)
     return found
 
 
 def _points(rows: Iterable[Mapping]) -> tuple[dict[str, str], str]:
-    "The points of a case, sorted, each with what tells it from the others; and what all have in common."
+    """The points of a case, sorted, each with what tells it from the others; and what all have in
+    common."""
     found = {point_key(row): row["param_point"] for row in rows}
     known = shared(found.values())
     names = list(dict.fromkeys(name for p in found.values() for name in p if name not in known))
@@ -86,18 +93,44 @@ def _grouped(rows: Sequence[Mapping]) -> dict[str, tuple[list[_Group], str]]:
         everything = [row for rs in groups.values() for row in rs]
         points, common = _points(everything)
         place = {k: i for i, k in enumerate(points)}
-        references = frozenset(vs for row in everything if isinstance(vs := within(row, "ratio", "vs"), str))
-        names = {name: i for i, name in enumerate(dict.fromkeys(row["baseline"] for row in everything))}
+        references = frozenset(
+            vs for row in everything if isinstance(vs := within(row, "ratio", "vs"), str)
+        )
+        names = {
+            name: i for i, name in enumerate(dict.fromkeys(row["baseline"] for row in everything))
+        }
+
         def rank(row, place=place, names=names, references=references):
             return place[point_key(row)], row["baseline"] not in references, names[row["baseline"]]
-        made = [_Group(case, platform, next(filter(None, map(device_text, rs)), ""), sorted(rs, key=rank), points,
-                       references) for (platform, _), rs in groups.items()]
+
+        made = [
+            _Group(
+                case,
+                platform,
+                next(filter(None, map(device_text, rs)), ""),
+                sorted(rs, key=rank),
+                points,
+                references,
+            )
+            for (platform, _), rs in groups.items()
+        ]
         found[case] = made, common
     return found
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #f50d1b11
-_FIGURES = ("steady_time", "compile_time", "host_rss", "peak_hbm", "throughput", "est_flops", "bytes_moved",
-            "arithmetic_intensity", "attainable", "utilization", "bound")
+_FIGURES = (
+    "steady_time",
+    "compile_time",
+    "host_rss",
+    "peak_hbm",
+    "throughput",
+    "est_flops",
+    "bytes_moved",
+    "arithmetic_intensity",
+    "attainable",
+    "utilization",
+    "bound",
+)
 
 
 def _metric(name: str, text: Callable[[object], str] = quantity_text) -> Callable[[Mapping], str]:
@@ -105,8 +138,14 @@ def _metric(name: str, text: Callable[[object], str] = quantity_text) -> Callabl
 
 
 def _samples(rows: Iterable[Mapping]) -> str:
-    counts = {n for row in rows if (n := figure(within(row, "metrics", "steady_time", "n"))) is not None}
-    return " to ".join(number(n, 12) for n in sorted({min(counts), max(counts)})) if counts else MISSING
+    counts = {
+        n for row in rows if (n := figure(within(row, "metrics", "steady_time", "n"))) is not None
+    }
+    return (
+        " to ".join(number(n, 12) for n in sorted({min(counts), max(counts)}))
+        if counts
+        else MISSING
+    )
 
 
 def _fidelity(text: Callable[[Mapping | None], str]) -> Callable[[Mapping], str]:
@@ -119,55 +158,99 @@ def _bound(row: Mapping) -> str:
 
 
 def _keys(group: _Group, rows: Sequence[Mapping]) -> list[Column]:
-    "What a row of a table is about: its point and its run, where there are several, and its baseline."
+    """What a row of a table is about: its point and its run, where there are several, and its
+    baseline."""
     keys = [point_key(row) for row in rows]
     points = [group.points[k] for k in keys]
-    names = [code(row["baseline"]) + " (ref)" * (row["baseline"] in group.references) for row in rows]
+    names = [
+        code(row["baseline"]) + " (ref)" * (row["baseline"] in group.references) for row in rows
+    ]
     runs = [code(row["run_id"]) for row in rows]
-    return [Column("point", points, False, key=True, fold=True), Column("baseline", names, False, key=True),
-            *([Column("run", runs, False, key=True)] if len({*runs}) > 1 else [])]
+    return [
+        Column("point", points, False, key=True, fold=True),
+        Column("baseline", names, False, key=True),
+        *([Column("run", runs, False, key=True)] if len({*runs}) > 1 else []),
+    ]
 
 
 def _tables(group: _Group, rows: Sequence[Mapping]) -> list[tuple[str, list[Column]]]:
-    vs = several(code(name) for name in group.references if any(within(row, "ratio", "vs") == name for row in rows))
+    vs = several(
+        code(name)
+        for name in group.references
+        if any(within(row, "ratio", "vs") == name for row in rows)
+    )
     metrics = several(plain(m, 20) for row in rows if (m := within(row, "ratio", "metric")))
-    def columns(*of): return [*_keys(group, rows), *(Column(h, [f(row) for row in rows], *o) for h, f, *o in of)]
+
+    def columns(*of):
+        return [*_keys(group, rows), *(Column(h, [f(row) for row in rows], *o) for h, f, *o in of)]
+
     counted = _samples(rows)  # (of all: a column more would be one too many)
     caches = {cache_of(row) for row in rows} - {""}
     cache = min(caches) if len(caches) == 1 else ""
-    more = list(dict.fromkeys(name for row in rows for name in row.get("metrics") or {} if name not in _FIGURES))[:7]
+    more = list(
+        dict.fromkeys(
+            name for row in rows for name in row.get("metrics") or {} if name not in _FIGURES
+        )
+    )[:7]
     return [
-        ("Time", columns(
-            ("status", status_of, False), ("min", lambda r: time_of(r, "min")),
-            ("median", lambda r: time_of(r, "median")), ("95 % interval", interval_of),
-            ("p95", lambda r: time_of(r, "p95")),
-            (f"{cache} compile".strip(), lambda r: compile_of(r, cache)), (f"{metrics or 'ratio'} / {vs}", ratio_of),
-            ("samples", lambda r: counted, True, True))),
-        ("Correctness and memory", columns(
-            ("fidelity", _fidelity(verdict_of), False), ("rel_to_tol", _fidelity(rel_to_tol_of)),
-            ("held against", _fidelity(oracle_of), False, True), ("tolerance", _fidelity(tolerance_of), False, True),
-            ("max abs error", _fidelity(lambda f: number(within(f, "max_abs")))),
-            ("host memory", _metric("host_rss")), ("device memory", _metric("peak_hbm")))),
-        ("Throughput and roof", columns(
-            ("throughput", _metric("throughput")), ("FLOP", _metric("est_flops", lambda v: amount(v, "FLOP"))),
-            ("bytes", _metric("bytes_moved")),
-            ("FLOP/B", _metric("arithmetic_intensity", lambda v: amount(v, "FLOP/B"))),
-            ("attainable", _metric("attainable")),
-            ("utilization", _metric("utilization", hot_and_cold)), ("bound", _bound, False))),
+        (
+            "Time",
+            columns(
+                ("status", status_of, False),
+                ("min", lambda r: time_of(r, "min")),
+                ("median", lambda r: time_of(r, "median")),
+                ("95 % interval", interval_of),
+                ("p95", lambda r: time_of(r, "p95")),
+                (f"{cache} compile".strip(), lambda r: compile_of(r, cache)),
+                (f"{metrics or 'ratio'} / {vs}", ratio_of),
+                ("samples", lambda r: counted, True, True),
+            ),
+        ),
+        (
+            "Correctness and memory",
+            columns(
+                ("fidelity", _fidelity(verdict_of), False),
+                ("rel_to_tol", _fidelity(rel_to_tol_of)),
+                ("held against", _fidelity(oracle_of), False, True),
+                ("tolerance", _fidelity(tolerance_of), False, True),
+                ("max abs error", _fidelity(lambda f: number(within(f, "max_abs")))),
+                ("host memory", _metric("host_rss")),
+                ("device memory", _metric("peak_hbm")),
+            ),
+        ),
+        (
+            "Throughput and roof",
+            columns(
+                ("throughput", _metric("throughput")),
+                ("FLOP", _metric("est_flops", lambda v: amount(v, "FLOP"))),
+                ("bytes", _metric("bytes_moved")),
+                ("FLOP/B", _metric("arithmetic_intensity", lambda v: amount(v, "FLOP/B"))),
+                ("attainable", _metric("attainable")),
+                ("utilization", _metric("utilization", hot_and_cold)),
+                ("bound", _bound, False),
+            ),
+        ),
         ("Other figures", columns(*((plain(name, 40), _metric(name)) for name in more))),
     ]
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #b1b4cc1a
-_RUNS = 10   # of one identity: more is a history, not a table
+_RUNS = 10  # of one identity: more is a history, not a table
 
 
 def _shown(group: _Group, most: int) -> tuple[list[Mapping], str]:
     "The rows of a group that its tables show, and a sentence on those that they do not."
-    first = {k for k, _ in zip({point_key(row): None for row in group.rows}, range(most), strict=False)}
+    first = {
+        k for k, _ in zip({point_key(row): None for row in group.rows}, range(most), strict=False)
+    }
     each: dict[tuple, list] = {}
-    for row in group.rows: each.setdefault((point_key(row), row["baseline"]), []).append(row)
-    rows = [row for (key, _), rs in each.items() if key in first
-            for row in sorted(rs, key=lambda r: r["run_id"], reverse=True)[:_RUNS]][: 10 * most]
+    for row in group.rows:
+        each.setdefault((point_key(row), row["baseline"]), []).append(row)
+    rows = [
+        row
+        for (key, _), rs in each.items()
+        if key in first
+        for row in sorted(rs, key=lambda r: r["run_id"], reverse=True)[:_RUNS]
+    ][: 10 * most]
     left = len(group.rows) - len(rows)
     return rows, f"{left:,} of {len(group.rows):,} rows are left out here" if left else ""
 
@@ -178,11 +261,16 @@ def _section(group: _Group, most: int) -> str:
     parts = [f"### {where}"]
     for title, columns in _tables(group, rows):
         text, once = table(columns)
-        if text: parts.append(f"**{title}**" + "".join(f" · {x}" for x in once) + f"\n\n{text}")
-        elif once: parts.append(f"**{title}** · " + " · ".join(once))
+        if text:
+            parts.append(f"**{title}**" + "".join(f" · {x}" for x in once) + f"\n\n{text}")
+        elif once:
+            parts.append(f"**{title}** · " + " · ".join(once))
     if left:
-        parts.append(f"*{left}: the first {most:,} points and the newest {_RUNS} runs of each are shown. "
-                     f"`report(rows, most={len(group.points):,})` shows more, `--latest` keeps to the newest run.*")
+        parts.append(
+            f"*{left}: the first {most:,} points and the newest {_RUNS} runs of each are shown."
+            f" `report(rows, most={len(group.points):,})` shows more, `--latest` keeps to the"
+            " newest run.*"
+        )
     return "\n\n".join(parts)
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #ecdae0ef
@@ -190,39 +278,50 @@ _BESIDE = 6  # platforms in a table
 
 
 def _cell(row: Mapping | None) -> str:
-    if row is None: return MISSING
+    if row is None:
+        return MISSING
     said = [x for x in (time_of(row, "median"), ratio_of(row)) if x != MISSING]
     return " · ".join([*said, *([] if row["status"] == "ok" else [status_of(row)])]) or MISSING
 
 
 def _beside(groups: Sequence[_Group], most: int) -> str:
     "A case's platforms beside each other; empty where there is one."
-    if len(groups) < 2: return ""
+    if len(groups) < 2:
+        return ""
     newest: dict[tuple, dict[int, Mapping]] = {}
     for i, group in enumerate(groups):
         for row in group.rows:
             at = newest.setdefault((point_key(row), row["baseline"]), {})
-            if i not in at or row["run_id"] >= at[i]["run_id"]: at[i] = row
+            if i not in at or row["run_id"] >= at[i]["run_id"]:
+                at[i] = row
     references, texts = groups[0].references, groups[0].points
     shown = {k: i for i, k in enumerate(texts) if i < most}
     names = {name: i for i, name in enumerate(dict.fromkeys(name for _, name in newest))}
-    def rank(k): return shown[k[0]], k[1] not in references, names[k[1]]
+
+    def rank(k):
+        return shown[k[0]], k[1] not in references, names[k[1]]
+
     keys = sorted((k for k in newest if k[0] in shown), key=rank)[: 10 * most]
     alone = len({g.platform for g in groups}) == len(groups)
     parts = ["### Platforms side by side", "Median and ratio of the newest run of each."]
     for start in range(0, len(groups), _BESIDE):
-        columns = [Column("point", [texts[k] for k, _ in keys], False, key=True, fold=True),
-                   Column("baseline", [code(b) for _, b in keys], False, key=True)]
-        for i, g in enumerate(groups[start: start + _BESIDE], start):
+        columns = [
+            Column("point", [texts[k] for k, _ in keys], False, key=True, fold=True),
+            Column("baseline", [code(b) for _, b in keys], False, key=True),
+        ]
+        for i, g in enumerate(groups[start : start + _BESIDE], start):
             head = code(g.platform) + ("" if alone or not g.device else f" on {g.device}")
             columns.append(Column(head, [_cell(newest[k].get(i)) for k in keys]))
         parts.append(table(columns)[0])
     left = len(texts) - len(shown)
-    if left: parts.append(f"*{left:,} of {len(texts):,} points are left out here.*")
+    if left:
+        parts.append(f"*{left:,} of {len(texts):,} points are left out here.*")
     return "\n\n".join(parts)
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #37f77d0d
-def _head(rows: Sequence[Mapping], cases: Mapping[str, tuple[list[_Group], str]], title: str | None) -> list[str]:
+def _head(
+    rows: Sequence[Mapping], cases: Mapping[str, tuple[list[_Group], str]], title: str | None
+) -> list[str]:
     runs = {row["run_id"] for row in rows}
     one = f"Run {code(next(iter(runs)))}" if len(runs) == 1 else f"{len(runs):,} runs"
     what = plain(title, 200) if title else f"Benchmark: {several(map(code, cases))}"
@@ -231,32 +330,43 @@ def _head(rows: Sequence[Mapping], cases: Mapping[str, tuple[list[_Group], str]]
     groups = [g for gs, _ in cases.values() for g in gs]
     if len(groups) > 1:
         shown = groups[:100]
-        text, _ = table([
-            Column("case", [code(g.case) for g in shown], False, key=True, fold=True),
-            Column("platform", [code(g.platform) for g in shown], False),
-            Column("device", [g.device for g in shown], False),
-            Column("points", [f"{len({point_key(r) for r in g.rows}):,}" for g in shown]),
-            Column("rows", [f"{len(g.rows):,}" for g in shown]),
-            Column("status", [tally(g.rows) for g in shown], False)])
+        text, _ = table(
+            [
+                Column("case", [code(g.case) for g in shown], False, key=True, fold=True),
+                Column("platform", [code(g.platform) for g in shown], False),
+                Column("device", [g.device for g in shown], False),
+                Column("points", [f"{len({point_key(r) for r in g.rows}):,}" for g in shown]),
+                Column("rows", [f"{len(g.rows):,}" for g in shown]),
+                Column("status", [tally(g.rows) for g in shown], False),
+            ]
+        )
         parts += [text, *([f"… and {len(groups) - 100:,} more."] if len(groups) > 100 else [])]
-    if text := setting_table(rows): parts += ["## Where it was measured", text]
-    if len(runs) > 1: parts += ["## Runs", runs_table(rows)]
+    if text := setting_table(rows):
+        parts += ["## Where it was measured", text]
+    if len(runs) > 1:
+        parts += ["## Runs", runs_table(rows)]
     return parts
 
 
 def report_markdown(
-    rows: Iterable[Mapping],      # as from `read_rows`
+    rows: Iterable[Mapping],  # as from `read_rows`
     skipped: Sequence[str] = (),  # lines that were passed over in reading, with why
-    title: str | None = None,     # None: the cases' names
-    most: int = 200,              # points of a case that its tables show, cases, and platforms of each
-) -> str:                         # Markdown
+    title: str | None = None,  # None: the cases' names
+    most: int = 200,  # points of a case that its tables show, cases, and platforms of each
+) -> str:  # Markdown
     "Rows as a page; raises `RowError` where there are none, or where one is no row."
     rows = list(rows)
     for i, row in enumerate(rows):
-        try: read_row(row)
-        except RowError as e: raise RowError(f"Row {i} is none: {e}.") from None
+        try:
+            read_row(row)
+        except RowError as e:
+            raise RowError(f"Row {i} is none: {e}.") from None
     if not rows:
-        why = f": {len(skipped):,} lines were passed over, the first {one_line(skipped[0], 200)}" if skipped else ""
+        why = (
+            f": {len(skipped):,} lines were passed over, the first {one_line(skipped[0], 200)}"
+            if skipped
+            else ""
+        )
         raise RowError(f"There are no rows to report{why}.")
     rows.sort(key=lambda row: (row["run_id"], str(row.get("attempt") or "")))
     cases = _grouped(rows)
@@ -265,10 +375,17 @@ def report_markdown(
     for i, (case, (groups, common)) in enumerate(cases.items()):
         shown = groups[:most] if i < most else []  # (as with points: nobody reads more)
         left += len(groups) - len(shown)
-        if not shown: continue
+        if not shown:
+            continue
         parts.append(f"## {code(case)}")
-        if common: parts.append(f"At {'every' if len(groups[0].points) > 1 else 'the'} point: {common}.")
+        if common:
+            parts.append(f"At {'every' if len(groups[0].points) > 1 else 'the'} point: {common}.")
         parts += [_section(g, most) for g in shown]
         parts.append(_beside(shown, most))
-    if left: parts.append(f"*{left:,} more tables of cases and platforms are left out: `most` is {most:,}.*")
-    return "\n\n".join(filter(None, [*parts, failures(rows, most), notes(rows, skipped, most)])) + "\n"
+    if left:
+        parts.append(
+            f"*{left:,} more tables of cases and platforms are left out: `most` is {most:,}.*"
+        )
+    return (
+        "\n\n".join(filter(None, [*parts, failures(rows, most), notes(rows, skipped, most)])) + "\n"
+    )

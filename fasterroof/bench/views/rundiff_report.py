@@ -30,10 +30,12 @@ def _arrow(pair: Sequence, text: Callable[[object], str]) -> str:
     return "" if a == b == MISSING else a if a == b else f"{a} → {b}"
 
 
-def _seconds(x: float | None) -> str: return si(x, "s")
+def _seconds(x: float | None) -> str:
+    return si(x, "s")
 
 
-def _times(x: float | None) -> str: return MISSING if x is None else f"{number(x)}×"
+def _times(x: float | None) -> str:
+    return MISSING if x is None else f"{number(x)}×"
 
 
 def _interval(r: RowDiff) -> str:
@@ -42,7 +44,9 @@ def _interval(r: RowDiff) -> str:
 
 def _work(r: RowDiff) -> dict[str, tuple[float, float]]:
     "Counted figures that differ: other work, so that the times are those of different things."
-    return {k: pair for k, pair in r.figures.items() if k in METRICS and METRICS[k].kind == "counted"}
+    return {
+        k: pair for k, pair in r.figures.items() if k in METRICS and METRICS[k].kind == "counted"
+    }
 
 
 def _more(r: RowDiff, show: Callable = one_line) -> str:
@@ -51,29 +55,50 @@ def _more(r: RowDiff, show: Callable = one_line) -> str:
     if r.references[0] != r.references[1]:
         said.append(f"against {' → '.join(show(x or 'nothing', 40) for x in r.references)}")
     said += [f"{name} {si(a)} → {si(b)}" for name, (a, b) in _work(r).items()]
-    if r.other_device: said.append(f"† {' → '.join(show(x, 40) for x in r.devices)}")
+    if r.other_device:
+        said.append(f"† {' → '.join(show(x, 40) for x in r.devices)}")
     return "; ".join(said)
 
 
 def _loads(r: RowDiff) -> str:
-    return _arrow(r.foreign_load, lambda x: MISSING if x is None else f"{100 * x:.0f} %") if any(r.foreign_load) else ""
+    return (
+        _arrow(r.foreign_load, lambda x: MISSING if x is None else f"{100 * x:.0f} %")
+        if any(r.foreign_load)
+        else ""
+    )
 
 # %% ../../../nbs/analysis/bench/views/rundiff_report.ipynb #b0a713be
 def _rows(rows: Sequence[RowDiff]) -> str:
-    def each(what): return [what(r) for r in rows]
-    text, once = table([
-        Column("case", each(lambda r: code(r.case)), False, key=True, fold=True),
-        Column("point", each(lambda r: point_text(r.param_point)), False, key=True),
-        Column("baseline", each(lambda r: code(r.baseline)), False, key=True),
-        Column("platform", each(lambda r: code(r.platform)), False, hoist=True),
-        Column("device", each(lambda r: code(r.device, 40) if r.device else MISSING), False, hoist=True),
-        Column("status", each(lambda r: _arrow(r.status, lambda s: plain(s, 40))), False, hoist=True),
-        Column("median", each(lambda r: _arrow(r.medians_s, _seconds))),
-        Column("after / before", each(lambda r: _times(r.ratio))), Column("95 % interval", each(_interval)),
-        Column("min", each(lambda r: _arrow(r.mins_s, _seconds))),
-        Column("ratio to the reference", each(lambda r: _arrow(r.ratios, _times))),
-        Column("load by others", each(_loads), False),
-        Column("also changed", each(lambda r: _more(r, plain)), False)])
+    def each(what):
+        return [what(r) for r in rows]
+
+    text, once = table(
+        [
+            Column("case", each(lambda r: code(r.case)), False, key=True, fold=True),
+            Column("point", each(lambda r: point_text(r.param_point)), False, key=True),
+            Column("baseline", each(lambda r: code(r.baseline)), False, key=True),
+            Column("platform", each(lambda r: code(r.platform)), False, hoist=True),
+            Column(
+                "device",
+                each(lambda r: code(r.device, 40) if r.device else MISSING),
+                False,
+                hoist=True,
+            ),
+            Column(
+                "status",
+                each(lambda r: _arrow(r.status, lambda s: plain(s, 40))),
+                False,
+                hoist=True,
+            ),
+            Column("median", each(lambda r: _arrow(r.medians_s, _seconds))),
+            Column("after / before", each(lambda r: _times(r.ratio))),
+            Column("95 % interval", each(_interval)),
+            Column("min", each(lambda r: _arrow(r.mins_s, _seconds))),
+            Column("ratio to the reference", each(lambda r: _arrow(r.ratios, _times))),
+            Column("load by others", each(_loads), False),
+            Column("also changed", each(lambda r: _more(r, plain)), False),
+        ]
+    )
     return "\n\n".join(filter(None, [" · ".join(once), text]))
 
 
@@ -82,14 +107,27 @@ def _around(found: RunDiff, most: int = 60) -> list[str]:
     parts = []
     if found.environment:
         shown = [*found.environment.items()][:most]
-        text, _ = table([Column("fact", [code(place) for place, _ in shown], False, key=True),
-                         *(Column(when, [plain(told(pair[i]), 80) for _, pair in shown], False)
-                           for i, when in enumerate(("before", "after")))])
+        text, _ = table(
+            [
+                Column("fact", [code(place) for place, _ in shown], False, key=True),
+                *(
+                    Column(when, [plain(told(pair[i]), 80) for _, pair in shown], False)
+                    for i, when in enumerate(("before", "after"))
+                ),
+            ]
+        )
         left = len(found.environment) - len(shown)
-        parts += ["## Around all rows that tell it", text, *([f"… and {left:,} more."] if left else [])]
+        parts += [
+            "## Around all rows that tell it",
+            text,
+            *([f"… and {left:,} more."] if left else []),
+        ]
     if found.apart:
         some = several([f"{code(place)} ({n:,})" for place, n in found.apart.items()], 30)
-        parts += ["## Around some rows", f"Differs, and not around all that tell it alike (rows): {some}."]
+        parts += [
+            "## Around some rows",
+            f"Differs, and not around all that tell it alike (rows): {some}.",
+        ]
     return parts
 
 
@@ -97,29 +135,44 @@ def told(
     value: object,  # from a provenance
 ) -> str:
     "A fact as a text."
-    return value if isinstance(value, str) else "–" if value is None else json.dumps(value, default=str)
+    return (
+        value
+        if isinstance(value, str)
+        else "–"
+        if value is None
+        else json.dumps(value, default=str)
+    )
 
 
 def diff_markdown(
-    found: RunDiff,   # what is shown
+    found: RunDiff,  # what is shown
     most: int = 200,  # attempts of a table
-) -> str:             # Markdown
-    "A difference as a page: what became of attempts, times, what differs around them, what one run alone has."
+) -> str:  # Markdown
+    """A difference as a page: what became of attempts, times, what differs around them, what one
+    run alone has."""
     names = [several((code(n) for n in run), 3) for run in found.runs]
     parts = [f"# {names[0]} → {names[1]}", f"**{plain(found.sentence, 400)}**"]
     stated = found.statuses
     if stated:
-        lines = [f"- {code(r.case)} {point_text(r.param_point)}, {code(r.baseline)} on {code(r.platform)}: "
-                 f"{' → '.join(plain(s, 40) for s in r.status)}" + (f": {plain(r.message, 200)}" if r.message else "")
-                 for r in stated[:most]]
+        lines = [
+            f"- {code(r.case)} {point_text(r.param_point)}, {code(r.baseline)} on"
+            f" {code(r.platform)}: {' → '.join(plain(s, 40) for s in r.status)}"
+            + (f": {plain(r.message, 200)}" if r.message else "")
+            for r in stated[:most]
+        ]
         left = [f"\n*… and {len(stated) - most:,} more.*"] if len(stated) > most else []
         parts += ["## Another status", "\n".join([*lines, *left])]
     parts += _around(found)
     if found.rows:
-        parts += ["## Attempts of both runs, the largest change of time first", _rows(found.rows[:most])]
-        if len(found.rows) > most: parts.append(f"*… and {len(found.rows) - most:,} more.*")
+        parts += [
+            "## Attempts of both runs, the largest change of time first",
+            _rows(found.rows[:most]),
+        ]
+        if len(found.rows) > most:
+            parts.append(f"*… and {len(found.rows) - most:,} more.*")
     for title, rows in (("before", found.only_before), ("after", found.only_after)):
-        if rows: parts += [f"## Only {title} ({len(rows):,})", listed(rows, most)]
+        if rows:
+            parts += [f"## Only {title} ({len(rows):,})", listed(rows, most)]
     parts += ["## Notes", "\n".join(f"- {x}" for x in found.remarks)]
     return "\n\n".join(parts) + "\n"
 
@@ -136,32 +189,64 @@ def print_rundiff(found: RunDiff, console: "Console", top: int | None) -> None:
         more = f" and {len(run) - 1:,} more runs" if len(run) > 1 else ""
         line(console, f"{when}  {one_line(run[-1], 60)}{more}")
     line(console)
-    for place, pair in [*found.environment.items()][:12]: line(console, elide(difference(place, pair), console.width))
+    for place, pair in [*found.environment.items()][:12]:
+        line(console, elide(difference(place, pair), console.width))
     left = len(found.environment) - 12
-    if left > 0: line(console, f"… and {left:,} more that differ around all rows")
+    if left > 0:
+        line(console, f"… and {left:,} more that differ around all rows")
     if found.apart:
         some = ", ".join(f"{one_line(k, 40)} ({n:,})" for k, n in [*found.apart.items()][:6])
         more = f" and {len(found.apart) - 6:,} more" if len(found.apart) > 6 else ""
         console.print(f"around some rows only: {some}{more}", markup=False, highlight=False)
-    if found.environment or found.apart: line(console)
+    if found.environment or found.apart:
+        line(console)
     for r in found.statuses[:top]:
-        line(console, elide(f"{_label(r)}, {one_line(r.baseline, 40)} on {one_line(r.platform, 24)}", console.width))
+        line(
+            console,
+            elide(
+                f"{_label(r)}, {one_line(r.baseline, 40)} on {one_line(r.platform, 24)}",
+                console.width,
+            ),
+        )
         why = f": {one_line(r.message, 300)}" if r.message else ""
-        line(console, elide(f"  {' → '.join(one_line(s, 24) for s in r.status)}{why}", console.width))
+        line(
+            console, elide(f"  {' → '.join(one_line(s, 24) for s in r.status)}{why}", console.width)
+        )
     timed = [r for r in found.rows if r.ratio is not None]
     if timed:
-        cells = [(f"{_label(r)}{' †' * r.other_device}", one_line(r.baseline, 40), *map(_seconds, r.medians_s),
-                  _times(r.ratio), _interval(r)) for r in timed[:top]]
-        if found.statuses: line(console)
-        console.print(text_table(("attempt", "baseline", "before", "after", "ratio", "95 % interval"), cells,
-                                 console.width))
-        if top and len(timed) > top: line(console, f"The {top} largest changes of {len(timed):,}; --top 0 shows all.")
+        cells = [
+            (
+                f"{_label(r)}{' †' * r.other_device}",
+                one_line(r.baseline, 40),
+                *map(_seconds, r.medians_s),
+                _times(r.ratio),
+                _interval(r),
+            )
+            for r in timed[:top]
+        ]
+        if found.statuses:
+            line(console)
+        console.print(
+            text_table(
+                ("attempt", "baseline", "before", "after", "ratio", "95 % interval"),
+                cells,
+                console.width,
+            )
+        )
+        if top and len(timed) > top:
+            line(console, f"The {top} largest changes of {len(timed):,}; --top 0 shows all.")
         line(console)
     also = [(r, x) for r in found.rows if (x := _more(r))]
     for r, x in also[:top]:
-        console.print(f"{_label(r)}, {one_line(r.baseline, 40)}: {x}", markup=False, highlight=False)
+        console.print(
+            f"{_label(r)}, {one_line(r.baseline, 40)}: {x}", markup=False, highlight=False
+        )
     for when, rows in (("before", found.only_before), ("after", found.only_after)):
         for u in rows[:top]:
-            line(console, elide(f"only {when}: {_label(u)}, {one_line(u.baseline, 40)}", console.width))
-    if also or found.only_before or found.only_after: line(console)
+            line(
+                console,
+                elide(f"only {when}: {_label(u)}, {one_line(u.baseline, 40)}", console.width),
+            )
+    if also or found.only_before or found.only_after:
+        line(console)
     notes(console, [found.sentence, *found.remarks])

@@ -16,13 +16,15 @@ from ...core.units import MISSING, si
 from ...report.markdown import Column, code, plain, several, table
 
 # %% ../../../nbs/analysis/bench/views/setting.ipynb #92394d20
-def _joined(*parts: object, by: str = ", ") -> str: return by.join(str(p) for p in parts if p)
+def _joined(*parts: object, by: str = ", ") -> str:
+    return by.join(str(p) for p in parts if p)
 
 
 def _told(of: object, name: str, before: str = "") -> str:
     "A fact, and what it is; empty where it is not told."
     value = within(of, name)
-    if isinstance(value, bool): value = "on" if value else "off"
+    if isinstance(value, bool):
+        value = "on" if value else "off"
     return "" if value is None or value == "" else f"{before} {plain(value, 120)}".strip()
 
 
@@ -37,94 +39,132 @@ def _sized(n: object, unit: str = "B", before: str = "", after: str = "") -> str
 
 def ranges(
     numbers: object,  # a list of CPU numbers
-) -> str:             # "0–3, 8"
+) -> str:  # "0–3, 8"
     "Numbers, those that follow each other as a range."
     given = numbers if isinstance(numbers, list) else []
     found = sorted({n for n in given if isinstance(n, int) and not isinstance(n, bool)})
     runs: list[list[int]] = []
     for n in found:
-        if runs and n == runs[-1][-1] + 1: runs[-1].append(n)
-        else: runs.append([n])
+        if runs and n == runs[-1][-1] + 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
     return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}–{r[-1]}" for r in runs)
 
 # %% ../../../nbs/analysis/bench/views/setting.ipynb #fdf65e12
 def _cpu(p: Mapping) -> str:
     cpu = p.get("cpu")
-    return _joined(_told(cpu, "model") or _told(p, "cpu_model"),
-                   _count(within(cpu, "allowed"), "CPU") and f"{_count(within(cpu, 'allowed'), 'CPU')} allowed",
-                   _told(cpu, "quota", "quota"), _told(cpu, "governor", "governor"),
-                   _count(within(cpu, "numa_nodes"), "NUMA node"),
-                   _sized(within(cpu, "memory_bytes"), after="of memory"))
+    return _joined(
+        _told(cpu, "model") or _told(p, "cpu_model"),
+        _count(within(cpu, "allowed"), "CPU")
+        and f"{_count(within(cpu, 'allowed'), 'CPU')} allowed",
+        _told(cpu, "quota", "quota"),
+        _told(cpu, "governor", "governor"),
+        _count(within(cpu, "numa_nodes"), "NUMA node"),
+        _sized(within(cpu, "memory_bytes"), after="of memory"),
+    )
 
 
 def _gpu(p: Mapping) -> str:
     gpu = p.get("gpu")
     most, locked = within(gpu, "clock_hz", "most"), within(gpu, "locked")
     clock = "" if locked is None else "(locked)" if locked else "(not locked)"
-    return _joined(_told(gpu, "name"), _told(gpu, "capability", "capability"),
-                   _sized(within(gpu, "memory_bytes"), after="of memory"), _told(gpu, "driver", "driver"),
-                   _sized(most, "Hz", "clock up to", clock))
+    return _joined(
+        _told(gpu, "name"),
+        _told(gpu, "capability", "capability"),
+        _sized(within(gpu, "memory_bytes"), after="of memory"),
+        _told(gpu, "driver", "driver"),
+        _sized(most, "Hz", "clock up to", clock),
+    )
 
 
 def _versions(p: Mapping) -> str:
     own = p.get("versions")
-    if isinstance(own, Mapping): return _joined(*(_told(own, name, plain(name, 40)) for name in sorted(own)))
+    if isinstance(own, Mapping):
+        return _joined(*(_told(own, name, plain(name, 40)) for name in sorted(own)))
     return _joined(*(_told(p, k, plain(k[:-8], 40)) for k in sorted(p) if k.endswith("_version")))
 
 
 def _git(p: Mapping) -> str:
     "The commit of every folder that tells one; foreign rows have several."
     found = {name: x for name, x in p.items() if isinstance(x, Mapping) and x.get("sha")}
+
     def one(name, x):
         changed = "with uncommitted changes" if x.get("dirty") else ""
-        return _joined("" if name == "git" else plain(name, 40), code(str(x["sha"])[:12]), changed, by=" ")
+        return _joined(
+            "" if name == "git" else plain(name, 40), code(str(x["sha"])[:12]), changed, by=" "
+        )
+
     return _joined(*(one(name, x) for name, x in found.items()))
 
 
 def _jax(p: Mapping) -> str:
     jax = p.get("jax")
     if not isinstance(jax, Mapping):
-        jax = {"precision": p.get("precision_policy"), "x64": p.get("jax_enable_x64"), "xla_flags": p.get("xla_flags"),
-               "preallocation": p.get("xla_preallocate"), "compile_cache": p.get("compile_cache")}
-    return _joined(_told(jax, "precision", "precision"), _told(jax, "x64", "x64"),
-                   _told(jax, "compile_cache", "compile cache"), _told(jax, "preallocation", "preallocation"),
-                   _told(jax, "xla_flags", "XLA flags"))
+        jax = {
+            "precision": p.get("precision_policy"),
+            "x64": p.get("jax_enable_x64"),
+            "xla_flags": p.get("xla_flags"),
+            "preallocation": p.get("xla_preallocate"),
+            "compile_cache": p.get("compile_cache"),
+        }
+    return _joined(
+        _told(jax, "precision", "precision"),
+        _told(jax, "x64", "x64"),
+        _told(jax, "compile_cache", "compile cache"),
+        _told(jax, "preallocation", "preallocation"),
+        _told(jax, "xla_flags", "XLA flags"),
+    )
 
 
 def _scheduler(p: Mapping) -> str:
     s = p.get("scheduler")
     platforms = within(s, "platforms")
     gpus = within(s, "gpus") if within(s, "gpus") is not None else within(s, "n_gpus")
-    return _joined(several(map(code, platforms)) if isinstance(platforms, list) else "",
-                   _count(within(s, "cpu_slots"), "CPU slot"), _count(gpus, "GPU"),
-                   _sized(within(s, "gpu_settle_s"), "s", after="between attempts on a GPU"))
+    return _joined(
+        several(map(code, platforms)) if isinstance(platforms, list) else "",
+        _count(within(s, "cpu_slots"), "CPU slot"),
+        _count(gpus, "GPU"),
+        _sized(within(s, "gpu_settle_s"), "s", after="between attempts on a GPU"),
+    )
 
 
 def _all(roof: object, what: str, unit: str) -> str:
     "Every ceiling, or every level of memory, of a roof: what a share of it is taken by."
     told = within(roof, what)
     known = told.items() if isinstance(told, Mapping) else ()
-    return "; ".join(f"{plain(k, 24)} {si(x, unit)}" for k, x in list(known)[:8] if figure(x) is not None)
+    return "; ".join(
+        f"{plain(k, 24)} {si(x, unit)}" for k, x in list(known)[:8] if figure(x) is not None
+    )
 
 
 def _roof(p: Mapping) -> str:
     roof = p.get("roof")
     memory = within(roof, "memory")
     place = f"({plain(memory, 40)})" if isinstance(memory, str) else ""
-    return _joined(_sized(within(roof, "peak_flops"), "FLOP/s", after=_told(roof, "mode", "in")),
-                   _sized(within(roof, "bandwidth"), "B/s", after=place), _all(roof, "ceilings", "FLOP/s"),
-                   _all(roof, "levels", "B/s"), _told(roof, "source"),
-                   _told(roof, "device", "on"), _told(roof, "time"))
+    return _joined(
+        _sized(within(roof, "peak_flops"), "FLOP/s", after=_told(roof, "mode", "in")),
+        _sized(within(roof, "bandwidth"), "B/s", after=place),
+        _all(roof, "ceilings", "FLOP/s"),
+        _all(roof, "levels", "B/s"),
+        _told(roof, "source"),
+        _told(roof, "device", "on"),
+        _told(roof, "time"),
+    )
 
 
 def _python(p: Mapping) -> str:
     python = p.get("python")
-    if not isinstance(python, Mapping): return _told(p, "python")
+    if not isinstance(python, Mapping):
+        return _told(p, "python")
     return _joined(_told(python, "version"), _told(python, "executable_variable", "by"))
 
 
-_ISOLATION = {"process": "one process an attempt", "subprocess": "one process an attempt",
-              "in-process": "all attempts in one process"}
+_ISOLATION = {
+    "process": "one process an attempt",
+    "subprocess": "one process an attempt",
+    "in-process": "all attempts in one process",
+}
 
 
 def _isolation(p: Mapping) -> str:
@@ -133,18 +173,32 @@ def _isolation(p: Mapping) -> str:
 
 
 TOPICS: dict[str, Callable[[Mapping], str]] = {
-    "CPU": _cpu, "GPU": _gpu, "roof": _roof,
+    "CPU": _cpu,
+    "GPU": _gpu,
+    "roof": _roof,
     "pinned to CPUs": lambda p: ranges(within(p, "cpu", "affinity") or p.get("cpu_affinity")),
-    "isolation": _isolation, "scheduler": _scheduler, "JAX": _jax,
-    "torch": lambda p: _joined(_told(p.get("torch"), "precision", "precision"),
-                               _count(within(p, "torch", "threads"), "thread")),
-    "versions": _versions, "Python": _python, "system": lambda p: _told(p, "os"), "git": _git,
+    "isolation": _isolation,
+    "scheduler": _scheduler,
+    "JAX": _jax,
+    "torch": lambda p: _joined(
+        _told(p.get("torch"), "precision", "precision"),
+        _count(within(p, "torch", "threads"), "thread"),
+    ),
+    "versions": _versions,
+    "Python": _python,
+    "system": lambda p: _told(p, "os"),
+    "git": _git,
     "all packages": lambda p: code(str(p["versions_hash"])[:12]) if p.get("versions_hash") else "",
 }
 
 # %% ../../../nbs/analysis/bench/views/setting.ipynb #00b9b183
-_DIMENSIONS = {"platform": ("platform",), "framework": ("framework",), "run": ("run_id",),
-               "framework of a run": ("framework", "run_id"), "baseline of a run": ("baseline", "run_id")}
+_DIMENSIONS = {
+    "platform": ("platform",),
+    "framework": ("framework",),
+    "run": ("run_id",),
+    "framework of a run": ("framework", "run_id"),
+    "baseline of a run": ("baseline", "run_id"),
+}
 
 
 def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, dict[str, set]]]:
@@ -152,26 +206,38 @@ def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, dict[str, set]]]:
     alike: dict[str, tuple[Mapping, str, dict[str, set]]] = {}
     for row in rows:
         p = row.get("provenance") or {}
-        # Rows of a run differ in few things: what is said is worked out once for all that are alike.
+        # Rows of a run differ in few things: what is said is worked out once for all that are
+        # alike.
         device = device_text(row)
-        key = json.dumps([device, {k: v for k, v in p.items() if k not in ("timestamp", "foreign_load")}],
-                         sort_keys=True, default=str)
+        key = json.dumps(
+            [device, {k: v for k, v in p.items() if k not in ("timestamp", "foreign_load")}],
+            sort_keys=True,
+            default=str,
+        )
         sets = alike.setdefault(key, (p, device, {d: set() for d in _DIMENSIONS}))[2]
-        for d, fields in _DIMENSIONS.items(): sets[d].add(tuple(row[f] for f in fields))
+        for d, fields in _DIMENSIONS.items():
+            sets[d].add(tuple(row[f] for f in fields))
     found: dict[str, dict[str, dict[str, set]]] = {}
     for p, device, sets in alike.values():
         said = {"device": device} | {name: topic(p) for name, topic in TOPICS.items()}
         for name, text in said.items():
-            if not text: continue
+            if not text:
+                continue
             whose = found.setdefault(name, {}).setdefault(text, {d: set() for d in _DIMENSIONS})
-            for d in _DIMENSIONS: whose[d] |= sets[d]
+            for d in _DIMENSIONS:
+                whose[d] |= sets[d]
     return found
 
 
 def _whose(values: Sequence[Mapping[str, set]], runs: set) -> list[str]:
-    "What tells the rows of each value apart; of a single value the runs, where others do not tell it."
-    def named(pairs): return several((" of ".join(code(x, 26) for x in pair) for pair in sorted(pairs)), 3)
-    if len(values) == 1: return ["" if values[0]["run"] == runs else named(values[0]["run"])]
+    """What tells the rows of each value apart; of a single value the runs, where others do not tell
+    it."""
+
+    def named(pairs):
+        return several((" of ".join(code(x, 26) for x in pair) for pair in sorted(pairs)), 3)
+
+    if len(values) == 1:
+        return ["" if values[0]["run"] == runs else named(values[0]["run"])]
     for d in _DIMENSIONS:
         if sum(len(v[d]) for v in values) == len(set().union(*(v[d] for v in values))):
             return [named(v[d]) for v in values]
@@ -180,8 +246,8 @@ def _whose(values: Sequence[Mapping[str, set]], runs: set) -> list[str]:
 
 def setting_table(
     rows: Sequence[Mapping],  # that were read
-    most: int = 6,            # values of a topic that are shown
-) -> str:                     # Markdown; "" where rows tell nothing
+    most: int = 6,  # values of a topic that are shown
+) -> str:  # Markdown; "" where rows tell nothing
     "The setting of all rows: a line a topic, more where they differ."
     names, texts, whose = [], [], []
     runs = {(row["run_id"],) for row in rows}
@@ -189,13 +255,19 @@ def setting_table(
         told = list(zip(values, _whose([*values.values()], runs), strict=True))
         more = [(f"… and {len(told) - most:,} more", "")] if len(told) > most else []
         for i, (text, of) in enumerate([*told[:most], *more]):
-            names.append(name if i == 0 else ""); texts.append(text); whose.append(of)
+            names.append(name if i == 0 else "")
+            texts.append(text)
+            whose.append(of)
     order = {name: i for i, name in enumerate(["device", *TOPICS])}
     starts = [i for i, name in enumerate(names) if name] + [len(names)]
     lines = sorted(zip(starts, starts[1:], strict=False), key=lambda span: order[names[span[0]]])
     kept = [i for a, b in lines for i in range(a, b)]
-    return table([Column(head, [column[i] for i in kept], right=False)
-                  for head, column in (("setting", names), ("value", texts), ("rows of", whose))])[0]
+    return table(
+        [
+            Column(head, [column[i] for i in kept], right=False)
+            for head, column in (("setting", names), ("value", texts), ("rows of", whose))
+        ]
+    )[0]
 
 # %% ../../../nbs/analysis/bench/views/setting.ipynb #c81a36d3
 def _moment(row: Mapping) -> datetime | None:
@@ -203,22 +275,28 @@ def _moment(row: Mapping) -> datetime | None:
     try:
         moment = datetime.fromisoformat(told)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (TypeError, ValueError, OverflowError): return None  # (the last day there is, east of here)
+    except (TypeError, ValueError, OverflowError):
+        return None  # (the last day there is, east of here)
 
 
 def when(
     rows: Iterable[Mapping],  # that were read
-) -> str:                     # "2026-11-22 01:02 to 01:09 UTC"; "–" where no row tells
+) -> str:  # "2026-11-22 01:02 to 01:09 UTC"; "–" where no row tells
     "The time in which rows were measured."
     moments = [m for m in map(_moment, rows) if m]
-    if not moments: return MISSING
+    if not moments:
+        return MISSING
     first, last = (f"{m:%Y-%m-%d %H:%M}" for m in (min(moments), max(moments)))
-    return f"{first} UTC" if first == last else f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
+    return (
+        f"{first} UTC"
+        if first == last
+        else f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
+    )
 
 
 def tally(
     rows: Iterable[Mapping],  # that were read
-) -> str:                     # "10 ok, 1 skipped"
+) -> str:  # "10 ok, 1 skipped"
     "How many rows there are of each status, ok first."
     counts = Counter(row["status"] for row in rows)
     named = sorted(counts, key=lambda s: (s != "ok", -counts[s], s))
@@ -227,17 +305,37 @@ def tally(
 
 def runs_table(
     rows: Sequence[Mapping],  # that were read
-    most: int = 30,           # runs that are shown, the newest first
-) -> str:                     # Markdown
+    most: int = 30,  # runs that are shown, the newest first
+) -> str:  # Markdown
     "The runs that rows are of."
     runs: dict[str, list] = {}
-    for row in rows: runs.setdefault(row["run_id"], []).append(row)
+    for row in rows:
+        runs.setdefault(row["run_id"], []).append(row)
     shown = sorted(runs, reverse=True)[:most]
-    def each(what): return [what(runs[name]) for name in shown]
-    text, _ = table([
-        Column("run", [code(name) for name in shown], right=False, key=True),
-        Column("when", each(when), right=False),
-        Column("devices", each(lambda rs: several(filter(None, map(device_text, rs)), 3)), right=False),
-        Column("git", each(lambda rs: several(filter(None, (_git(r.get("provenance") or {}) for r in rs)), 2)), False),
-        Column("rows", each(lambda rs: f"{len(rs):,}")), Column("", each(tally), right=False)])
+
+    def each(what):
+        return [what(runs[name]) for name in shown]
+
+    text, _ = table(
+        [
+            Column("run", [code(name) for name in shown], right=False, key=True),
+            Column("when", each(when), right=False),
+            Column(
+                "devices",
+                each(lambda rs: several(filter(None, map(device_text, rs)), 3)),
+                right=False,
+            ),
+            Column(
+                "git",
+                each(
+                    lambda rs: several(
+                        filter(None, (_git(r.get("provenance") or {}) for r in rs)), 2
+                    )
+                ),
+                False,
+            ),
+            Column("rows", each(lambda rs: f"{len(rs):,}")),
+            Column("", each(tally), right=False),
+        ]
+    )
     return text + (f"\n\n… and {len(runs) - most:,} older runs." if len(runs) > most else "")

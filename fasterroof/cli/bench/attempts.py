@@ -83,22 +83,37 @@ def _merge(p: "ArgumentParser") -> Callable:
     return merge_command
 
 
-COMMANDS = {  # name -> what adds its arguments and tells what runs it, what it does, what may stand behind it
+# name -> what adds its arguments and tells what runs it, what it does, what may stand behind it
+COMMANDS = {
     "recover": (_recover, "assemble the finished rows of runs that were killed", ""),
-    "compare": (_compare, "ask pairs of processes which of two versions is slower",
-                "main . --case bench.py\n\nExit code: 1 where something became slower or could not be compared; 0 "
-                "otherwise; 130 after an interrupt; 2 for a mistake."),
+    "compare": (
+        _compare,
+        "ask pairs of processes which of two versions is slower",
+        (
+            "main . --case bench.py\n\nExit code: 1 where something became slower or could not be"
+            " compared; 0 otherwise; 130 after an interrupt; 2 for a mistake."
+        ),
+    ),
     "diff": (_diff, "say what changed between two runs, rows and environment", "previous latest"),
     "history": (_history, "show change points over the runs of a store", "--case attention"),
-    "bundle": (_bundle, "collect the evidence for a decision, without a verdict",
-               "--case semiring_matmul --from results/store"),
+    "bundle": (
+        _bundle,
+        "collect the evidence for a decision, without a verdict",
+        "--case semiring_matmul --from results/store",
+    ),
     "feed": (_feed, "fill an op_matrix with ratios, into a copy", "op_matrix.json --apply"),
-    "merge": (_merge, "put the stores of several machines together", "shards/*/store --into results/store"),
+    "merge": (
+        _merge,
+        "put the stores of several machines together",
+        "shards/*/store --into results/store",
+    ),
 }
 
 
 def _late(kind: type) -> type:
-    "A parser that gets its arguments when it is asked for the first time: what is not asked for is not loaded."
+    """A parser that gets its arguments when it is asked for the first time: what is not asked for
+    is not loaded."""
+
     class Late(kind):
         late = None
 
@@ -108,68 +123,170 @@ def _late(kind: type) -> type:
                 self.set_defaults(runs=late(self))
                 add_debug(self)
             return super().parse_known_args(args, namespace)
+
     return Late
 
 
 def add_bench_arguments(
     p: "ArgumentParser",  # of `fasterroof bench`
 ) -> None:
-    "The arguments of `fasterroof bench`; which of its commands was given, if any, is `bench_command`."
+    """The arguments of `fasterroof bench`; which of its commands was given, if any, is
+    `bench_command`."""
     what = p.add_argument_group("what is run")
-    what.add_argument("--case", action="append", default=[], metavar="NAME",
-                      help="a case by its name, or a Python file that declares one; again for each further one "
-                           "(default: all)")
-    what.add_argument("--baseline", action="append", default=[], metavar="NAME",
-                      help="this implementation; again for each further one (default: all)")
-    what.add_argument("--quick", action="store_true", help="the representative point of each case alone")
-    what.add_argument("--point", metavar="JSON", help="one point of a single case, such as '{\"n\": 512}'")
-    what.add_argument("--platforms", metavar="A,B",
-                      help="groups of workers, each of which runs every baseline that can run there: jax-cpu, "
-                           "jax-cuda12, torch-cpu, torch-cuda (default: jax-cpu; torch-cpu where there is no JAX)")
-    what.add_argument("--shard", metavar="I/N",
-                      help="the I-th of N parts of these attempts, such as 2/8: merge puts their stores together")
-    what.add_argument("--list", action="store_true", help="show cases, baselines and interpreters, and run nothing")
-    what.add_argument("--new", metavar="FILE.py", help="write a case to begin with, and run nothing")
+    what.add_argument(
+        "--case",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=(
+            "a case by its name, or a Python file that declares one; again for each further one "
+            "(default: all)"
+        ),
+    )
+    what.add_argument(
+        "--baseline",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="this implementation; again for each further one (default: all)",
+    )
+    what.add_argument(
+        "--quick", action="store_true", help="the representative point of each case alone"
+    )
+    what.add_argument(
+        "--point", metavar="JSON", help="one point of a single case, such as '{\"n\": 512}'"
+    )
+    what.add_argument(
+        "--platforms",
+        metavar="A,B",
+        help=(
+            "groups of workers, each of which runs every baseline that can run there: jax-cpu, "
+            "jax-cuda12, torch-cpu, torch-cuda (default: jax-cpu; torch-cpu where there is no JAX)"
+        ),
+    )
+    what.add_argument(
+        "--shard",
+        metavar="I/N",
+        help="the I-th of N parts of these attempts, such as 2/8: merge puts their stores together",
+    )
+    what.add_argument(
+        "--list",
+        action="store_true",
+        help="show cases, baselines and interpreters, and run nothing",
+    )
+    what.add_argument(
+        "--new", metavar="FILE.py", help="write a case to begin with, and run nothing"
+    )
     how = p.add_argument_group("how it is run")
-    how.add_argument("--in-process", action="store_true",
-                     help="without a process for each attempt: quicker, and less honest of memory and compiling")
-    how.add_argument("--timeout", type=number, metavar="S",
-                     help="seconds that an attempt may take once it has its device (default: 300)")
-    how.add_argument("--budget", type=number, default=1.0, metavar="S",
-                     help="seconds of samples in each attempt (default: 1)")
+    how.add_argument(
+        "--in-process",
+        action="store_true",
+        help="without a process for each attempt: quicker, and less honest of memory and compiling",
+    )
+    how.add_argument(
+        "--timeout",
+        type=number,
+        metavar="S",
+        help="seconds that an attempt may take once it has its device (default: 300)",
+    )
+    how.add_argument(
+        "--budget",
+        type=number,
+        default=1.0,
+        metavar="S",
+        help="seconds of samples in each attempt (default: 1)",
+    )
     how.add_argument("--samples", type=whole, metavar="N", help="exactly so many samples instead")
-    how.add_argument("--cpu-slots", type=whole, default=1, metavar="N",
-                     help="attempts at once on the CPU, each on cores of its own (default: 1, the whole machine)")
-    how.add_argument("--gpus", type=whole, metavar="N", help="GPUs to use (default: all that are there)")
-    how.add_argument("--gpu-settle", type=rest, default=0.0, metavar="S",
-                     help="seconds for which a GPU rests between attempts (default: 0)")
-    how.add_argument("--peaks", metavar="FILE", help="a roof that peaks --json wrote, instead of measuring it now")
-    how.add_argument("--no-roof", action="store_true", help="measure no roof: rows have no utilization")
+    how.add_argument(
+        "--cpu-slots",
+        type=whole,
+        default=1,
+        metavar="N",
+        help=(
+            "attempts at once on the CPU, each on cores of its own (default: 1, the whole machine)"
+        ),
+    )
+    how.add_argument(
+        "--gpus", type=whole, metavar="N", help="GPUs to use (default: all that are there)"
+    )
+    how.add_argument(
+        "--gpu-settle",
+        type=rest,
+        default=0.0,
+        metavar="S",
+        help="seconds for which a GPU rests between attempts (default: 0)",
+    )
+    how.add_argument(
+        "--peaks",
+        metavar="FILE",
+        help="a roof that peaks --json wrote, instead of measuring it now",
+    )
+    how.add_argument(
+        "--no-roof", action="store_true", help="measure no roof: rows have no utilization"
+    )
     add_executor_arguments(p.add_argument_group("more than one machine"))
     where = p.add_argument_group("what is written")
-    where.add_argument("--run-id", metavar="ID",
-                       help="the run's name, which all parts of --shard share (default: made of the time)")
-    where.add_argument("--out", metavar="FILE", help="the rows (default: results/CASE.jsonl, which is written over)")
+    where.add_argument(
+        "--run-id",
+        metavar="ID",
+        help="the run's name, which all parts of --shard share (default: made of the time)",
+    )
+    where.add_argument(
+        "--out",
+        metavar="FILE",
+        help="the rows (default: results/CASE.jsonl, which is written over)",
+    )
     where.add_argument("--report", metavar="FILE", help="the report (default: results/CASE.md)")
-    where.add_argument("--store", nargs="?", const=STORE, metavar="DIR",
-                       help=f"keep the run in a store (default: {STORE})")
-    where.add_argument("--prune-keep", type=whole, metavar="N",
-                       help="keep the newest N runs of each case in the store")
+    where.add_argument(
+        "--store",
+        nargs="?",
+        const=STORE,
+        metavar="DIR",
+        help=f"keep the run in a store (default: {STORE})",
+    )
+    where.add_argument(
+        "--prune-keep",
+        type=whole,
+        metavar="N",
+        help="keep the newest N runs of each case in the store",
+    )
     read = p.add_argument_group("rows that are there already")
-    read.add_argument("--render-from", nargs="+", metavar="PATH",
-                      help="a report of these files and folders of rows (to --report, or to stdout), and run nothing")
+    read.add_argument(
+        "--render-from",
+        nargs="+",
+        metavar="PATH",
+        help=(
+            "a report of these files and folders of rows (to --report, or to stdout), and run"
+            " nothing"
+        ),
+    )
     read.add_argument("--latest", action="store_true", help="only the newest row of each identity")
-    read.add_argument("--skip-bad-lines", action="store_true",
-                      help="pass over lines that are no rows, and say so, instead of stopping")
-    read.add_argument("--site", nargs="?", const="site", metavar="DIR",
-                      help="one page of the rows of --render-from, or else of the store, that opens without a network "
-                           "(default: site), and run nothing")
+    read.add_argument(
+        "--skip-bad-lines",
+        action="store_true",
+        help="pass over lines that are no rows, and say so, instead of stopping",
+    )
+    read.add_argument(
+        "--site",
+        nargs="?",
+        const="site",
+        metavar="DIR",
+        help=(
+            "one page of the rows of --render-from, or else of the store, that opens without a"
+            " network (default: site), and run nothing"
+        ),
+    )
     add_gate_arguments(p.add_argument_group("a gate over stored rows"))
-    commands = p.add_subparsers(dest="bench_command", metavar="COMMAND", parser_class=_late(type(p)),
-                                title="more commands")
+    commands = p.add_subparsers(
+        dest="bench_command", metavar="COMMAND", parser_class=_late(type(p)), title="more commands"
+    )
     for name, (late, said, example) in COMMANDS.items():
-        s = commands.add_parser(name, help=said, description=f"{said[0].upper()}{said[1:]}.",
-                                epilog=f"example:\n  fasterroof bench {name} {example}".rstrip())
+        s = commands.add_parser(
+            name,
+            help=said,
+            description=f"{said[0].upper()}{said[1:]}.",
+            epilog=f"example:\n  fasterroof bench {name} {example}".rstrip(),
+        )
         s.late = late
 
 # %% ../../../nbs/analysis/cli/bench/attempts.ipynb #228153a3
@@ -179,38 +296,62 @@ def _table(rows: list[dict], console: "Console") -> None:
     from fasterroof.core.units import MISSING, si
 
     names = max((len(one_line(r["baseline"], 24)) for r in rows), default=0)
+
     def put(*cells):
         name, least, median, ratio, share, status = cells
         line(console, f"{name:<{names + 2}} {least:>8} {median:>8} {ratio:>8} {share:>9}  {status}")
+
     place = None
     for r in rows:
         here = (r["case"], point_of(r), r["platform"])
         if here != place:
-            if place: line(console)
-            line(console, f"{one_line(here[0], 60)} on {one_line(here[2], 20)}: {one_line(here[1], 200)}")
+            if place:
+                line(console)
+            line(
+                console,
+                f"{one_line(here[0], 60)} on {one_line(here[2], 20)}: {one_line(here[1], 200)}",
+            )
             put("", "min", "median", "min/ref", "of roof", "status")
         place = here
-        ratio, share = (r.get("ratio") or {}).get("value"), ((r["metrics"] or {}).get("utilization") or {}).get("value")
-        put(f"  {one_line(r['baseline'], 24)}", si(seconds(r, "min"), "s"), si(seconds(r), "s"),
-            MISSING if ratio is None else f"{ratio:.3g}", MISSING if share is None else f"{100 * share:.3g} %",
-            r["status"])
+        ratio, share = (
+            (r.get("ratio") or {}).get("value"),
+            ((r["metrics"] or {}).get("utilization") or {}).get("value"),
+        )
+        put(
+            f"  {one_line(r['baseline'], 24)}",
+            si(seconds(r, "min"), "s"),
+            si(seconds(r), "s"),
+            MISSING if ratio is None else f"{ratio:.3g}",
+            MISSING if share is None else f"{100 * share:.3g} %",
+            r["status"],
+        )
     for r in rows:
         if r["status"] not in ("ok", "skipped"):
-            say(f"{r['case']}, {one_line(point_of(r), 80)}, {one_line(r['baseline'], 24)}: {r['status']}, "
-                f"{one_line((r['failure_detail'] or {}).get('message'), 300)}")
+            say(
+                f"{r['case']}, {one_line(point_of(r), 80)}, {one_line(r['baseline'], 24)}:"
+                f" {r['status']}, {one_line((r['failure_detail'] or {}).get('message'), 300)}"
+            )
 
 
 def _disturbed(rows: list[dict]) -> list[str]:
     "What the table does not show of how its figures came about."
-    def share(r): return ((r["metrics"] or {}).get("utilization") or {}).get("value") or 0
+
+    def share(r):
+        return ((r["metrics"] or {}).get("utilization") or {}).get("value") or 0
+
     loads = [r["provenance"].get("foreign_load") or 0 for r in rows]
     said = []
     if any(x > 0.1 for x in loads):
-        said.append(f"Other processes took more than 10 % of the CPUs' time during {sum(x > 0.1 for x in loads)} of "
-                    f"{len(rows)} attempts, {100 * max(loads):.0f} % at most: their times are those of a busy machine.")
+        said.append(
+            "Other processes took more than 10 % of the CPUs' time during"
+            f" {sum(x > 0.1 for x in loads)} of {len(rows)} attempts, {100 * max(loads):.0f} % at"
+            " most: their times are those of a busy machine."
+        )
     if any(share(r) > 1 for r in rows):
-        said.append("More than 100 % of the roof is impossible: the roof, the count or the work that was done is not "
-                    "what it seems.")
+        said.append(
+            "More than 100 % of the roof is impossible: the roof, the count or the work that was"
+            " done is not what it seems."
+        )
     return said
 
 
@@ -226,14 +367,21 @@ def _written(rows: list[dict], args: "Namespace", home: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             write_whole(place, text)
         except (OSError, RunFileError) as e:
-            raise RunFileError(f"{one_line(e, 300)} The rows are kept: `fasterroof bench recover` has them.") from e
+            raise RunFileError(
+                f"{one_line(e, 300)} The rows are kept: `fasterroof bench recover` has them."
+            ) from e
         say(f"Wrote {path}")
+
     cases = list(dict.fromkeys(r["case"] for r in rows))
-    for asked, kind, form in ((args.out, "jsonl", lambda rs: "".join(f"{dumped(r)}\n" for r in rs)),
-                              (args.report, "md", report_markdown)):
-        if asked: write(asked, form(rows))
+    for asked, kind, form in (
+        (args.out, "jsonl", lambda rs: "".join(f"{dumped(r)}\n" for r in rs)),
+        (args.report, "md", report_markdown),
+    ):
+        if asked:
+            write(asked, form(rows))
         else:
-            for c in cases: write(f"results/{c}.{kind}", form([r for r in rows if r["case"] == c]))
+            for c in cases:
+                write(f"results/{c}.{kind}", form([r for r in rows if r["case"] == c]))
 
 
 def _run(args: "Namespace", console: "Console") -> int:
@@ -248,34 +396,60 @@ def _run(args: "Namespace", console: "Console") -> int:
         from fasterroof.machine.peaks import HardwarePeaks
 
         peaks = HardwarePeaks.load(args.peaks).as_dict()
-    attempts = plan_attempts(named_cases(args.case), platforms(args.platforms), args.quick,
-                             point_of_text(args.point), args.baseline)
+    attempts = plan_attempts(
+        named_cases(args.case),
+        platforms(args.platforms),
+        args.quick,
+        point_of_text(args.point),
+        args.baseline,
+    )
     if args.shard:
         attempts = shard(attempts, *parse_shard(args.shard))
-        if not attempts: return say(f"Part {args.shard} has nothing to run: there are fewer parts.") or 0
+        if not attempts:
+            return say(f"Part {args.shard} has nothing to run: there are fewer parts.") or 0
     if args.in_process and args.executor != "local":
         raise InputError("--in-process is this process, and --executor ray others: leave one out.")
     if args.in_process and args.timeout is not None:
         raise InputError("--timeout ends processes: --in-process has none to end.")
-    options = Options(folder=str(home), timeout_s=args.timeout or 300.0, budget_s=args.budget, samples=args.samples,
-                      cpu_slots=args.cpu_slots, gpus=args.gpus, gpu_settle_s=args.gpu_settle,
-                      in_process=args.in_process, roof=not args.no_roof,
-                      peaks=peaks, run_id=args.run_id, shard=args.shard)
+    options = Options(
+        folder=str(home),
+        timeout_s=args.timeout or 300.0,
+        budget_s=args.budget,
+        samples=args.samples,
+        cpu_slots=args.cpu_slots,
+        gpus=args.gpus,
+        gpu_settle_s=args.gpu_settle,
+        in_process=args.in_process,
+        roof=not args.no_roof,
+        peaks=peaks,
+        run_id=args.run_id,
+        shard=args.shard,
+    )
     store = Store(home / (args.store or STORE))
     for told in store.recover():
-        if told.state != "live": say(f"fasterroof bench: a run that was left, {told}")
+        if told.state != "live":
+            say(f"fasterroof bench: a run that was left, {told}")
     with executor_of(args) as executor, progress() as show, ends_as_interrupt():
         suite = Suite(attempts, store.root, options, show, executor)
         rows = suite.run()
-    if rows: _written(rows, args, home)
-    for path in suite.keep(bool(args.store)): say(f"Wrote {os.path.relpath(path, home)}")
-    if args.prune_keep and not suite.interrupted:  # (half a run is no reason to give a whole one up)
-        for path in store.prune(args.prune_keep): say(f"Removed {os.path.relpath(path, home)}")
+    if rows:
+        _written(rows, args, home)
+    for path in suite.keep(bool(args.store)):
+        say(f"Wrote {os.path.relpath(path, home)}")
+    if (
+        args.prune_keep and not suite.interrupted
+    ):  # (half a run is no reason to give a whole one up)
+        for path in store.prune(args.prune_keep):
+            say(f"Removed {os.path.relpath(path, home)}")
     _table(rows, console)
     line(console)
     notes(console, [*suite.remarks(), *_disturbed(rows)])
-    if not suite.interrupted: return 0
-    say(f"fasterroof bench: interrupted; {len(rows)} of {len(attempts)} attempts had ended and are kept.")
+    if not suite.interrupted:
+        return 0
+    say(
+        f"fasterroof bench: interrupted; {len(rows)} of {len(attempts)} attempts had ended and are"
+        " kept."
+    )
     return 130
 
 # %% ../../../nbs/analysis/cli/bench/attempts.ipynb #31c22385
@@ -289,8 +463,10 @@ def _render(args: "Namespace", console: "Console") -> int:
     with status("Reading rows"):
         rows = load_rows(args.render_from, latest=args.latest, skipped=skipped)
         text = report_markdown(rows, skipped=skipped or ())
-    for said in skipped or []: say(f"fasterroof bench: passed over {said}")
-    if not args.report: print(text)
+    for said in skipped or []:
+        say(f"fasterroof bench: passed over {said}")
+    if not args.report:
+        print(text)
     else:
         write_whole(args.report, text)
         say(f"Wrote {args.report}")
@@ -304,7 +480,7 @@ def _list(args: "Namespace", console: "Console") -> int:
 
     found, wrong = (named_cases(args.case), []) if args.case else find_cases()
     rows = []
-    for c in (found if args.case else found.values()):
+    for c in found if args.case else found.values():
         for i, b in enumerate(c.baselines):
             about = f"{c.name} ({len(c.points)} points)" if i == 0 else ""
             rows.append((about, b.name + " (reference)" * (b.name == c.reference), b.provider))
@@ -314,7 +490,9 @@ def _list(args: "Namespace", console: "Console") -> int:
         accelerator(platform)
         for framework in dict.fromkeys(provider(r[2]).framework for r in rows):
             python, by = interpreter(platform, framework)
-            line(console, f"{framework} on {platform}: {one_line(python)}" + f" (by {by})" * bool(by))
+            line(
+                console, f"{framework} on {platform}: {one_line(python)}" + f" (by {by})" * bool(by)
+            )
     notes(console, wrong)
     return 0
 
@@ -323,8 +501,10 @@ def _new(path: str) -> int:
     from fasterroof.bench.case import template_text
     from fasterroof.core.files import write_whole
 
-    if not path.endswith(".py"): raise InputError(f"A case is a Python file: --new {one_line(path, 60)}.py.")
-    if os.path.exists(path): raise InputError(f"{one_line(path)} is there already: it is not written over.")
+    if not path.endswith(".py"):
+        raise InputError(f"A case is a Python file: --new {one_line(path, 60)}.py.")
+    if os.path.exists(path):
+        raise InputError(f"{one_line(path)} is there already: it is not written over.")
     writable(path)
     write_whole(path, template_text(Path(path).stem))
     say(f"Wrote {path}; fasterroof bench --case {path} --quick runs it.")
@@ -335,31 +515,47 @@ def add_recover_arguments(
     p: "ArgumentParser",  # of `fasterroof bench recover`
 ) -> None:
     "The arguments of `fasterroof bench recover`."
-    p.add_argument("dir", nargs="?", default=STORE, metavar="DIR", help=f"the store (default: {STORE})")
+    p.add_argument(
+        "dir", nargs="?", default=STORE, metavar="DIR", help=f"the store (default: {STORE})"
+    )
 
 
 def recover_command(
-    args: "Namespace",                  # of `add_recover_arguments`
-    console: "Console | None" = None,   # where to print; None: stdout
-) -> int:                               # exit code: 1 where a run could not be assembled
+    args: "Namespace",  # of `add_recover_arguments`
+    console: "Console | None" = None,  # where to print; None: stdout
+) -> int:  # exit code: 1 where a run could not be assembled
     "`fasterroof bench recover`; raises `RowError` where there is no store."
     from fasterroof.bench.store.store import Store
 
-    if not os.path.isdir(args.dir): raise RowError(f"There is no store {one_line(args.dir)}.")
+    if not os.path.isdir(args.dir):
+        raise RowError(f"There is no store {one_line(args.dir)}.")
     told = Store(args.dir).recover()
-    for each in told: say(str(each))
-    if not told: say(f"Nothing to recover in {one_line(args.dir)}.")
+    for each in told:
+        say(str(each))
+    if not told:
+        say(f"Nothing to recover in {one_line(args.dir)}.")
     return int(any(each.state == "damaged" for each in told))
 
 
 MODES = {  # what runs nothing, and what may stand beside it
     "new": (),
-    "gate_baseline": ("gate_current", "gate_min", "gate_p95", "gate_out", "report", "store", "skip_bad_lines"),
-    "site": ("render_from", "store", "skip_bad_lines"), "list": ("case", "platforms"),
-    "render_from": ("report", "latest", "skip_bad_lines")}
+    "gate_baseline": (
+        "gate_current",
+        "gate_min",
+        "gate_p95",
+        "gate_out",
+        "report",
+        "store",
+        "skip_bad_lines",
+    ),
+    "site": ("render_from", "store", "skip_bad_lines"),
+    "list": ("case", "platforms"),
+    "render_from": ("report", "latest", "skip_bad_lines"),
+}
 
 
-def _flag(name: str) -> str: return "--" + name.replace("_", "-")
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def _alone(args: "Namespace") -> None:
@@ -370,24 +566,34 @@ def _alone(args: "Namespace") -> None:
     mode = next((m for m in MODES if m in given), None)
     for name in given:
         if mode and name != mode and name not in MODES[mode]:
-            raise InputError(f"{_flag(mode)} runs nothing, and {_flag(name)} has no meaning beside it: leave it out.")
-        if not mode and name.startswith("gate_"): raise InputError(f"{_flag(name)} is of --gate-baseline.")
+            raise InputError(
+                f"{_flag(mode)} runs nothing, and {_flag(name)} has no meaning beside it: leave it"
+                " out."
+            )
+        if not mode and name.startswith("gate_"):
+            raise InputError(f"{_flag(name)} is of --gate-baseline.")
     if args.shard and not args.store and not mode:
-        raise InputError("The stores of all parts are put together by merge: add --store DIR to --shard.")
+        raise InputError(
+            "The stores of all parts are put together by merge: add --store DIR to --shard."
+        )
 
 
 def bench_command(
-    args: "Namespace",                  # of `add_bench_arguments`
-    console: "Console | None" = None,   # where to print; None: stdout
-) -> int:                               # exit code: 0 where every attempt has a row; 130 after an interrupt
+    args: "Namespace",  # of `add_bench_arguments`
+    console: "Console | None" = None,  # where to print; None: stdout
+) -> int:  # exit code: 0 where every attempt has a row; 130 after an interrupt
     "`fasterroof bench`."
-    if args.bench_command: return args.runs(args, console)
-    if args.new: return _new(args.new)
+    if args.bench_command:
+        return args.runs(args, console)
+    if args.new:
+        return _new(args.new)
     from rich.console import Console
 
     console = console or Console()
-    if args.latest and not args.render_from: raise InputError("--latest is of --render-from.")
-    if args.prune_keep and not args.store: raise InputError("--prune-keep is of a store: add --store.")
+    if args.latest and not args.render_from:
+        raise InputError("--latest is of --render-from.")
+    if args.prune_keep and not args.store:
+        raise InputError("--prune-keep is of a store: add --store.")
     _alone(args)
     if args.gate_baseline:
         from fasterroof.cli.bench.gate import gate_command

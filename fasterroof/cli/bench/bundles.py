@@ -29,12 +29,27 @@ def add_bundle_arguments(
 ) -> None:
     "The arguments of `fasterroof bench bundle`."
     p.add_argument("--case", required=True, metavar="NAME", help="whose rows are used")
-    p.add_argument("--from", dest="sources", nargs="+", default=[STORE], metavar="PATH",
-                   help=f"files and folders of rows (default: {STORE})")
-    p.add_argument("--out", metavar="FILE", help="the JSON (default: results/CASE.bundle.json; -: stdout)")
-    p.add_argument("--html", metavar="FILE", help="the page (default: results/CASE.bundle.html; with --out -: none)")
-    p.add_argument("--skip-bad-lines", action="store_true",
-                   help="pass over lines that are no rows, and say so, instead of stopping")
+    p.add_argument(
+        "--from",
+        dest="sources",
+        nargs="+",
+        default=[STORE],
+        metavar="PATH",
+        help=f"files and folders of rows (default: {STORE})",
+    )
+    p.add_argument(
+        "--out", metavar="FILE", help="the JSON (default: results/CASE.bundle.json; -: stdout)"
+    )
+    p.add_argument(
+        "--html",
+        metavar="FILE",
+        help="the page (default: results/CASE.bundle.html; with --out -: none)",
+    )
+    p.add_argument(
+        "--skip-bad-lines",
+        action="store_true",
+        help="pass over lines that are no rows, and say so, instead of stopping",
+    )
 
 
 def _outputs(args: "Namespace") -> tuple[str, str | None]:
@@ -43,38 +58,48 @@ def _outputs(args: "Namespace") -> tuple[str, str | None]:
     out = args.out or f"results/{name}.bundle.json"
     html = args.html or (None if out == "-" else f"results/{name}.bundle.html")
     if not (args.out and args.html):
-        try: os.makedirs("results", exist_ok=True)
-        except OSError as e: raise RunFileError(f"Cannot write results: {e.strerror or e}.") from e
+        try:
+            os.makedirs("results", exist_ok=True)
+        except OSError as e:
+            raise RunFileError(f"Cannot write results: {e.strerror or e}.") from e
     writable(out, html)
     mine = [x for x in (out, html) if x not in (None, "-")]
     read = {os.path.realpath(f) for f in row_files(args.sources)}
     for path in mine:
-        if os.path.realpath(path) in read: raise InputError(f"{one_line(path)} is a file of rows, which is only read.")
-    if len({*map(os.path.realpath, mine)}) < len(mine): raise InputError("--out and --html are two files.")
+        if os.path.realpath(path) in read:
+            raise InputError(f"{one_line(path)} is a file of rows, which is only read.")
+    if len({*map(os.path.realpath, mine)}) < len(mine):
+        raise InputError("--out and --html are two files.")
     return out, html
 
 
 def bundle_command(
-    args: "Namespace",                 # of `add_bundle_arguments`
-    console: Console | None = None,    # where to print; None: stdout
-) -> int:                              # exit code: 0
+    args: "Namespace",  # of `add_bundle_arguments`
+    console: Console | None = None,  # where to print; None: stdout
+) -> int:  # exit code: 0
     "`fasterroof bench bundle`."
     out, html = _outputs(args)
     skipped: list[str] | None = [] if args.skip_bad_lines else None
     made = bundle_of(args.sources, args.case, find_cases()[0].get(args.case), skipped)
-    for x in skipped or []: say(f"fasterroof bench bundle: passed over {x}")
+    for x in skipped or []:
+        say(f"fasterroof bench bundle: passed over {x}")
     text = json.dumps(made, indent=1, allow_nan=False) + "\n"
     console = console or Console()
     if html:
         write_whole(html, bundle_page(made))
         say(f"Wrote {one_line(html)}")
     if out == "-":
-        print(text.rstrip(), file=console.file)  # (as it is: the console would replace what looks like an emoji)
+        print(
+            text.rstrip(), file=console.file
+        )  # (as it is: the console would replace what looks like an emoji)
         return 0
     write_whole(out, text)
     say(f"Wrote {one_line(out)}")
     unmet = sum(x["met"] is False for x in made["limits"])
     counted = [f"{len(made[x]):,}" for x in ("ratios", "limits", "open_questions")]
-    line(console, f"{made['made']['rows']:,} rows of {made['made']['runs']:,} runs: {counted[0]} ratios, "
-                  f"{counted[1]} limits ({unmet:,} not kept), {counted[2]} open questions.")
+    line(
+        console,
+        f"{made['made']['rows']:,} rows of {made['made']['runs']:,} runs: {counted[0]} ratios, "
+        f"{counted[1]} limits ({unmet:,} not kept), {counted[2]} open questions.",
+    )
     return 0

@@ -24,21 +24,33 @@ if TYPE_CHECKING:
 
 # %% ../../../nbs/analysis/cli/bench/gate.ipynb #1535a419
 def gate_command(
-    args: "Namespace",                 # of `fasterroof bench`, with `add_gate_arguments`
-    console: Console | None = None,    # where to print; None: stdout
-) -> int:                              # exit code: 1 where an attempt regressed
-    "`fasterroof bench --gate-baseline`; raises `InputError` where nothing can be compared, and `RowError`."
+    args: "Namespace",  # of `fasterroof bench`, with `add_gate_arguments`
+    console: Console | None = None,  # where to print; None: stdout
+) -> int:  # exit code: 1 where an attempt regressed
+    """`fasterroof bench --gate-baseline`; raises `InputError` where nothing can be compared, and
+    `RowError`."""
     writable(args.gate_out, args.report)
     skipped: list[str] | None = [] if args.skip_bad_lines else None
-    factors = {stat: getattr(args, f"gate_{stat}") or factor for stat, factor in METRICS["steady_time"].gate.items()}
+    factors = {
+        stat: getattr(args, f"gate_{stat}") or factor
+        for stat, factor in METRICS["steady_time"].gate.items()
+    }
     with status("Reading rows"):
-        sides = [newest(row_files(paths), skipped)
-                 for paths in (args.gate_baseline, args.gate_current or [args.store or STORE])]
-    for said in skipped or []: say(f"fasterroof bench: passed over {said}")
+        sides = [
+            newest(row_files(paths), skipped)
+            for paths in (args.gate_baseline, args.gate_current or [args.store or STORE])
+        ]
+    for said in skipped or []:
+        say(f"fasterroof bench: passed over {said}")
     found = gate_rows(*sides, factors)
-    if args.gate_out: write_whole(args.gate_out, json.dumps(finite(found.as_dict()), indent=1, allow_nan=False) + "\n")
-    if args.report: write_whole(args.report, gate_markdown(found))
+    if args.gate_out:
+        write_whole(
+            args.gate_out, json.dumps(finite(found.as_dict()), indent=1, allow_nan=False) + "\n"
+        )
+    if args.report:
+        write_whole(args.report, gate_markdown(found))
     print_gate(found, console or Console())
     for path in (args.gate_out, args.report):
-        if path: say(f"Wrote {path}")
+        if path:
+            say(f"Wrote {path}")
     return int(found.failed)

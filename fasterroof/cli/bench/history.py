@@ -27,34 +27,57 @@ def add_history_arguments(
     p: "ArgumentParser",  # of `fasterroof bench history`
 ) -> None:
     "The arguments of `fasterroof bench history`."
-    p.add_argument("paths", nargs="*", metavar="PATH", help=f"files and folders of rows (default: {STORE})")
+    p.add_argument(
+        "paths", nargs="*", metavar="PATH", help=f"files and folders of rows (default: {STORE})"
+    )
     p.add_argument("--case", metavar="NAME", help="this case alone (default: all)")
     p.add_argument("--html", metavar="FILE", help="write the figure as a page that stands alone")
     p.add_argument("--out", metavar="JSON", help="write all moments and levels as JSON")
-    p.add_argument("--top", type=int, default=30, metavar="N",
-                   help="identities that are printed, those that changed first (default: 30; 0: all)")
-    p.add_argument("--skip-bad-lines", action="store_true",
-                   help="pass over lines that are no rows, and say so, instead of stopping")
+    p.add_argument(
+        "--top",
+        type=int,
+        default=30,
+        metavar="N",
+        help="identities that are printed, those that changed first (default: 30; 0: all)",
+    )
+    p.add_argument(
+        "--skip-bad-lines",
+        action="store_true",
+        help="pass over lines that are no rows, and say so, instead of stopping",
+    )
 
 
 def history_command(
-    args: "Namespace",                 # of `add_history_arguments`
-    console: Console | None = None,    # where to print; None: stdout
-) -> int:                              # exit code: 0, whatever changed
-    "`fasterroof bench history`; raises `RowError`, and `InputError` where there is nothing to show."
+    args: "Namespace",  # of `add_history_arguments`
+    console: Console | None = None,  # where to print; None: stdout
+) -> int:  # exit code: 0, whatever changed
+    """`fasterroof bench history`; raises `RowError`, and `InputError` where there is nothing to
+    show."""
     writable(args.html, args.out)
-    if args.top < 0: raise InputError(f"--top is how many identities are printed, from 0, not {args.top}.")
+    if args.top < 0:
+        raise InputError(f"--top is how many identities are printed, from 0, not {args.top}.")
     skipped: list[str] | None = [] if args.skip_bad_lines else None
-    with status("Reading rows"): found = histories(row_files(args.paths or [STORE]), args.case, skipped)
-    for said in skipped or []: say(f"fasterroof bench: passed over {said}")
+    with status("Reading rows"):
+        found = histories(row_files(args.paths or [STORE]), args.case, skipped)
+    for said in skipped or []:
+        say(f"fasterroof bench: passed over {said}")
     if not found:
-        raise InputError(f"There are no rows of a case {one_line(repr(args.case), 60)} there." if args.case else
-                         "There are no rows there.")
+        raise InputError(
+            f"There are no rows of a case {one_line(repr(args.case), 60)} there."
+            if args.case
+            else "There are no rows there."
+        )
     if args.out:
-        told = {"schema": "fasterroof.bench.history/1", "promise": PROMISE, "histories": [h.as_dict() for h in found]}
+        told = {
+            "schema": "fasterroof.bench.history/1",
+            "promise": PROMISE,
+            "histories": [h.as_dict() for h in found],
+        }
         write_whole(args.out, json.dumps(finite(told), indent=1, allow_nan=False) + "\n")
-    if args.html: write_whole(args.html, history_page(found))
+    if args.html:
+        write_whole(args.html, history_page(found))
     print_history(found, console or Console(), args.top or None)
     for path in (args.out, args.html):
-        if path: say(f"Wrote {path}")
+        if path:
+            say(f"Wrote {path}")
     return 0

@@ -30,60 +30,113 @@ def add_feed_arguments(
 ) -> None:
     "The arguments of `fasterroof bench feed`."
     p.add_argument("matrix", metavar="MATRIX.json", help="the document; it is never changed")
-    p.add_argument("--from", dest="sources", nargs="+", default=[STORE], metavar="PATH",
-                   help=f"files and folders of rows (default: {STORE})")
-    p.add_argument("--map", metavar="FILE.json",
-                   help="which rows belong to which operation: {OP: {\"case\": …, \"ours\": …, \"reference\": …, "
-                        "\"point\": {…}}}, each of which may be left out")
-    p.add_argument("--apply", action="store_true", help="write the copy, not only show what would change")
-    p.add_argument("--out", metavar="FILE", help="with --apply: the copy (default: MATRIX.merged.json beside it)")
-    p.add_argument("--overwrite", action="store_true",
-                   help="replace figures also where nothing says that the rows are newer than the matrix")
-    p.add_argument("--skip-bad-lines", action="store_true",
-                   help="pass over lines that are no rows, and say so, instead of stopping")
+    p.add_argument(
+        "--from",
+        dest="sources",
+        nargs="+",
+        default=[STORE],
+        metavar="PATH",
+        help=f"files and folders of rows (default: {STORE})",
+    )
+    p.add_argument(
+        "--map",
+        metavar="FILE.json",
+        help='which rows belong to which operation: {OP: {"case": …, "ours": …, "reference": …, '
+        '"point": {…}}}, each of which may be left out',
+    )
+    p.add_argument(
+        "--apply", action="store_true", help="write the copy, not only show what would change"
+    )
+    p.add_argument(
+        "--out",
+        metavar="FILE",
+        help="with --apply: the copy (default: MATRIX.merged.json beside it)",
+    )
+    p.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="replace figures also where nothing says that the rows are newer than the matrix",
+    )
+    p.add_argument(
+        "--skip-bad-lines",
+        action="store_true",
+        help="pass over lines that are no rows, and say so, instead of stopping",
+    )
 
 
 def _copy_of(args: "Namespace") -> Path | None:
     "Where the copy goes; raises `InputError` where that is a file which is read."
-    if args.out and not args.apply: raise InputError("--out is what --apply writes: add --apply.")
-    if not args.apply: return None
+    if args.out and not args.apply:
+        raise InputError("--out is what --apply writes: add --apply.")
+    if not args.apply:
+        return None
     matrix = Path(args.matrix)
-    out = Path(args.out) if args.out else matrix.with_name(f"{matrix.name.removesuffix('.json')}.merged.json")
+    out = (
+        Path(args.out)
+        if args.out
+        else matrix.with_name(f"{matrix.name.removesuffix('.json')}.merged.json")
+    )
     writable(str(out))
     for path in (matrix, *([Path(args.map)] if args.map else []), *row_files(args.sources)):
-        if os.path.realpath(out) == os.path.realpath(path) or out.exists() and os.path.samefile(out, path):
-            raise InputError(f"{one_line(out)} is {one_line(path)}, which is read and never changed: "
-                             "name another --out.")
+        if (
+            os.path.realpath(out) == os.path.realpath(path)
+            or out.exists()
+            and os.path.samefile(out, path)
+        ):
+            raise InputError(
+                f"{one_line(out)} is {one_line(path)}, which is read and never changed: "
+                "name another --out."
+            )
     return out
 
 
-def _shown(value: object) -> str: return MISSING if value is None else one_line(value, 40)
+def _shown(value: object) -> str:
+    return MISSING if value is None else one_line(value, 40)
 
 
 def feed_command(
-    args: "Namespace",                 # of `add_feed_arguments`
-    console: Console | None = None,    # where to print; None: stdout
-) -> int:                              # exit code: 0, whether or not there is something to change
+    args: "Namespace",  # of `add_feed_arguments`
+    console: Console | None = None,  # where to print; None: stdout
+) -> int:  # exit code: 0, whether or not there is something to change
     "`fasterroof bench feed`."
     console = console or Console()
     read_json(args.matrix)  # (which says what is wrong with it)
     out, asked = _copy_of(args), read_map(args.map)
-    try: text = Path(args.matrix).read_bytes().decode()
-    except OSError as e: raise RunFileError(f"Cannot read {one_line(args.matrix)}: {e.strerror or e}.") from e
+    try:
+        text = Path(args.matrix).read_bytes().decode()
+    except OSError as e:
+        raise RunFileError(f"Cannot read {one_line(args.matrix)}: {e.strerror or e}.") from e
     skipped: list[str] | None = [] if args.skip_bad_lines else None
     fed = feed(text, args.sources, asked, args.overwrite, skipped)
-    for x in skipped or []: say(f"fasterroof bench feed: passed over {x}")
+    for x in skipped or []:
+        say(f"fasterroof bench feed: passed over {x}")
     if fed.changes:
-        console.print(folded_table(["op", "field", "now", "then"], [
-            (elide(one_line(c.op, 999), 36), c.field, elide(_shown(c.now), 10), _shown(c.then)) for c in fed.changes],
-            console.width))
-        for source in dict.fromkeys(f"{one_line(c.op, 80)}, {c.field[5:8]}: {one_line(c.source, 300)}"
-                                    for c in fed.changes): line(console, source)
+        console.print(
+            folded_table(
+                ["op", "field", "now", "then"],
+                [
+                    (
+                        elide(one_line(c.op, 999), 36),
+                        c.field,
+                        elide(_shown(c.now), 10),
+                        _shown(c.then),
+                    )
+                    for c in fed.changes
+                ],
+                console.width,
+            )
+        )
+        for source in dict.fromkeys(
+            f"{one_line(c.op, 80)}, {c.field[5:8]}: {one_line(c.source, 300)}" for c in fed.changes
+        ):
+            line(console, source)
         line(console)
-    for op, why in fed.left: line(console, f"{one_line(op, 80)} stays as it is: {why}")
+    for op, why in fed.left:
+        line(console, f"{one_line(op, 80)} stays as it is: {why}")
     n, k = len(fed.changes), len({c.op for c in fed.changes})
     fields = f"{n:,} field{'s' * (n != 1)} of {k:,} of {len(operations(text)):,} operations"
-    if out is None: line(console, f"{fields} would change; --apply writes a copy with them.")
+    if out is None:
+        line(console, f"{fields} would change; --apply writes a copy with them.")
     else:
         write_whole(out, fed.text.encode())
         line(console, f"{fields} changed in {one_line(out)}; {one_line(args.matrix)} is as it was.")

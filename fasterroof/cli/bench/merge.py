@@ -27,24 +27,35 @@ def add_merge_arguments(
     p: "ArgumentParser",  # of `fasterroof bench merge`
 ) -> None:
     "The arguments of `fasterroof bench merge`."
-    p.add_argument("stores", nargs="+", metavar="STORE", help="stores to read; they are left as they are")
-    p.add_argument("--into", default=STORE, metavar="DIR", help=f"the store to write (default: {STORE})")
-    p.add_argument("--skip-bad-lines", action="store_true",
-                   help="pass over lines that are no rows, and say so, instead of merging nothing")
+    p.add_argument(
+        "stores", nargs="+", metavar="STORE", help="stores to read; they are left as they are"
+    )
+    p.add_argument(
+        "--into", default=STORE, metavar="DIR", help=f"the store to write (default: {STORE})"
+    )
+    p.add_argument(
+        "--skip-bad-lines",
+        action="store_true",
+        help="pass over lines that are no rows, and say so, instead of merging nothing",
+    )
 
 
 def _say_some(texts: Sequence[str], what: str) -> None:
-    for text in texts[:_MOST]: say(f"fasterroof bench merge: {text}")
-    if len(texts) > _MOST: say(f"fasterroof bench merge: … and {len(texts) - _MOST:,} more {what}.")
+    for text in texts[:_MOST]:
+        say(f"fasterroof bench merge: {text}")
+    if len(texts) > _MOST:
+        say(f"fasterroof bench merge: … and {len(texts) - _MOST:,} more {what}.")
 
 
 def merge_command(
-    args: "Namespace",                 # of `add_merge_arguments`
-    console: Console | None = None,    # where to print; None: stdout
-) -> int:                              # exit code: 0; 1 where the stores do not agree, and nothing was written
+    args: "Namespace",  # of `add_merge_arguments`
+    console: Console | None = None,  # where to print; None: stdout
+) -> int:  # exit code: 0; 1 where the stores do not agree, and nothing was written
     "`fasterroof bench merge`."
     skipped: list[str] | None = [] if args.skip_bad_lines else None
-    done = merge_stores(args.stores, args.into, skipped, lambda said: say(f"fasterroof bench merge: {said}"))
+    done = merge_stores(
+        args.stores, args.into, skipped, lambda said: say(f"fasterroof bench merge: {said}")
+    )
     _say_some([f"passed over {x}" for x in skipped or []], "lines")
     _say_some(done.notes, "notes")
     _say_some(done.problems, "problems")
@@ -53,8 +64,14 @@ def merge_command(
         n = len(done.problems)
         line(console, f"Nothing was merged: {n:,} problem{'s' * (n > 1)}.")
         return 1
-    for path in done.files[:_MOST]: say(f"Wrote {one_line(path)}")
-    if len(done.files) > _MOST: say(f"… and {len(done.files) - _MOST:,} more files.")
-    line(console, f"{done.new:,} new row{'s' * (done.new != 1)} in {len(done.files):,} "
-                  f"file{'s' * (len(done.files) != 1)} of {one_line(done.into)}; {done.there:,} were there already.")
+    for path in done.files[:_MOST]:
+        say(f"Wrote {one_line(path)}")
+    if len(done.files) > _MOST:
+        say(f"… and {len(done.files) - _MOST:,} more files.")
+    line(
+        console,
+        f"{done.new:,} new row{'s' * (done.new != 1)} in {len(done.files):,}"
+        f" file{'s' * (len(done.files) != 1)} of {one_line(done.into)}; {done.there:,} were there"
+        " already.",
+    )
     return 0

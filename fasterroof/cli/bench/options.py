@@ -28,9 +28,12 @@ def number(
     text: str,  # from a shell
 ) -> float:
     "A number above 0; raises `ArgumentTypeError` for others."
-    try: x = float(text)
-    except ValueError: x = -1.0
-    if not 0 < x < float("inf"): raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    try:
+        x = float(text)
+    except ValueError:
+        x = -1.0
+    if not 0 < x < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return x
 
 
@@ -54,7 +57,8 @@ def platforms(
     text: str | None,  # "jax-cpu,torch-cpu"; None: JAX on the CPU, or torch where there is no JAX
 ) -> list[str]:
     "Names of platforms."
-    if text is None: return ["jax-cpu" if find_spec("jax") else "torch-cpu"]
+    if text is None:
+        return ["jax-cpu" if find_spec("jax") else "torch-cpu"]
     return [x.strip() for x in text.split(",") if x.strip()]
 
 
@@ -62,59 +66,103 @@ def point_of_text(
     text: str | None,  # JSON; None: none is given
 ) -> dict | None:
     "A point of a case; raises `InputError` where it is no JSON object."
-    if text is None: return None
-    def refuse(name): raise ValueError(name)
-    try: point = json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError): point = None
+    if text is None:
+        return None
+
+    def refuse(name):
+        raise ValueError(name)
+
+    try:
+        point = json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        point = None
     if not isinstance(point, dict):
-        raise InputError(f"--point is a JSON object, such as '{{\"n\": 512}}', not {one_line(text, 60)}.")
+        raise InputError(
+            f"--point is a JSON object, such as '{{\"n\": 512}}', not {one_line(text, 60)}."
+        )
     return point
 
 # %% ../../../nbs/analysis/cli/bench/options.ipynb #d7f7b4dd
 def _factor(text: str) -> float:
-    try: x = float(text)
-    except ValueError: x = 0.0
-    if not 1 <= x < float("inf"): raise argparse.ArgumentTypeError(f"{text!r} is not a factor from 1")
+    try:
+        x = float(text)
+    except ValueError:
+        x = 0.0
+    if not 1 <= x < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a factor from 1")
     return x
 
 
 def add_gate_arguments(
     group: "_ArgumentGroup",  # of `fasterroof bench`
 ) -> None:
-    "The arguments of the gate; `--report`, `--store` and `--skip-bad-lines` are those of `fasterroof bench`."
-    group.add_argument("--gate-baseline", nargs="+", metavar="PATH",
-                       help="compare rows with these files and folders of stored ones, run nothing, and exit with 1 "
-                            "where an attempt is slower or no longer ok")
-    group.add_argument("--gate-current", nargs="+", metavar="PATH",
-                       help="the rows that are compared, the newest of each identity (default: the store)")
+    """The arguments of the gate; `--report`, `--store` and `--skip-bad-lines` are those of
+    `fasterroof bench`."""
+    group.add_argument(
+        "--gate-baseline",
+        nargs="+",
+        metavar="PATH",
+        help=(
+            "compare rows with these files and folders of stored ones, run nothing, and exit with 1"
+            " where an attempt is slower or no longer ok"
+        ),
+    )
+    group.add_argument(
+        "--gate-current",
+        nargs="+",
+        metavar="PATH",
+        help="the rows that are compared, the newest of each identity (default: the store)",
+    )
     factors = metric("steady_time").gate
     for stat, text in (("min", "the fastest sample"), ("p95", "the 95th percentile")):
-        group.add_argument(f"--gate-{stat}", type=_factor, metavar="FACTOR",
-                           help=f"{text} may be so many times the stored one (default: {factors[stat]:g})")
+        group.add_argument(
+            f"--gate-{stat}",
+            type=_factor,
+            metavar="FACTOR",
+            help=f"{text} may be so many times the stored one (default: {factors[stat]:g})",
+        )
     group.add_argument("--gate-out", metavar="JSON", help="write what was found as JSON")
 
 # %% ../../../nbs/analysis/cli/bench/options.ipynb #806bec88
 @contextlib.contextmanager
 def ends_as_interrupt() -> Iterator[None]:
     "SIGTERM, too, ends a run in order."
-    def stop(*_): raise KeyboardInterrupt
-    try: was = signal.signal(signal.SIGTERM, stop)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    try:
+        was = signal.signal(signal.SIGTERM, stop)
     except ValueError:  # (in a thread that is not the main one)
         yield
         return
-    try: yield
-    finally: signal.signal(signal.SIGTERM, was)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, was)
 
 # %% ../../../nbs/analysis/cli/bench/options.ipynb #da8d104c
 def add_executor_arguments(
     p: "ArgumentParser",  # of `fasterroof bench`, or a group of its arguments
 ) -> None:
     "The arguments that say where attempts run."
-    p.add_argument("--executor", choices=("local", "ray"), default="local",
-                   help="where attempts run: in processes of this machine, or on the nodes of a Ray cluster that "
-                        "declare fasterroof_cpu or fasterroof_cuda (default: local)")
-    p.add_argument("--address", metavar="ADDR", help="of the Ray cluster, such as 10.0.0.1:6379 (default: RAY_ADDRESS, "
-                                                     "or the cluster that this machine is of)")
+    p.add_argument(
+        "--executor",
+        choices=("local", "ray"),
+        default="local",
+        help=(
+            "where attempts run: in processes of this machine, or on the nodes of a Ray cluster"
+            " that declare fasterroof_cpu or fasterroof_cuda (default: local)"
+        ),
+    )
+    p.add_argument(
+        "--address",
+        metavar="ADDR",
+        help=(
+            "of the Ray cluster, such as 10.0.0.1:6379 (default: RAY_ADDRESS, "
+            "or the cluster that this machine is of)"
+        ),
+    )
 
 
 @contextlib.contextmanager
@@ -123,11 +171,13 @@ def executor_of(
 ) -> Iterator["Executor"]:
     "The executor that is asked for; raises `InputError` where it cannot be had."
     if args.executor == "local":
-        if args.address: raise InputError("--address is of a cluster: add --executor ray.")
+        if args.address:
+            raise InputError("--address is of a cluster: add --executor ray.")
         from fasterroof.bench.run.schedule import Local
 
         yield Local()
         return
     from fasterroof.bench.run.ray_cluster import on_ray
 
-    with on_ray(args.address) as executor: yield executor
+    with on_ray(args.address) as executor:
+        yield executor

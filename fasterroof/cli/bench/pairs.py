@@ -12,7 +12,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .options import ends_as_interrupt, number, platforms, point_of_text, rest, whole
+from fasterroof.cli.bench.options import (
+    ends_as_interrupt,
+    number,
+    platforms,
+    point_of_text,
+    rest,
+    whole,
+)
 from ...core.console import line, notes, say
 from ...core.errors import InputError, one_line
 from ...core.files import writable
@@ -32,51 +39,148 @@ def add_compare_arguments(
     p: "ArgumentParser",  # of `fasterroof bench compare`
 ) -> None:
     "The arguments of `fasterroof bench compare`."
-    p.add_argument("a", metavar="A", nargs="?", help="what was: a git revision, an environment (its folder or its "
-                   "Python), or a baseline of the case; git:, env: or baseline: before it where it can be several")
-    p.add_argument("b", metavar="B", nargs="?", help="what is now, of the same kind; . is the files as they lie here")
+    p.add_argument(
+        "a",
+        metavar="A",
+        nargs="?",
+        help=(
+            "what was: a git revision, an environment (its folder or its Python), or a baseline of"
+            " the case; git:, env: or baseline: before it where it can be several"
+        ),
+    )
+    p.add_argument(
+        "b",
+        metavar="B",
+        nargs="?",
+        help="what is now, of the same kind; . is the files as they lie here",
+    )
     what = p.add_argument_group("what is compared")
-    what.add_argument("--case", action="append", default=[], metavar="NAME",
-                      help="a case by its name, or a Python file that declares one; again for each further one")
-    what.add_argument("--baseline", action="append", default=[], metavar="NAME",
-                      help="of revisions and environments: this implementation; again for each further one (default: "
-                           "all)")
-    what.add_argument("--point", metavar="JSON", help="one point of a single case (default: the representative one)")
+    what.add_argument(
+        "--case",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a case by its name, or a Python file that declares one; again for each further one",
+    )
+    what.add_argument(
+        "--baseline",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=(
+            "of revisions and environments: this implementation; again for each further one"
+            " (default: all)"
+        ),
+    )
+    what.add_argument(
+        "--point",
+        metavar="JSON",
+        help="one point of a single case (default: the representative one)",
+    )
     what.add_argument("--all-points", action="store_true", help="every point of the cases")
-    what.add_argument("--platform", metavar="P", help="where it computes (default: jax-cpu; torch-cpu without JAX)")
-    what.add_argument("--prepare", metavar="COMMAND",
-                      help="a shell command that is run first in the folder of each revision, but not in .")
+    what.add_argument(
+        "--platform",
+        metavar="P",
+        help="where it computes (default: jax-cpu; torch-cpu without JAX)",
+    )
+    what.add_argument(
+        "--prepare",
+        metavar="COMMAND",
+        help="a shell command that is run first in the folder of each revision, but not in .",
+    )
     how = p.add_argument_group("how it is run")
-    how.add_argument("--pairs", type=whole, default=15, metavar="N", help="pairs of processes of each (default: 15)")
-    how.add_argument("--repeats", type=int, metavar="N",
-                     help="disturbed pairs that are run again, of each (default: as many as --pairs)")
-    how.add_argument("--time-limit", type=number, metavar="S", help="begin no further round after S seconds")
-    how.add_argument("--most-foreign", type=rest, default=0.05, metavar="SHARE",
-                     help="share of the CPUs that others may take before a pair is run again (default: 0.05)")
-    how.add_argument("--no-canary", action="store_true",
-                     help="count samples whatever the canary beside them says of the machine")
-    how.add_argument("--budget", type=number, default=0.3, metavar="S",
-                     help="seconds of samples in each process (default: 0.3)")
+    how.add_argument(
+        "--pairs",
+        type=whole,
+        default=15,
+        metavar="N",
+        help="pairs of processes of each (default: 15)",
+    )
+    how.add_argument(
+        "--repeats",
+        type=int,
+        metavar="N",
+        help="disturbed pairs that are run again, of each (default: as many as --pairs)",
+    )
+    how.add_argument(
+        "--time-limit", type=number, metavar="S", help="begin no further round after S seconds"
+    )
+    how.add_argument(
+        "--most-foreign",
+        type=rest,
+        default=0.05,
+        metavar="SHARE",
+        help="share of the CPUs that others may take before a pair is run again (default: 0.05)",
+    )
+    how.add_argument(
+        "--no-canary",
+        action="store_true",
+        help="count samples whatever the canary beside them says of the machine",
+    )
+    how.add_argument(
+        "--budget",
+        type=number,
+        default=0.3,
+        metavar="S",
+        help="seconds of samples in each process (default: 0.3)",
+    )
     how.add_argument("--samples", type=whole, metavar="N", help="exactly so many samples instead")
-    how.add_argument("--timeout", type=number, default=300.0, metavar="S",
-                     help="seconds that a process may take (default: 300)")
-    how.add_argument("--cpu-slots", type=whole, default=1, metavar="N",
-                     help="use one of N equal shares of the CPUs, so that others can use the rest (default: 1, the "
-                          "whole machine)")
-    how.add_argument("--seed", type=int, metavar="N",
-                     help="of the order of sides and pairings (default: drawn, and told)")
+    how.add_argument(
+        "--timeout",
+        type=number,
+        default=300.0,
+        metavar="S",
+        help="seconds that a process may take (default: 300)",
+    )
+    how.add_argument(
+        "--cpu-slots",
+        type=whole,
+        default=1,
+        metavar="N",
+        help=(
+            "use one of N equal shares of the CPUs, so that others can use the rest (default: 1,"
+            " the whole machine)"
+        ),
+    )
+    how.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="of the order of sides and pairings (default: drawn, and told)",
+    )
     judged = p.add_argument_group("how it is judged")
-    judged.add_argument("--effect", type=rest, metavar="SHARE",
-                        help="relative change of time that counts (default: each case's own, 0.01 if it has none)")
-    judged.add_argument("--level", type=number, default=0.99, metavar="L",
-                        help="of the intervals (default: 0.99)")
-    judged.add_argument("--from", dest="from_rows", nargs="+", metavar="PATH",
-                        help="judge the rows of these files and folders again, and run nothing")
-    judged.add_argument("--run", metavar="ID", help="with --from: the comparison of this run_id (default: the newest)")
-    judged.add_argument("--quantile", type=number, default=0.1, metavar="Q",
-                        help="of a process's samples, that it is compared by; 0.5 for medians (default: 0.1)")
+    judged.add_argument(
+        "--effect",
+        type=rest,
+        metavar="SHARE",
+        help="relative change of time that counts (default: each case's own, 0.01 if it has none)",
+    )
+    judged.add_argument(
+        "--level", type=number, default=0.99, metavar="L", help="of the intervals (default: 0.99)"
+    )
+    judged.add_argument(
+        "--from",
+        dest="from_rows",
+        nargs="+",
+        metavar="PATH",
+        help="judge the rows of these files and folders again, and run nothing",
+    )
+    judged.add_argument(
+        "--run",
+        metavar="ID",
+        help="with --from: the comparison of this run_id (default: the newest)",
+    )
+    judged.add_argument(
+        "--quantile",
+        type=number,
+        default=0.1,
+        metavar="Q",
+        help="of a process's samples, that it is compared by; 0.5 for medians (default: 0.1)",
+    )
     where = p.add_argument_group("what is written")
-    where.add_argument("--store", default=STORE, metavar="DIR", help=f"where the rows are kept (default: {STORE})")
+    where.add_argument(
+        "--store", default=STORE, metavar="DIR", help=f"where the rows are kept (default: {STORE})"
+    )
     where.add_argument("--out", metavar="JSON", help="verdicts and intervals as plain values")
     where.add_argument("--report", metavar="MD", help="verdicts and intervals as a page")
 
@@ -89,7 +193,8 @@ def told(
     again = sum(pairs.disturbed.values())
     said = [f"{sum(pairs.good.values())} of {wanted} pairs"] + [f"{again} run again"] * bool(again)
     return ", ".join([*said, *([f"{len(pairs.failed)} failed"] * bool(pairs.failed))]) + (
-        f"; {pairs.stage.partition(',')[0]}" if pairs.stage else "")
+        f"; {pairs.stage.partition(',')[0]}" if pairs.stage else ""
+    )
 
 
 def _slot(slots: int, place: str):
@@ -107,26 +212,55 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
     from fasterroof.bench.store.store import Store
     from fasterroof.cli.bench.progress_line import progress
 
-    if not (args.a and args.b): raise InputError("Name two versions: fasterroof bench compare A B, such as main and .")
+    if not (args.a and args.b):
+        raise InputError("Name two versions: fasterroof bench compare A B, such as main and .")
     platform, *more = platforms(args.platform) or [""]
-    if more or not platform: raise InputError("--platform is one, such as jax-cpu.")
-    if args.point and args.all_points: raise InputError("--point is one, and --all-points are all: leave one out.")
+    if more or not platform:
+        raise InputError("--platform is one, such as jax-cpu.")
+    if args.point and args.all_points:
+        raise InputError("--point is one, and --all-points are all: leave one out.")
     given = {} if args.seed is None else {"seed": args.seed}
     options = PairOptions(
-        pairs=args.pairs, repeats=args.repeats, time_limit_s=args.time_limit or math.inf, timeout_s=args.timeout,
-        most_foreign=args.most_foreign, canary=not args.no_canary, budget_s=args.budget, samples=args.samples,
-        slot=_slot(args.cpu_slots, accelerator(platform)), **given)
+        pairs=args.pairs,
+        repeats=args.repeats,
+        time_limit_s=args.time_limit or math.inf,
+        timeout_s=args.timeout,
+        most_foreign=args.most_foreign,
+        canary=not args.no_canary,
+        budget_s=args.budget,
+        samples=args.samples,
+        slot=_slot(args.cpu_slots, accelerator(platform)),
+        **given,
+    )
     cases = named_cases(args.case)
     for left in Store(home / args.store).recover():
-        if left.state != "live": say(f"fasterroof bench compare: a comparison that was left, {left}")
-    with progress(told=told) as show, ends_as_interrupt(), two_sides(
-            (args.a, args.b), cases, str(home), args.prepare) as sides:
-        made = pairings(cases, sides, platform, args.all_points, point_of_text(args.point), args.baseline, args.effect)
+        if left.state != "live":
+            say(f"fasterroof bench compare: a comparison that was left, {left}")
+    with (
+        progress(told=told) as show,
+        ends_as_interrupt(),
+        two_sides((args.a, args.b), cases, str(home), args.prepare) as sides,
+    ):
+        made = pairings(
+            cases,
+            sides,
+            platform,
+            args.all_points,
+            point_of_text(args.point),
+            args.baseline,
+            args.effect,
+        )
         pairs = Pairs(sides, made, home / args.store, options, show)
         rows = pairs.run()
-    for path in pairs.keep(): say(f"Wrote {os.path.relpath(path, home)}")
-    remarks = [f"{p}: {pairs.good[p.name]} of {options.pairs} pairs count." for p in made
-               if pairs.good[p.name] < options.pairs and p.name not in pairs.failed and not pairs.interrupted]
+    for path in pairs.keep():
+        say(f"Wrote {os.path.relpath(path, home)}")
+    remarks = [
+        f"{p}: {pairs.good[p.name]} of {options.pairs} pairs count."
+        for p in made
+        if pairs.good[p.name] < options.pairs
+        and p.name not in pairs.failed
+        and not pairs.interrupted
+    ]
     return rows, [*remarks, f"The order was drawn from --seed {options.seed}."], pairs.interrupted
 
 
@@ -137,14 +271,19 @@ def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     rows = load_rows(args.from_rows)
     runs = sorted({r["run_id"] for r in rows})
     run = next((r for r in reversed(runs) if r.startswith(args.run or "")), None)
-    if run is None: raise InputError(f"There is no run {one_line(args.run, 60)} in these rows.")
+    if run is None:
+        raise InputError(f"There is no run {one_line(args.run, 60)} in these rows.")
     told = [f"This is {run}, the newest of {len(runs)}: --run judges another."]
-    return [r for r in rows if r["run_id"] == run], told if len(runs) > 1 and not args.run else [], False
+    return (
+        [r for r in rows if r["run_id"] == run],
+        told if len(runs) > 1 and not args.run else [],
+        False,
+    )
 
 
 def compare_command(
-    args: "Namespace",                  # of `add_compare_arguments`
-    console: "Console | None" = None,   # where to print; None: stdout
+    args: "Namespace",  # of `add_compare_arguments`
+    console: "Console | None" = None,  # where to print; None: stdout
 ) -> int:  # 1 where something became slower or could not be compared; 130 after an interrupt
     "`fasterroof bench compare`."
     from rich.console import Console
@@ -155,22 +294,32 @@ def compare_command(
 
     console = console or Console()
     writable(args.out, args.report)
-    if args.from_rows and (args.a or args.case): raise InputError("--from runs nothing: leave A, B and --case out.")
-    if args.effect is not None and args.effect >= 1: raise InputError("--effect is a share, such as 0.05 for 5 %.")
-    if not 0 < args.quantile < 1: raise InputError("--quantile is between 0 and 1, such as 0.5 for medians.")
-    if args.pairs < LEAST: raise InputError(f"--pairs is {LEAST} at least: fewer never say anything.")
-    if not 0.5 < args.level < 1: raise InputError(f"--level is between 0.5 and 1, not {args.level:g}.")
+    if args.from_rows and (args.a or args.case):
+        raise InputError("--from runs nothing: leave A, B and --case out.")
+    if args.effect is not None and args.effect >= 1:
+        raise InputError("--effect is a share, such as 0.05 for 5 %.")
+    if not 0 < args.quantile < 1:
+        raise InputError("--quantile is between 0 and 1, such as 0.5 for medians.")
+    if args.pairs < LEAST:
+        raise InputError(f"--pairs is {LEAST} at least: fewer never say anything.")
+    if not 0.5 < args.level < 1:
+        raise InputError(f"--level is between 0.5 and 1, not {args.level:g}.")
     home = Path.cwd()  # (a case may change the folder)
     rows, remarks, interrupted = _read(args) if args.from_rows else _run(args, home)
-    if interrupted: say(f"fasterroof bench compare: interrupted; {len(rows)} processes had ended and are kept.")
-    if interrupted and len(rows) < 2: return 130
-    if not rows: raise InputError("No pair was run: the time limit came first.")
+    if interrupted:
+        say(f"fasterroof bench compare: interrupted; {len(rows)} processes had ended and are kept.")
+    if interrupted and len(rows) < 2:
+        return 130
+    if not rows:
+        raise InputError("No pair was run: the time limit came first.")
     found = compared(rows, args.level, args.effect, args.quantile)
     found.show(console)
     line(console)
     notes(console, [*found.notes, *remarks])
-    for path, text in ((args.out, lambda: json.dumps(found.as_dict(), allow_nan=False, indent=1) + "\n"),
-                       (args.report, found.markdown)):
+    for path, text in (
+        (args.out, lambda: json.dumps(found.as_dict(), allow_nan=False, indent=1) + "\n"),
+        (args.report, found.markdown),
+    ):
         if path:
             write_whole(home / path, text())
             say(f"Wrote {path}")

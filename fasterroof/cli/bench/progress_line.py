@@ -23,15 +23,24 @@ _FINE = ("ok", "skipped")
 
 def time_left(
     suite: "Suite",  # a run
-) -> float | None:   # s; None before anything has ended
+) -> float | None:  # s; None before anything has ended
     "How long the rest will take, if it takes as long as what has ended."
-    if suite.began is None or not suite.ended: return None
-    return (len(suite.attempts) - len(suite.ended)) * (time.monotonic() - suite.began) / len(suite.ended)
+    if suite.began is None or not suite.ended:
+        return None
+    return (
+        (len(suite.attempts) - len(suite.ended))
+        * (time.monotonic() - suite.began)
+        / len(suite.ended)
+    )
 
 
 def _clock(s: float) -> str:
     minutes, seconds = divmod(round(s), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}" if minutes >= 60 else f"{minutes}:{seconds:02d}"
+    return (
+        f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
+        if minutes >= 60
+        else f"{minutes}:{seconds:02d}"
+    )
 
 
 def line_of(
@@ -39,9 +48,12 @@ def line_of(
 ) -> str:
     "Where a run is."
     failed = sum(status not in _FINE for status in suite.ended.values())
-    said = [f"{len(suite.ended)} of {len(suite.attempts)} attempts"] + [f"{failed} failed"] * bool(failed)
+    said = [f"{len(suite.ended)} of {len(suite.attempts)} attempts"] + [f"{failed} failed"] * bool(
+        failed
+    )
     left = time_left(suite)
-    if left is not None: said.append(f"{_clock(left)} left")
+    if left is not None:
+        said.append(f"{_clock(left)} left")
     return ", ".join(said) + "".join(f"; {what}: {stage}" for what, stage in suite.doing())
 
 
@@ -59,6 +71,11 @@ def progress(
     from rich.spinner import Spinner
 
     spinner = Spinner("dots", "Starting")
-    with Live(spinner, console=console or Console(stderr=True), refresh_per_second=2, transient=True):
-        def show(what): spinner.update(text=told(what))
+    with Live(
+        spinner, console=console or Console(stderr=True), refresh_per_second=2, transient=True
+    ):
+
+        def show(what):
+            spinner.update(text=told(what))
+
         yield show

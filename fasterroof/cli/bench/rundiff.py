@@ -26,32 +26,57 @@ def add_diff_arguments(
     p: "ArgumentParser",  # of `fasterroof bench diff`
 ) -> None:
     "The arguments of `fasterroof bench diff`."
-    p.add_argument("before", nargs="?", default="previous", metavar="RUN",
-                   help="a run: the beginning of its name, latest, previous, or a file or folder of rows "
-                        "(default: previous)")
-    p.add_argument("after", nargs="?", default="latest", metavar="RUN", help="the other one (default: latest)")
-    p.add_argument("--store", default=STORE, metavar="DIR", help=f"where runs are looked up (default: {STORE})")
+    p.add_argument(
+        "before",
+        nargs="?",
+        default="previous",
+        metavar="RUN",
+        help="a run: the beginning of its name, latest, previous, or a file or folder of rows "
+        "(default: previous)",
+    )
+    p.add_argument(
+        "after", nargs="?", default="latest", metavar="RUN", help="the other one (default: latest)"
+    )
+    p.add_argument(
+        "--store", default=STORE, metavar="DIR", help=f"where runs are looked up (default: {STORE})"
+    )
     p.add_argument("--out", metavar="JSON", help="write all that differs as JSON")
     p.add_argument("--report", metavar="MD", help="write it as a page of Markdown")
-    p.add_argument("--top", type=int, default=20, metavar="N", help="attempts that are printed (default: 20; 0: all)")
-    p.add_argument("--skip-bad-lines", action="store_true",
-                   help="pass over lines that are no rows, and say so, instead of stopping")
+    p.add_argument(
+        "--top",
+        type=int,
+        default=20,
+        metavar="N",
+        help="attempts that are printed (default: 20; 0: all)",
+    )
+    p.add_argument(
+        "--skip-bad-lines",
+        action="store_true",
+        help="pass over lines that are no rows, and say so, instead of stopping",
+    )
 
 
 def diff_command(
-    args: "Namespace",                 # of `add_diff_arguments`
-    console: Console | None = None,    # where to print; None: stdout
-) -> int:                              # exit code: 0, whatever differs
+    args: "Namespace",  # of `add_diff_arguments`
+    console: Console | None = None,  # where to print; None: stdout
+) -> int:  # exit code: 0, whatever differs
     "`fasterroof bench diff`; raises `InputError` for a run that is not there, and `RowError`."
     writable(args.out, args.report)
-    if args.top < 0: raise InputError(f"--top is how many attempts are printed, from 0, not {args.top}.")
+    if args.top < 0:
+        raise InputError(f"--top is how many attempts are printed, from 0, not {args.top}.")
     skipped: list[str] | None = [] if args.skip_bad_lines else None
     with status("Reading rows"):
-        found = diff_runs(*(run_rows(name, args.store, skipped) for name in (args.before, args.after)))
-    for said in skipped or []: say(f"fasterroof bench: passed over {said}")
-    if args.out: write_whole(args.out, json.dumps(finite(found.as_dict()), indent=1, allow_nan=False) + "\n")
-    if args.report: write_whole(args.report, diff_markdown(found))
+        found = diff_runs(
+            *(run_rows(name, args.store, skipped) for name in (args.before, args.after))
+        )
+    for said in skipped or []:
+        say(f"fasterroof bench: passed over {said}")
+    if args.out:
+        write_whole(args.out, json.dumps(finite(found.as_dict()), indent=1, allow_nan=False) + "\n")
+    if args.report:
+        write_whole(args.report, diff_markdown(found))
     print_rundiff(found, console or Console(), args.top or None)
     for path in (args.out, args.report):
-        if path: say(f"Wrote {path}")
+        if path:
+            say(f"Wrote {path}")
     return 0

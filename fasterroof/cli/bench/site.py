@@ -28,16 +28,20 @@ def _representative() -> dict[str, Mapping]:
 
 
 def site_command(
-    args: "Namespace",                 # site, render_from, store, skip_bad_lines
+    args: "Namespace",  # site, render_from, store, skip_bad_lines
     console: "Console | None" = None,  # nothing is printed there
-) -> int:                              # exit code
+) -> int:  # exit code
     "`fasterroof bench --site`."
     paths = args.render_from or [args.store or STORE]
     if not args.render_from and not Path(paths[0]).is_dir():
-        raise RowError(f"There is no store {one_line(paths[0])}: name one by --store, or rows by --render-from.")
+        raise RowError(
+            f"There is no store {one_line(paths[0])}: name one by --store, or rows by"
+            " --render-from."
+        )
     skipped: list[str] | None = [] if args.skip_bad_lines else None
     with status("Making the page"):
         place = write_site(paths, args.site, skipped=skipped, representative=_representative())
-    for told in skipped or []: say(f"fasterroof bench: passed over {told}")
+    for told in skipped or []:
+        say(f"fasterroof bench: passed over {told}")
     say(f"Wrote {one_line(Path(args.site, place.name))}")
     return 0

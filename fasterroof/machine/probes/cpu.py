@@ -22,7 +22,13 @@ from fasterroof.machine.probes.cpu_kernels import (
     mixes,
 )
 from .cpu_process import ProbeError, Prober
-from .readings import Reading, capacities, cycle_limit, instruction_limit, windows
+from fasterroof.machine.probes.readings import (
+    Reading,
+    capacities,
+    cycle_limit,
+    instruction_limit,
+    windows,
+)
 
 # %% ../../../nbs/analysis/machine/probes/cpu.ipynb #d369f6d7
 class CPUProbe:
@@ -31,7 +37,7 @@ class CPUProbe:
     def __init__(
         self,
         prober: Prober,  # open
-        threads: int,    # that the framework uses
+        threads: int,  # that the framework uses
     ):
         self.prober = prober
         self.machine = prober.machine
@@ -39,7 +45,7 @@ class CPUProbe:
         self.allowed = cpu_set()
         self.placements = placements(threads, self.allowed, self.quota)
         self.refused: list[str] = []  # sentences on kernels that could not be run
-        self.clock_hz = 0.0           # cycles/s of one thread at its best, once asked for
+        self.clock_hz = 0.0  # cycles/s of one thread at its best, once asked for
 
     @property
     def cpus(self) -> list[int]:
@@ -48,40 +54,55 @@ class CPUProbe:
 
     def reading(
         self,
-        kernel: Kernel,       # what runs
-        what: str,            # compute mode or level, for the reading
-        cpus: list[int],      # a thread on each
-        nbytes: int = 0,      # working set of a memory kernel over all threads, B
+        kernel: Kernel,  # what runs
+        what: str,  # compute mode or level, for the reading
+        cpus: list[int],  # a thread on each
+        nbytes: int = 0,  # working set of a memory kernel over all threads, B
         seconds: float = 0.03,  # s
-    ) -> Reading | None:      # None where it could not be run, which `refused` tells
+    ) -> Reading | None:  # None where it could not be run, which `refused` tells
         "Run a kernel and turn its slices into rates."
         for longer in (1, 4, 16, 64):  # on a busy machine the threads may never have run together
-            try: slices = self.prober.run(kernel, cpus, nbytes, seconds * longer)
+            try:
+                slices = self.prober.run(kernel, cpus, nbytes, seconds * longer)
             except ProbeError as e:
                 self.refused.append(f"{kernel.name} could not be run here: {one_line(e)}.")
                 return None
             rates = windows(slices.work, slices.stamps)
-            if len(rates): break
-        else: return None
+            if len(rates):
+                break
+        else:
+            return None
         limit = None
         if kernel.lanes and self.clock_hz:
-            # Theory: the next possible number of instructions a cycle, on every core, as the fastest slice shows.
+            # Theory: the next possible number of instructions a cycle, on every core, as the
+            # fastest slice shows.
             limit = len(cpus) * instruction_limit(slices.fastest, self.clock_hz, kernel.lanes)
-        elif what in ("L1", "L2") and self.clock_hz:  # caches that a core has to itself, or reaches by a way of its own
+        elif (
+            what in ("L1", "L2") and self.clock_hz
+        ):  # caches that a core has to itself, or reaches by a way of its own
             limit = len(cpus) * cycle_limit(slices.fastest, self.clock_hz)
         beside = "" if cpus == self.cpus else f", {len(cpus)} threads"
         return Reading(
-            name=kernel.name + beside, what=what, unit=kernel.unit, samples=tuple(map(float, rates)),
-            mix=kernel.mix, reads=kernel.reads, accumulator=kernel.accumulator, nbytes=nbytes, limit=limit,
-            lower_bound=False)
+            name=kernel.name + beside,
+            what=what,
+            unit=kernel.unit,
+            samples=tuple(map(float, rates)),
+            mix=kernel.mix,
+            reads=kernel.reads,
+            accumulator=kernel.accumulator,
+            nbytes=nbytes,
+            limit=limit,
+            lower_bound=False,
+        )
 
 # %% ../../../nbs/analysis/machine/probes/cpu.ipynb #6f3a9c9e
 def measure_clock(
-    probe: CPUProbe,        # open
+    probe: CPUProbe,  # open
     seconds: float = 0.01,  # s
-) -> float | None:          # cycles/s; None where it could not be run
+) -> float | None:  # cycles/s; None where it could not be run
     "The clock of one core at its best, from a chain of single cycles."
-    try: slices = probe.prober.run(clock_chain(probe.machine), probe.cpus[:1], seconds=seconds)
+    try:
+        slices = probe.prober.run(clock_chain(probe.machine), probe.cpus[:1], seconds=seconds)
     except ProbeError as e:
         probe.refused.append(f"The clock could not be measured: {one_line(e)}.")
         return None
@@ -91,10 +112,11 @@ def measure_clock(
 # %% ../../../nbs/analysis/machine/probes/cpu.ipynb #ea5c229c
 def computed_in(
     machine: TargetMachine,  # of a prober
-    mode: str,         # compute mode
+    mode: str,  # compute mode
 ) -> str | None:  # a mode that this machine has kernels for; None: it has none at all
     "The mode whose instructions compute this one where it has none of its own."
-    if any("FMA" in k.name or k.unit == "vector" for k in arithmetic(machine, mode)): return mode
+    if any("FMA" in k.name or k.unit == "vector" for k in arithmetic(machine, mode)):
+        return mode
     return "fp32" if mode in ("bf16", "fp16", "medium") else None
 
 
@@ -112,122 +134,160 @@ def _together(a: Reading, b: Reading) -> Reading:
 
 
 def compute_readings(
-    probe: CPUProbe,         # open
-    modes: Iterable[str],    # compute modes
-    seconds: float = 0.03,   # s, of each kernel
+    probe: CPUProbe,  # open
+    modes: Iterable[str],  # compute modes
+    seconds: float = 0.03,  # s, of each kernel
 ) -> Iterator[Reading]:
-    "What arithmetic reaches: a first look at every kernel, then a longer one at the best of each unit."
-    if not probe.clock_hz: measure_clock(probe)
+    """What arithmetic reaches: a first look at every kernel, then a longer one at the best of each
+    unit."""
+    if not probe.clock_hz:
+        measure_clock(probe)
     for mode in modes:
         # "medium" multiplies fp32 by way of bf16; what else it does is fp32.
         own = "bf16" if mode == "medium" else mode
         vector = computed_in(probe.machine, "fp32" if mode == "medium" else mode)
         kernels = list(arithmetic(probe.machine, own))
         # Where a format has no arithmetic of its own, that of fp32 does it.
-        if vector and vector != own: kernels += arithmetic(probe.machine, vector)
+        if vector and vector != own:
+            kernels += arithmetic(probe.machine, vector)
         for unit in ("matrix", "vector"):
-            looked = [(r, k, cpus) for cpus in probe.placements for k in kernels if k.unit == unit
-                      if (r := probe.reading(k, mode, cpus, seconds=seconds / 3))]
+            looked = [
+                (r, k, cpus)
+                for cpus in probe.placements
+                for k in kernels
+                if k.unit == unit
+                if (r := probe.reading(k, mode, cpus, seconds=seconds / 3))
+            ]
             looked.sort(key=lambda x: -max(x[0].samples))
             for i, (r, k, cpus) in enumerate(looked[:2]):
-                for _ in range(1 if i else 4):  # where a neighbour keeps the best below theory, later may be quieter
+                for _ in range(
+                    1 if i else 4
+                ):  # where a neighbour keeps the best below theory, later may be quieter
                     longer = probe.reading(k, mode, cpus, seconds=seconds)
-                    if longer: r = _together(r, longer)
-                    if r.limit is None or max(r.samples) > 0.97 * r.limit: break
+                    if longer:
+                        r = _together(r, longer)
+                    if r.limit is None or max(r.samples) > 0.97 * r.limit:
+                        break
                 yield r
                 # What multiplies and adds at once is vector arithmetic, too.
-                if unit == "matrix" and r.name.startswith("FMA"): yield replace(r, unit="vector")
+                if unit == "matrix" and r.name.startswith("FMA"):
+                    yield replace(r, unit="vector")
 
 
 def _kernel_of(probe: CPUProbe, reading: Reading) -> tuple[Kernel | None, list[int]]:
     "The kernel that gave a reading of arithmetic, and the CPUs it ran on."
     name, _, threads = reading.name.partition(", ")
     # A mode that is computed in another has that one's kernels.
-    found = (k for mode in (reading.what, "fp32", "bf16") for k in arithmetic(probe.machine, mode) if k.name == name)
+    found = (
+        k
+        for mode in (reading.what, "fp32", "bf16")
+        for k in arithmetic(probe.machine, mode)
+        if k.name == name
+    )
     cpus = next((c for c in probe.placements if threads == f"{len(c)} threads"), probe.cpus)
     return next(found, None), cpus
 
 
 def second_look(
-    probe: CPUProbe,           # open
-    readings: list[Reading],   # of arithmetic, made some time ago
-    seconds: float = 0.03,     # s, of each kernel
+    probe: CPUProbe,  # open
+    readings: list[Reading],  # of arithmetic, made some time ago
+    seconds: float = 0.03,  # s, of each kernel
 ) -> list[Reading]:
     "The same readings; those that stayed below theory were tried once more."
-    again = {}  # by mode and kernel: what one reaches as matrix arithmetic, it reaches as vector arithmetic, too
+    # by mode and kernel: what one reaches as matrix arithmetic, it reaches as vector arithmetic,
+    # too
+    again = {}
     for r in readings:
         short = r.limit is not None and max(r.samples) < 0.97 * r.limit
-        if not short or (r.what, r.name) in again: continue
+        if not short or (r.what, r.name) in again:
+            continue
         kernel, cpus = _kernel_of(probe, r)
-        if kernel and (found := probe.reading(kernel, r.what, cpus, seconds=seconds)): again[r.what, r.name] = found
-    return [_together(r, again[r.what, r.name]) if (r.what, r.name) in again else r for r in readings]
+        if kernel and (found := probe.reading(kernel, r.what, cpus, seconds=seconds)):
+            again[r.what, r.name] = found
+    return [
+        _together(r, again[r.what, r.name]) if (r.what, r.name) in again else r for r in readings
+    ]
 
 
 def unproven_modes(
-    probe: CPUProbe,             # open
+    probe: CPUProbe,  # open
     readings: Iterable[Reading],  # that it made
-) -> dict[str, str]:              # mode → what could go beyond its ceiling
+) -> dict[str, str]:  # mode → what could go beyond its ceiling
     "Modes that a matrix unit of this machine runs, and none of our kernels reached."
-    reached = {r.what for r in readings
-               if r.unit == "matrix" and not r.lower_bound and not r.name.startswith("FMA")}
+    reached = {
+        r.what
+        for r in readings
+        if r.unit == "matrix" and not r.lower_bound and not r.name.startswith("FMA")
+    }
     units = matrix_units(probe.machine)
-    if "bf16" in units: units["medium"] = units["bf16"]
+    if "bf16" in units:
+        units["medium"] = units["bf16"]
     # A kernel of vector registers proves nothing about tiles.
     tiles = {r.what for r in readings if r.name.startswith("AMX")}
     return {m: unit for m, unit in units.items() if m not in (tiles if unit == "AMX" else reached)}
 
 # %% ../../../nbs/analysis/machine/probes/cpu.ipynb #061c3b79
 def sustained_rate(
-    probe: CPUProbe,        # open
-    reading: Reading,       # of arithmetic
-    seconds: float = 0.3,   # s, more than a quota's period
-) -> float | None:          # FLOP/s; None where it could not be run
+    probe: CPUProbe,  # open
+    reading: Reading,  # of arithmetic
+    seconds: float = 0.3,  # s, more than a quota's period
+) -> float | None:  # FLOP/s; None where it could not be run
     "What a kernel keeps up for long, from beginning to end."
     kernel, cpus = _kernel_of(probe, reading)
-    if kernel is None: return None
-    try: slices = probe.prober.run(kernel, cpus, seconds=seconds)
-    except ProbeError: return None
+    if kernel is None:
+        return None
+    try:
+        slices = probe.prober.run(kernel, cpus, seconds=seconds)
+    except ProbeError:
+        return None
     done = sum(len(s) - 1 for s in slices.stamps) * slices.work
     return done / (max(s[-1] for s in slices.stamps) - min(s[0] for s in slices.stamps))
 
 # %% ../../../nbs/analysis/machine/probes/cpu.ipynb #470e604c
 def sweep(
-    probe: CPUProbe,        # open
-    largest: int,           # working set over all threads, B
+    probe: CPUProbe,  # open
+    largest: int,  # working set over all threads, B
     seconds: float = 0.004,  # s, of each size, kernel and round
-    rounds: int = 2,        # times that every size is tried; the better counts
+    rounds: int = 2,  # times that every size is tried; the better counts
 ) -> dict[str, dict[int, float]]:  # mix → working set, B → bytes/s
     "The best rates of reading and of updating in place, by the size of the working set."
     sizes, size = [], 8192 * len(probe.cpus)
-    while size < largest: sizes.append(size); size *= 2
+    while size < largest:
+        sizes.append(size)
+        size *= 2
     kernels = {k.mix: k for k in mixes(probe.machine, ("read", "update"))}  # the narrowest of each
     found: dict[str, dict[int, float]] = {name: {} for name in kernels}
-    for size in [*reversed([*sizes, largest])] * rounds:  # the largest first: its memory serves the others
+    for size in [
+        *reversed([*sizes, largest])
+    ] * rounds:  # the largest first: its memory serves the others
         for name, kernel in kernels.items():
             reading = probe.reading(kernel, "sweep", probe.cpus, size, seconds)
-            if reading: found[name][size] = max(found[name].get(size, 0.0), *reading.samples)
+            if reading:
+                found[name][size] = max(found[name].get(size, 0.0), *reading.samples)
     return {name: rates for name, rates in found.items() if rates}
 
 
 def level_sizes(
-    probe: CPUProbe,                       # open
-    swept: dict[str, dict[int, float]],    # from `sweep`
-) -> list[tuple[str, int]]:                # (name, B), smallest first
+    probe: CPUProbe,  # open
+    swept: dict[str, dict[int, float]],  # from `sweep`
+) -> list[tuple[str, int]]:  # (name, B), smallest first
     "What each cache holds: the most that any of the swept mixes shows."
     named = caches(probe.cpus)
     held: dict[str, int] = {}
     for rates in swept.values():
-        for name, size in capacities(rates, named): held[name] = max(size, held.get(name, 0))
+        for name, size in capacities(rates, named):
+            held[name] = max(size, held.get(name, 0))
     order = [name for name, _ in named] or ["cache"]
     found = [(name, held[name]) for name in order if name in held]
     return [x for i, x in enumerate(found) if i == 0 or x[1] > found[i - 1][1]]
 
 
 def memory_readings(
-    probe: CPUProbe,              # open
-    levels: dict[str, int],       # level → working set within it over all threads, B
-    seconds: dict[str, float],    # level → s, of each kernel and round
-    rounds: int = 3,              # times that all of it is tried: a disturbance lasts longer than one level's kernels
+    probe: CPUProbe,  # open
+    levels: dict[str, int],  # level → working set within it over all threads, B
+    seconds: dict[str, float],  # level → s, of each kernel and round
+    # times that all of it is tried: a disturbance lasts longer than one level's kernels
+    rounds: int = 3,
 ) -> list[Reading]:
     "Every mix at every width in every level; samples of all rounds together."
     found: dict[tuple[str, str], Reading] = {}
@@ -235,16 +295,29 @@ def memory_readings(
         for name, size in levels.items():
             for kernel in mixes(probe.machine):
                 r = probe.reading(kernel, name, probe.cpus, size, seconds[name])
-                if r: found[name, r.name] = _together(found[name, r.name], r) if (name, r.name) in found else r
-    # The best of each cache again, unless theory says that there is no more: every round may have met a disturbance.
-    def short(r): return r.limit is None or max(r.samples) < 0.97 * r.limit
+                if r:
+                    found[name, r.name] = (
+                        _together(found[name, r.name], r) if (name, r.name) in found else r
+                    )
+
+    # The best of each cache again, unless theory says that there is no more: every round may have
+    # met a disturbance.
+    def short(r):
+        return r.limit is None or max(r.samples) < 0.97 * r.limit
+
     for again in range(3):
         for name, size in levels.items():
-            best = sorted((r for (level, _), r in found.items() if level == name), key=lambda r: -max(r.samples))[:3]
+            best = sorted(
+                (r for (level, _), r in found.items() if level == name),
+                key=lambda r: -max(r.samples),
+            )[:3]
             names = {r.name for r in best if short(r) and (name != "DRAM" or not again)}
             for kernel in (k for k in mixes(probe.machine) if k.name in names):
                 # Siblings of the cores may have more requests on the way than one thread a core.
                 for cpus in probe.placements if not again else [probe.cpus]:
                     r = probe.reading(kernel, name, cpus, size, 2 * seconds[name])
-                    if r: found[name, r.name] = _together(found[name, r.name], r) if (name, r.name) in found else r
+                    if r:
+                        found[name, r.name] = (
+                            _together(found[name, r.name], r) if (name, r.name) in found else r
+                        )
     return list(found.values())

@@ -79,64 +79,95 @@ out:
 @dataclass(frozen=True)
 class TargetMachine:
     "What a kernel is written for."
-    arch: str                  # "x86_64" or "aarch64"
-    features: frozenset[str]   # as LLVM names them: "avx512f", "dotprod", …
-    system: str = "Linux"      # as `platform.system()` says
-    sve_bits: int = 0          # bits of a scalable vector; 0: there are none
+
+    arch: str  # "x86_64" or "aarch64"
+    features: frozenset[str]  # as LLVM names them: "avx512f", "dotprod", …
+    system: str = "Linux"  # as `platform.system()` says
+    sve_bits: int = 0  # bits of a scalable vector; 0: there are none
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
     "One loop: its text, and what a pass of its body does."
+
     name: str
-    what: str               # compute mode, or "memory"
-    unit: str               # "matrix", "vector", "memory", or "clock" for a chain of single cycles
-    ir: str                 # LLVM's text
-    per: float              # FLOP, bytes or cycles for each of `n`
-    pattern: bytes          # what the data are filled with, over and over
-    vector: int             # bytes of a vector
-    accumulator: str = ""   # format that products are summed in
-    mix: str = ""           # of memory kernels: its name without the width
-    reads: float = 0.0      # of memory kernels: share of the counted bytes that is read
-    parts: int = 1          # arrays that a memory kernel's data are divided into
-    lanes: int = 0          # of arithmetic kernels: FLOP of one instruction
-    wide: bool = False      # whether 512-bit registers are asked for
+    what: str  # compute mode, or "memory"
+    unit: str  # "matrix", "vector", "memory", or "clock" for a chain of single cycles
+    ir: str  # LLVM's text
+    per: float  # FLOP, bytes or cycles for each of `n`
+    pattern: bytes  # what the data are filled with, over and over
+    vector: int  # bytes of a vector
+    accumulator: str = ""  # format that products are summed in
+    mix: str = ""  # of memory kernels: its name without the width
+    reads: float = 0.0  # of memory kernels: share of the counted bytes that is read
+    parts: int = 1  # arrays that a memory kernel's data are divided into
+    lanes: int = 0  # of arithmetic kernels: FLOP of one instruction
+    wide: bool = False  # whether 512-bit registers are asked for
 
 
 def kernel_program(
     machine: TargetMachine,  # that it is written for
-    declare: str,      # functions that the body calls, and constants
-    **loop: object,    # what stands before the loop, is carried, stands inside and after; its step and end
+    declare: str,  # functions that the body calls, and constants
+    # what stands before the loop, is carried, stands inside and after; its step and end
+    **loop: object,
 ) -> str:
     "LLVM's text of a kernel."
-    clock = {"Darwin": "8"}.get(machine.system, "1")  # CLOCK_UPTIME_RAW, since macOS's CLOCK_MONOTONIC has whole µs
-    return _FRAME.replace("CLOCK", clock) + declare + _LOOP.format(**{"step": 1, "end": "%n"} | loop)
+    clock = {"Darwin": "8"}.get(
+        machine.system, "1"
+    )  # CLOCK_UPTIME_RAW, since macOS's CLOCK_MONOTONIC has whole µs
+    return (
+        _FRAME.replace("CLOCK", clock) + declare + _LOOP.format(**{"step": 1, "end": "%n"} | loop)
+    )
 
 # %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #dd43de8a
 def _swing(fmt: str) -> bytes:
-    "4 KiB of numbers between -1 and -0.75, in Python's struct format; bf16 is the upper half of fp32."
-    values = [-1 + (i % 61 + 1) / 256 for i in range(4096 // (2 if fmt in "eb" else struct.calcsize(fmt)))]
-    if fmt == "b": return b"".join(struct.pack("<f", v)[2:] for v in values)
+    """4 KiB of numbers between -1 and -0.75, in Python's struct format; bf16 is the upper half of
+    fp32."""
+    values = [
+        -1 + (i % 61 + 1) / 256 for i in range(4096 // (2 if fmt in "eb" else struct.calcsize(fmt)))
+    ]
+    if fmt == "b":
+        return b"".join(struct.pack("<f", v)[2:] for v in values)
     return struct.pack(f"<{len(values)}{fmt}", *values)
 
 
 def _chains(
-    machine: TargetMachine, vector: str, operand: str, turn: str, declare: str, count: int, other: str = "",
+    machine: TargetMachine,
+    vector: str,
+    operand: str,
+    turn: str,
+    declare: str,
+    count: int,
+    other: str = "",
 ) -> str:
-    "`count` accumulators; `turn` makes %b{i} of %a{i} with the operands %x and %y, `other` every second one if given."
-    before = [f"  %p1 = getelementptr {operand}, ptr %p, i64 1",
-              f"  %x = load {operand}, ptr %p", f"  %y = load {operand}, ptr %p1"]
+    """`count` accumulators; `turn` makes %b{i} of %a{i} with the operands %x and %y, `other` every
+    second one if given."""
+    before = [
+        f"  %p1 = getelementptr {operand}, ptr %p, i64 1",
+        f"  %x = load {operand}, ptr %p",
+        f"  %y = load {operand}, ptr %p1",
+    ]
     for i in range(count):
-        before += [f"  %q{i} = getelementptr {vector}, ptr %p, i64 {i + 2}", f"  %z{i} = load {vector}, ptr %q{i}"]
+        before += [
+            f"  %q{i} = getelementptr {vector}, ptr %p, i64 {i + 2}",
+            f"  %z{i} = load {vector}, ptr %q{i}",
+        ]
     lines = range(count)
     return kernel_program(
-        machine, declare, before="\n".join(before),
+        machine,
+        declare,
+        before="\n".join(before),
         carried="\n".join(f"  %a{i} = phi {vector} [%z{i}, %entry], [%b{i}, %loop]" for i in lines),
         inside="\n".join("  " + (other if other and i % 2 else turn).format(i=i) for i in lines),
-        after="\n".join(f"  store {vector} %b{i}, ptr %q{i}" for i in lines))
+        after="\n".join(f"  store {vector} %b{i}, ptr %q{i}" for i in lines),
+    )
 
 
-_FLOATS = {"fp64": ("double", 64, "d", "f64"), "fp32": ("float", 32, "f", "f32"), "fp16": ("half", 16, "e", "f16")}
+_FLOATS = {
+    "fp64": ("double", 64, "d", "f64"),
+    "fp32": ("float", 32, "f", "f32"),
+    "fp16": ("half", 16, "e", "f16"),
+}
 
 
 def _fma(machine: TargetMachine, mode: str, bits: int, count: int, adding: bool = False) -> Kernel:
@@ -145,23 +176,53 @@ def _fma(machine: TargetMachine, mode: str, bits: int, count: int, adding: bool 
     scalable = bits == machine.sve_bits > 128
     vector = f"<vscale x {128 // size} x {kind}>" if scalable else f"<{lanes} x {kind}>"
     name = f"llvm.fmuladd.{f'nxv{128 // size}' if scalable else f'v{lanes}'}{suffix}"
-    # AArch64's instruction overwrites its summand, x86-64's any operand: elsewhere it would need moves beside it.
-    # On x86-64 without fused instructions a product of x and y alone would be computed once, before the loop.
+    # AArch64's instruction overwrites its summand, x86-64's any operand: elsewhere it would need
+    # moves beside it.
+    # On x86-64 without fused instructions a product of x and y alone would be computed once, before
+    # the loop.
     given = ("%x", "%y", "%a{i}") if machine.arch == "aarch64" else ("%a{i}", "%x", "%y")
     operands = ", ".join(f"{vector} {g}" for g in given)
     return Kernel(
-        name=f"FMA{' and add' * adding} {bits}-bit × {count}", what=mode, unit="vector" if adding else "matrix",
-        accumulator=mode, pattern=_swing(fmt), vector=bits // 8, wide=bits == 512,
-        per=(3 if adding else 4) * lanes * count // 2, lanes=3 * lanes if adding else 2 * lanes,
+        name=f"FMA{' and add' * adding} {bits}-bit × {count}",
+        what=mode,
+        unit="vector" if adding else "matrix",
+        accumulator=mode,
+        pattern=_swing(fmt),
+        vector=bits // 8,
+        wide=bits == 512,
+        per=(3 if adding else 4) * lanes * count // 2,
+        lanes=3 * lanes if adding else 2 * lanes,
         ir=_chains(
-            machine, vector, vector, f"%b{{i}} = call {vector} @{name}({operands})",
-            f"declare {vector} @{name}({vector}, {vector}, {vector})\n", count,
-            f"%b{{i}} = fadd {vector} %a{{i}}, %x" if adding else ""))
+            machine,
+            vector,
+            vector,
+            f"%b{{i}} = call {vector} @{name}({operands})",
+            f"declare {vector} @{name}({vector}, {vector}, {vector})\n",
+            count,
+            f"%b{{i}} = fadd {vector} %a{{i}}, %x" if adding else "",
+        ),
+    )
 
 # %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #442de439
 _DOTS = (  # feature, mode, name, intrinsic, bits, type of the operands, FLOP of an instruction
-    ("avx512bf16", "bf16", "vdpbf16ps", "llvm.x86.avx512bf16.dpbf16ps.{bits}", (512, 256), "<{h} x bfloat>", 4),
-    ("avx512vnni", "int8", "vpdpbusd", "llvm.x86.avx512.vpdpbusd.{bits}", (512, 256), "<{w} x i32>", 8),
+    (
+        "avx512bf16",
+        "bf16",
+        "vdpbf16ps",
+        "llvm.x86.avx512bf16.dpbf16ps.{bits}",
+        (512, 256),
+        "<{h} x bfloat>",
+        4,
+    ),
+    (
+        "avx512vnni",
+        "int8",
+        "vpdpbusd",
+        "llvm.x86.avx512.vpdpbusd.{bits}",
+        (512, 256),
+        "<{w} x i32>",
+        8,
+    ),
     ("avxvnni", "int8", "vpdpbusd", "llvm.x86.avx512.vpdpbusd.{bits}", (256,), "<{w} x i32>", 8),
     ("bf16", "bf16", "bfdot", "llvm.aarch64.neon.bfdot.v4f32.v8bf16", (128,), "<8 x bfloat>", 4),
     ("bf16", "bf16", "bfmmla", "llvm.aarch64.neon.bfmmla", (128,), "<8 x bfloat>", 8),
@@ -172,39 +233,66 @@ _DOTS = (  # feature, mode, name, intrinsic, bits, type of the operands, FLOP of
 
 def _dots(machine: TargetMachine, mode: str, counts: tuple[int, ...]) -> Iterator[Kernel]:
     for feature, of, name, intrinsic, widths, kind, per_lane in _DOTS:
-        if of != mode or feature not in machine.features: continue
-        if feature == "avxvnni" and "avx512vnni" in machine.features: continue  # the same instruction again
-        if ("x86" in intrinsic) != (machine.arch == "x86_64"): continue
+        if of != mode or feature not in machine.features:
+            continue
+        if feature == "avxvnni" and "avx512vnni" in machine.features:
+            continue  # the same instruction again
+        if ("x86" in intrinsic) != (machine.arch == "x86_64"):
+            continue
         for bits in widths:
             lanes, summed = bits // 32, "float" if mode == "bf16" else "i32"
             vector, operand = f"<{lanes} x {summed}>", kind.format(w=lanes, h=2 * lanes)
             function = intrinsic.format(bits=bits)
             for count in counts:
                 yield Kernel(
-                    name=f"{name} {bits}-bit × {count}", what=mode, unit="matrix", vector=bits // 8,
-                    accumulator="fp32" if mode == "bf16" else "int32", pattern=_swing("b"), wide=bits == 512,
-                    per=per_lane * lanes * count, lanes=per_lane * lanes,
-                    ir=_chains(machine, vector, operand,
-                               f"%b{{i}} = call {vector} @{function}({vector} %a{{i}}, {operand} %x, {operand} %y)",
-                               f"declare {vector} @{function}({vector}, {operand}, {operand})\n", count))
+                    name=f"{name} {bits}-bit × {count}",
+                    what=mode,
+                    unit="matrix",
+                    vector=bits // 8,
+                    accumulator="fp32" if mode == "bf16" else "int32",
+                    pattern=_swing("b"),
+                    wide=bits == 512,
+                    per=per_lane * lanes * count,
+                    lanes=per_lane * lanes,
+                    ir=_chains(
+                        machine,
+                        vector,
+                        operand,
+                        f"%b{{i}} = call {vector} @{function}({vector} %a{{i}}, {operand} %x,"
+                        f" {operand} %y)",
+                        f"declare {vector} @{function}({vector}, {operand}, {operand})\n",
+                        count,
+                    ),
+                )
 
 # %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #2e51d77c
 def _amx(machine: TargetMachine, mode: str) -> Iterator[Kernel]:
     feature, instruction, deep, accumulator = {
-        "bf16": ("amx-bf16", "tdpbf16ps", 32, "fp32"), "fp16": ("amx-fp16", "tdpfp16ps", 32, "fp32"),
-        "int8": ("amx-int8", "tdpbssd", 64, "int32")}.get(mode, ("", "", 0, ""))
-    if machine.arch != "x86_64" or feature not in machine.features: return
+        "bf16": ("amx-bf16", "tdpbf16ps", 32, "fp32"),
+        "fp16": ("amx-fp16", "tdpfp16ps", 32, "fp32"),
+        "int8": ("amx-int8", "tdpbssd", 64, "int32"),
+    }.get(mode, ("", "", 0, ""))
+    if machine.arch != "x86_64" or feature not in machine.features:
+        return
     flops = 2 * 16 * 16 * deep
     pairs = [(0, 4, 6), (1, 4, 7), (2, 5, 6), (3, 5, 7)]
     amx = "llvm.x86."
-    declare = (f"declare void @{amx}ldtilecfg(ptr)\ndeclare void @{amx}tilerelease()\n"
-               f"declare void @{amx}tilezero(i8 immarg)\ndeclare void @{amx}tileloadd64(i8 immarg, ptr, i64)\n"
-               f"declare void @{amx}tilestored64(i8 immarg, ptr, i64)\n"
-               f"declare void @{amx}{instruction}(i8 immarg, i8 immarg, i8 immarg)\n"
-               # palette 1; 64 bytes a row in the first eight 16-bit fields, 16 rows in the first eight bytes
-               "@config = private constant <{ [16 x i8], [16 x i16], [16 x i8] }> <{ [16 x i8] [i8 1"
-               + ", i8 0" * 15 + "], [16 x i16] [" + ", ".join(["i16 64"] * 8 + ["i16 0"] * 8)
-               + "], [16 x i8] [" + ", ".join(["i8 16"] * 8 + ["i8 0"] * 8) + "] }>, align 64\n")
+    declare = (
+        f"declare void @{amx}ldtilecfg(ptr)\ndeclare void @{amx}tilerelease()\n"
+        f"declare void @{amx}tilezero(i8 immarg)\ndeclare void @{amx}tileloadd64(i8 immarg, ptr,"
+        " i64)\n"
+        f"declare void @{amx}tilestored64(i8 immarg, ptr, i64)\n"
+        f"declare void @{amx}{instruction}(i8 immarg, i8 immarg, i8 immarg)\n"
+        # palette 1; 64 bytes a row in the first eight 16-bit fields, 16 rows in the first eight
+        # bytes
+        "@config = private constant <{ [16 x i8], [16 x i16], [16 x i8] }> <{ [16 x i8] [i8 1"
+        + ", i8 0" * 15
+        + "], [16 x i16] ["
+        + ", ".join(["i16 64"] * 8 + ["i16 0"] * 8)
+        + "], [16 x i8] ["
+        + ", ".join(["i8 16"] * 8 + ["i8 0"] * 8)
+        + "] }>, align 64\n"
+    )
     before = [f"  call void @{amx}ldtilecfg(ptr @config)"]
     before += [f"  call void @{amx}tilezero(i8 {t})" for t in range(4)]
     before += [f"  call void @{amx}tileloadd64(i8 {t}, ptr %p, i64 64)" for t in range(4, 8)]
@@ -214,10 +302,23 @@ def _amx(machine: TargetMachine, mode: str) -> Iterator[Kernel]:
     after += [f"  call void @{amx}tilestored64(i8 {t}, ptr %results, i64 64)" for t in range(4)]
     after.append(f"  call void @{amx}tilerelease()")
     yield Kernel(
-        name=f"AMX {instruction}", what=mode, unit="matrix", accumulator=accumulator, vector=64,
-        pattern=_swing("e" if mode == "fp16" else "b"), per=flops * len(pairs), lanes=flops,
-        ir=kernel_program(machine, declare, carried="", before="\n".join(before), inside="\n".join(inside),
-                 after="\n".join(after)))
+        name=f"AMX {instruction}",
+        what=mode,
+        unit="matrix",
+        accumulator=accumulator,
+        vector=64,
+        pattern=_swing("e" if mode == "fp16" else "b"),
+        per=flops * len(pairs),
+        lanes=flops,
+        ir=kernel_program(
+            machine,
+            declare,
+            carried="",
+            before="\n".join(before),
+            inside="\n".join(inside),
+            after="\n".join(after),
+        ),
+    )
 
 # %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #81c95f87
 INTEGERS = {"int8": 8, "uint8": 8, "bool": 8, "int16": 16, "int32": 32, "int64": 64}
@@ -229,9 +330,17 @@ def _adds(machine: TargetMachine, mode: str, bits: int, count: int) -> Kernel:
     vector = f"<vscale x {128 // size} x i{size}>" if scalable else f"<{bits // size} x i{size}>"
     turn = f"%t{{i}} = add {vector} %a{{i}}, %x\n  %b{{i}} = xor {vector} %t{{i}}, %y"
     return Kernel(
-        name=f"add and xor {bits}-bit × {count}", what=mode, unit="vector", accumulator=mode, pattern=_swing("f"),
-        vector=bits // 8, per=2 * count * bits // size, lanes=bits // size, wide=bits == 512,
-        ir=_chains(machine, vector, vector, turn, "", count))
+        name=f"add and xor {bits}-bit × {count}",
+        what=mode,
+        unit="vector",
+        accumulator=mode,
+        pattern=_swing("f"),
+        vector=bits // 8,
+        per=2 * count * bits // size,
+        lanes=bits // size,
+        wide=bits == 512,
+        ir=_chains(machine, vector, vector, turn, "", count),
+    )
 
 # %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #9e6bc4cb
 def vector_bits(
@@ -239,7 +348,8 @@ def vector_bits(
 ) -> tuple[int, ...]:
     "Widths of the vector registers, the widest first."
     if machine.arch == "x86_64":
-        if "avx512f" in machine.features: return 512, 256
+        if "avx512f" in machine.features:
+            return 512, 256
         return (256,) if "avx" in machine.features else (128,)
     return (machine.sve_bits, 128) if machine.sve_bits > 128 else (128,)
 
@@ -249,10 +359,17 @@ def matrix_units(
 ) -> dict[str, str]:
     "Modes that a matrix unit of this machine can run, each with the unit's name."
     units = {f"amx-{mode}": (mode, "AMX") for mode in ("bf16", "fp16", "int8")}
-    units |= {"sme": ("fp32", "SME"), "sme-f64f64": ("fp64", "SME"), "i8mm": ("int8", "I8MM"), "bf16": ("bf16", "BF16")}
+    units |= {
+        "sme": ("fp32", "SME"),
+        "sme-f64f64": ("fp64", "SME"),
+        "i8mm": ("int8", "I8MM"),
+        "bf16": ("bf16", "BF16"),
+    }
     found = {mode: name for feature, (mode, name) in units.items() if feature in machine.features}
-    if machine.arch == "x86_64": found = {m: n for m, n in found.items() if n == "AMX"}
-    if "sme" in machine.features: found |= dict.fromkeys(("fp32", "bf16", "fp16", "int8"), "SME")
+    if machine.arch == "x86_64":
+        found = {m: n for m, n in found.items() if n == "AMX"}
+    if "sme" in machine.features:
+        found |= dict.fromkeys(("fp32", "bf16", "fp16", "int8"), "SME")
     # Apple's processors multiply matrices on a unit that only its own library reaches.
     elif machine.system == "Darwin" and machine.arch == "aarch64":
         found |= dict.fromkeys(("fp64", "fp32", "bf16", "fp16"), "Apple's matrix unit")
@@ -261,20 +378,25 @@ def matrix_units(
 
 def arithmetic(
     machine: TargetMachine,  # that the kernels are written for
-    mode: str,         # compute mode
+    mode: str,  # compute mode
 ) -> Iterator[Kernel]:
-    """Kernels that look for the ceilings of one mode; none where this machine has no instruction of its own for it.
+    """Kernels that look for the ceilings of one mode; none where this machine has no instruction of
+    its own for it.
 
     A format that is only stored (bf16, and fp16 in most processors) is computed in fp32."""
-    native = {"fp64", "fp32"} | ({"fp16"} if machine.features & {"avx512fp16", "fullfp16"} else set())
+    native = {"fp64", "fp32"} | (
+        {"fp16"} if machine.features & {"avx512fp16", "fullfp16"} else set()
+    )
     # Two operands and the accumulators fill the registers: 32, or 16 of AVX.
     few = machine.arch == "x86_64" and "avx512f" not in machine.features
     for bits in vector_bits(machine):
-        for count in ((10, 14) if few else (12, 24)):
-            if mode in native: yield from (_fma(machine, mode, bits, count, adding) for adding in (False, True))
+        for count in (10, 14) if few else (12, 24):
+            if mode in native:
+                yield from (_fma(machine, mode, bits, count, adding) for adding in (False, True))
             # 256 bits of whole numbers came with AVX2 only.
             whole = 128 if few and "avx2" not in machine.features else bits
-            if mode in INTEGERS: yield _adds(machine, mode, whole, count)
+            if mode in INTEGERS:
+                yield _adds(machine, mode, whole, count)
     yield from _dots(machine, mode, (10, 14) if few else (12, 24))
     yield from _amx(machine, mode)
 
@@ -288,15 +410,34 @@ def clock_chain(
         inside += [f"  %u{i} = add i64 {last}, %x", f"  %v{i} = xor i64 %u{i}, %x"]
         last = f"%v{i}"
     return Kernel(
-        name="chain of additions", what="clock", unit="clock", per=32, pattern=_swing("d"), vector=8,
-        ir=kernel_program(machine, "", before="  %x = load i64, ptr %p",
-                 carried=f"  %a0 = phi i64 [%x, %entry], [{last}, %loop]", inside="\n".join(inside),
-                 after=f"  store i64 {last}, ptr %p"))
+        name="chain of additions",
+        what="clock",
+        unit="clock",
+        per=32,
+        pattern=_swing("d"),
+        vector=8,
+        ir=kernel_program(
+            machine,
+            "",
+            before="  %x = load i64, ptr %p",
+            carried=f"  %a0 = phi i64 [%x, %entry], [{last}, %loop]",
+            inside="\n".join(inside),
+            after=f"  store i64 {last}, ptr %p",
+        ),
+    )
 
 # %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #07cafa2e
 # mix → arrays, share that is read
-_MIXES = {"read": (1, 1.0), "update": (1, 0.5), "write": (1, 0.0), "copy": (2, 0.5), "triad": (3, 2 / 3),
-          "streaming write": (1, 0.0), "streaming zeros": (1, 0.0), "streaming copy": (2, 0.5)}
+_MIXES = {
+    "read": (1, 1.0),
+    "update": (1, 0.5),
+    "write": (1, 0.0),
+    "copy": (2, 0.5),
+    "triad": (3, 2 / 3),
+    "streaming write": (1, 0.0),
+    "streaming zeros": (1, 0.0),
+    "streaming copy": (2, 0.5),
+}
 _UNROLL = 8
 
 
@@ -306,49 +447,91 @@ def _moved(machine: TargetMachine, mix: str, bits: int) -> Kernel:
     parts, reads = _MIXES[mix]
     before, inside, carried, after, declare = ["  %m = udiv i64 %n, " + str(parts)], [], [], [], ""
     for part in range(parts):
-        before += [f"  %m{part} = mul i64 %m, {part}", f"  %s{part} = getelementptr {ints}, ptr %p, i64 %m{part}"]
+        before += [
+            f"  %m{part} = mul i64 %m, {part}",
+            f"  %s{part} = getelementptr {ints}, ptr %p, i64 %m{part}",
+        ]
     align = f", align {size}"
     past = ", !nontemporal !0" if "streaming" in mix else ""
-    if mix != "read": before.append(f"  %x = load {ints}, ptr %p{align}")
-    sign = "<" + ", ".join(["i32 -2147483648"] * lanes) + ">"  # flipping signs keeps every number as ordinary as it was
+    if mix != "read":
+        before.append(f"  %x = load {ints}, ptr %p{align}")
+    sign = (
+        "<" + ", ".join(["i32 -2147483648"] * lanes) + ">"
+    )  # flipping signs keeps every number as ordinary as it was
     half = "<" + ", ".join(["float 0.5"] * lanes) + ">"
     for u in range(_UNROLL):
         inside.append(f"  %j{u} = add i64 %i, {u}")
-        inside += [f"  %q{part}.{u} = getelementptr {ints}, ptr %s{part}, i64 %j{u}" for part in range(parts)]
+        inside += [
+            f"  %q{part}.{u} = getelementptr {ints}, ptr %s{part}, i64 %j{u}"
+            for part in range(parts)
+        ]
         to, value = f"%q0.{u}", f"{ints} zeroinitializer" if "zeros" in mix else f"{ints} %x"
         if mix in ("read", "update"):
             inside.append(f"  %l{u} = load {ints}, ptr {to}{align}")
-            inside.append(f"  %b{u} = " + (f"or {ints} %a{u}, %l{u}" if mix == "read" else f"xor {ints} %l{u}, {sign}"))
+            inside.append(
+                f"  %b{u} = "
+                + (f"or {ints} %a{u}, %l{u}" if mix == "read" else f"xor {ints} %l{u}, {sign}")
+            )
             value = f"{ints} %b{u}"
         elif parts == 2:
             inside.append(f"  %l{u} = load {ints}, ptr %q1.{u}{align}")
             value = f"{ints} %l{u}"
         elif parts == 3:
-            inside += [f"  %l{part}.{u} = load {floats}, ptr %q{part}.{u}{align}" for part in (1, 2)]
-            call = f"call {floats} @llvm.fmuladd.v{lanes}f32({floats} %l2.{u}, {floats} {half}, {floats} %l1.{u})"
+            inside += [
+                f"  %l{part}.{u} = load {floats}, ptr %q{part}.{u}{align}" for part in (1, 2)
+            ]
+            call = (
+                f"call {floats} @llvm.fmuladd.v{lanes}f32({floats} %l2.{u}, {floats} {half},"
+                f" {floats} %l1.{u})"
+            )
             inside.append(f"  %b{u} = {call}")
             value = f"{floats} %b{u}"
-        if mix != "read": inside.append(f"  store {value}, ptr {to}{align}{past}")
-        else: carried.append(f"  %a{u} = phi {ints} [zeroinitializer, %entry], [%b{u}, %loop]")
+        if mix != "read":
+            inside.append(f"  store {value}, ptr {to}{align}{past}")
+        else:
+            carried.append(f"  %a{u} = phi {ints} [zeroinitializer, %entry], [%b{u}, %loop]")
     if mix == "read":
         after = ["  %r0 = or " + f"{ints} %b0, %b0"]
-        # Not a sum that could come to nothing: what is stored here, another kernel writes, and zeros are special.
+        # Not a sum that could come to nothing: what is stored here, another kernel writes, and
+        # zeros are special.
         after += [f"  %r{u} = or {ints} %r{u - 1}, %b{u}" for u in range(1, _UNROLL)]
-        after += [f"  %end = getelementptr {ints}, ptr %p, i64 %n", f"  store {ints} %r{_UNROLL - 1}, ptr %end{align}"]
-    if parts == 3: declare = f"declare {floats} @llvm.fmuladd.v{lanes}f32({floats}, {floats}, {floats})\n"
-    if past: declare += "!0 = !{i32 1}\n"
+        after += [
+            f"  %end = getelementptr {ints}, ptr %p, i64 %n",
+            f"  store {ints} %r{_UNROLL - 1}, ptr %end{align}",
+        ]
+    if parts == 3:
+        declare = f"declare {floats} @llvm.fmuladd.v{lanes}f32({floats}, {floats}, {floats})\n"
+    if past:
+        declare += "!0 = !{i32 1}\n"
     return Kernel(
-        name=f"{mix} {bits}-bit", what="memory", unit="memory", mix=mix, reads=reads, parts=parts, vector=size,
-        per=size * (2 if mix == "update" else 1), wide=bits == 512,
+        name=f"{mix} {bits}-bit",
+        what="memory",
+        unit="memory",
+        mix=mix,
+        reads=reads,
+        parts=parts,
+        vector=size,
+        per=size * (2 if mix == "update" else 1),
+        wide=bits == 512,
         # Zeros are written to memory of their own: nothing else is to be timed on them.
-        pattern=struct.pack("<1024f", *((2.0 if "zeros" in mix else 0.5) + (i % 97) / 100 for i in range(1024))),
-        ir=kernel_program(machine, declare, before="\n".join(before), carried="\n".join(carried),
-                          inside="\n".join(inside),
-                 after="\n".join(after), step=_UNROLL, end="%m"))
+        pattern=struct.pack(
+            "<1024f", *((2.0 if "zeros" in mix else 0.5) + (i % 97) / 100 for i in range(1024))
+        ),
+        ir=kernel_program(
+            machine,
+            declare,
+            before="\n".join(before),
+            carried="\n".join(carried),
+            inside="\n".join(inside),
+            after="\n".join(after),
+            step=_UNROLL,
+            end="%m",
+        ),
+    )
 
 
 def mixes(
-    machine: TargetMachine,               # that the kernels are written for
+    machine: TargetMachine,  # that the kernels are written for
     which: tuple[str, ...] = tuple(_MIXES),  # names of mixes
 ) -> list[Kernel]:
     "Memory kernels, at every width; `n` counts vectors over all arrays."

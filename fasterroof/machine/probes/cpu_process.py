@@ -36,72 +36,99 @@ class _Buffer:
 
     def __init__(self, nbytes: int, pattern: bytes):
         # Private memory: what Python maps by default is shared, which gets no large pages.
-        private = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+        private = (
+            {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+        )
         self.map = mmap.mmap(-1, nbytes + 2 * _ALIGN, **private)
-        try: self.map.madvise(_HUGE)
-        except (OSError, ValueError, AttributeError): pass  # a kernel without large pages, or another system
+        try:
+            self.map.madvise(_HUGE)
+        except (OSError, ValueError, AttributeError):
+            pass  # a kernel without large pages, or another system
         start = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
         self.address = -(-start // _ALIGN) * _ALIGN
         self.nbytes, done = nbytes + 4096, min(len(pattern), nbytes + 4096)
         ctypes.memmove(self.address, pattern, done)
-        while done < self.nbytes:  # by doubling: writes every page, so none is the shared page of zeros
+        while (
+            done < self.nbytes
+        ):  # by doubling: writes every page, so none is the shared page of zeros
             more = min(done, self.nbytes - done)
             ctypes.memmove(self.address + done, self.address, more)
             done += more
 
-
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #2cc653b1
-# What LLVM calls a feature: (bit of AT_HWCAP, bit of AT_HWCAP2, name after "hw.optional.arm." on macOS)
-_ARM = {"fullfp16": (10, None, "FEAT_FP16"), "dotprod": (20, None, "FEAT_DotProd"), "sve": (22, None, None),
-        "i8mm": (None, 13, "FEAT_I8MM"), "bf16": (None, 14, "FEAT_BF16"), "sme": (None, 23, "FEAT_SME"),
-        "sme-f64f64": (None, 25, "FEAT_SME_F64F64")}
+# What LLVM calls a feature: (bit of AT_HWCAP, bit of AT_HWCAP2, name after "hw.optional.arm." on
+# macOS)
+_ARM = {
+    "fullfp16": (10, None, "FEAT_FP16"),
+    "dotprod": (20, None, "FEAT_DotProd"),
+    "sve": (22, None, None),
+    "i8mm": (None, 13, "FEAT_I8MM"),
+    "bf16": (None, 14, "FEAT_BF16"),
+    "sme": (None, 23, "FEAT_SME"),
+    "sme-f64f64": (None, 25, "FEAT_SME_F64F64"),
+}
 _AT_HWCAP, _AT_HWCAP2 = 16, 26
 
 
-def _arch() -> str: return {"arm64": "aarch64", "AMD64": "x86_64"}.get(platform.machine(), platform.machine())
+def _arch() -> str:
+    return {"arm64": "aarch64", "AMD64": "x86_64"}.get(platform.machine(), platform.machine())
 
 
 def _sysctl(name: str) -> int:
     value, size = ctypes.c_int64(0), ctypes.c_size_t(8)
-    failed = ctypes.CDLL(None).sysctlbyname(name.encode(), ctypes.byref(value), ctypes.byref(size), None, 0)
+    failed = ctypes.CDLL(None).sysctlbyname(
+        name.encode(), ctypes.byref(value), ctypes.byref(size), None, 0
+    )
     return 0 if failed else value.value
 
 
 @functools.cache
 def arm_features() -> tuple[str, ...]:
-    "Features of an AArch64 processor as the system tells them, since LLVM's own look misses most of them."
-    if _arch() != "aarch64": return ()
+    """Features of an AArch64 processor as the system tells them, since LLVM's own look misses most
+    of them."""
+    if _arch() != "aarch64":
+        return ()
     if platform.system() == "Darwin":
-        return tuple(f for f, (*_, name) in _ARM.items() if name and _sysctl(f"hw.optional.arm.{name}"))
-    if platform.system() != "Linux": return ()
+        return tuple(
+            f for f, (*_, name) in _ARM.items() if name and _sysctl(f"hw.optional.arm.{name}")
+        )
+    if platform.system() != "Linux":
+        return ()
     ask = ctypes.CDLL(None).getauxval
     ask.restype, ask.argtypes = ctypes.c_ulong, (ctypes.c_ulong,)
     first, second = ask(_AT_HWCAP), ask(_AT_HWCAP2)
-    return tuple(f for f, (a, b, _) in _ARM.items()
-                 if (a is not None and first >> a & 1) or (b is not None and second >> b & 1))
-
+    return tuple(
+        f
+        for f, (a, b, _) in _ARM.items()
+        if (a is not None and first >> a & 1) or (b is not None and second >> b & 1)
+    )
 
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #7634fe23
 def _together(cpus: list[int], work: Callable[[int], object]) -> list:
-    "What `work` makes of each place in the list, all at once, each by a thread on its CPU; raises what any raises."
+    """What `work` makes of each place in the list, all at once, each by a thread on its CPU; raises
+    what any raises."""
     made, wrong, ready = [None] * len(cpus), [], threading.Barrier(len(cpus))
 
     def go(i: int) -> None:
         try:
-            if hasattr(os, "sched_setaffinity"): os.sched_setaffinity(0, {cpus[i]})  # of this thread only
+            if hasattr(os, "sched_setaffinity"):
+                os.sched_setaffinity(0, {cpus[i]})  # of this thread only
             ready.wait()
             made[i] = work(i)
-        except threading.BrokenBarrierError: pass
+        except threading.BrokenBarrierError:
+            pass
         except BaseException as e:
             wrong.append(e)
             ready.abort()  # nobody waits for it
 
     threads = [threading.Thread(target=go, args=(i,)) for i in range(len(cpus))]
-    for t in threads: t.start()
-    for t in threads: t.join()
-    if wrong: raise wrong[0]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    if wrong:
+        raise wrong[0]
     return made
-
 
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #55974609
 class _Worker:
@@ -114,31 +141,47 @@ class _Worker:
         found = {name for name, on in llvm.get_host_cpu_features().items() if on}
         self.features = sorted(found.union(arm_features()))
         try:
-            llvm.initialize_native_target(); llvm.initialize_native_asmprinter()
-        except RuntimeError: pass
-        if platform.machine() == "x86_64" and platform.system() == "Linux":  # leave to use AMX tiles
+            llvm.initialize_native_target()
+            llvm.initialize_native_asmprinter()
+        except RuntimeError:
+            pass
+        if (
+            platform.machine() == "x86_64" and platform.system() == "Linux"
+        ):  # leave to use AMX tiles
             ctypes.CDLL(None).syscall(_SYS_ARCH_PRCTL, _ARCH_REQ_XCOMP_PERM, _XFEATURE_XTILEDATA)
 
     def hello(self) -> dict:
         sve = 0
         if "sve" in self.features and platform.system() == "Linux":
             sve = 8 * (max(0, ctypes.CDLL(None).prctl(_PR_SVE_GET_VL)) & 0xFFFF)
-        return {"arch": _arch(), "features": self.features, "system": platform.system(), "sve_bits": sve,
-                "cpu": self.llvm.get_host_cpu_name()}
+        return {
+            "arch": _arch(),
+            "features": self.features,
+            "system": platform.system(),
+            "sve_bits": sve,
+            "cpu": self.llvm.get_host_cpu_name(),
+        }
 
     def compiled(self, ir: str, wide: bool):
         if (ir, wide) not in self.functions:
             llvm = self.llvm
-            # Those that the system told of are named too: where LLVM does not know the processor, it needs them.
-            features = ",".join((llvm.get_host_cpu_features().flatten(), *(f"+{name}" for name in arm_features())))
-            if wide and _arch() == "x86_64": features += ",-prefer-256-bit"
+            # Those that the system told of are named too: where LLVM does not know the processor,
+            # it needs them.
+            features = ",".join(
+                (llvm.get_host_cpu_features().flatten(), *(f"+{name}" for name in arm_features()))
+            )
+            if wide and _arch() == "x86_64":
+                features += ",-prefer-256-bit"
             machine = llvm.Target.from_default_triple().create_target_machine(
-                cpu=llvm.get_host_cpu_name(), features=features, opt=3, jit=True)
+                cpu=llvm.get_host_cpu_name(), features=features, opt=3, jit=True
+            )
             module = llvm.parse_assembly(ir)
             module.verify()
             engine = llvm.create_mcjit_compiler(module, machine)
             engine.finalize_object()
-            kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 6, ctypes.c_void_p, ctypes.c_void_p)
+            kind = ctypes.CFUNCTYPE(
+                ctypes.c_int64, *[ctypes.c_int64] * 6, ctypes.c_void_p, ctypes.c_void_p
+            )
             self.functions[ir, wide] = kind(engine.get_function_address("drive")), engine
         return self.functions[ir, wide][0]
 
@@ -147,7 +190,8 @@ class _Worker:
         if any(c not in have or have[c].nbytes < nbytes for c in cpus):
             del have
             self.buffers.pop(pattern, None)  # before more is taken
-            # Each is filled by the thread's own CPU, so that it lies in the memory that is nearest to it.
+            # Each is filled by the thread's own CPU, so that it lies in the memory that is nearest
+            # to it.
             made = _together(cpus, lambda i: _Buffer(nbytes, pattern))
             self.buffers[pattern] = have = dict(zip(cpus, made, strict=True))
         return [have[c].address for c in cpus]
@@ -161,18 +205,25 @@ class _Worker:
         def timed(ns: int, repeats: int, cpus: list[int]) -> list[list[int]]:
             most = ns // 10_000 + 8
             stamps = [(ctypes.c_int64 * (most + 1))() for _ in cpus]
-            done = _together(cpus, lambda i: drive(
-                most, ns, repeats, chunks, stride, n, data[i], ctypes.addressof(stamps[i])))
-            return [[t - s[0] for t in s[:n + 1]] + [s[0]] for s, n in zip(stamps, done, strict=True)]
+            done = _together(
+                cpus,
+                lambda i: drive(
+                    most, ns, repeats, chunks, stride, n, data[i], ctypes.addressof(stamps[i])
+                ),
+            )
+            return [
+                [t - s[0] for t in s[: n + 1]] + [s[0]] for s, n in zip(stamps, done, strict=True)
+            ]
 
         repeats = 1
-        for _ in range(2 if chunks == 1 else 0):  # the first time a clock may still be rising, and caches are cold
+        for _ in range(
+            2 if chunks == 1 else 0
+        ):  # the first time a clock may still be rising, and caches are cold
             pilot = timed(500_000, repeats, cpus[:1])[0]
             took = max(1, min(b - a for a, b in zip(pilot[:-2], pilot[1:-1], strict=True)))
             repeats = max(1, round(repeats * r["slice_s"] * 1e9 / took))
         stamps = timed(int(r["seconds"] * 1e9), repeats, cpus)
         return {"repeats": repeats, "stamps": stamps, "cpu_s": sum(os.times()[:2])}
-
 
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #7dfa7807
 _SIGN = "fasterroof-probe "  # begins every line that is an answer, whatever else prints
@@ -184,12 +235,16 @@ def serve() -> None:
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else prints does not get between the answers
     worker = _Worker()
-    def say(answer: dict) -> None: print(_SIGN + json.dumps(answer), file=out, flush=True)
+
+    def say(answer: dict) -> None:
+        print(_SIGN + json.dumps(answer), file=out, flush=True)
 
     say(worker.hello())
     for line in sys.stdin:
-        try: answer = worker.run(json.loads(line))
-        except Exception as e: answer = {"error": f"{type(e).__name__}: {e}"}
+        try:
+            answer = worker.run(json.loads(line))
+        except Exception as e:
+            answer = {"error": f"{type(e).__name__}: {e}"}
         say(answer)
 
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #07306a42
@@ -199,7 +254,8 @@ class ProbeError(FasterroofError, RuntimeError):
 
 class Slices(NamedTuple):
     "Work done and times noted, a list a thread."
-    work: float                # FLOP, bytes or cycles of a slice
+
+    work: float  # FLOP, bytes or cycles of a slice
     stamps: list[list[float]]  # s, from a common beginning; one more than there are slices
 
     @property
@@ -211,28 +267,38 @@ class Slices(NamedTuple):
 class Prober:
     "The process, from the first request to the end of the block; one that dies is started anew."
 
-    def __init__(self): self.process, self.machine, self.cpu, self.cpu_s, self._before = None, None, "", 0.0, 0.0
+    def __init__(self):
+        self.process, self.machine, self.cpu, self.cpu_s, self._before = None, None, "", 0.0, 0.0
 
     def __enter__(self) -> "Prober":
         self._start()
         return self
 
-    def __exit__(self, *exc) -> None: self._stop()
+    def __exit__(self, *exc) -> None:
+        self._stop()
 
     def _start(self) -> None:
-        # This very package is loaded, wherever it lies; and no file in the working directory gets in.
+        # This very package is loaded, wherever it lies; and no file in the working directory gets
+        # in.
         package = Path(errors.__file__).parents[1]
-        code = (f"import importlib.util as u, sys; s = u.spec_from_file_location('fasterroof', "
-                f"{str(package / '__init__.py')!r}, submodule_search_locations=[{str(package)!r}]); "
-                "m = sys.modules['fasterroof'] = u.module_from_spec(s); s.loader.exec_module(m); "
-                "from fasterroof.machine.probes.cpu_process import serve; serve()")
+        code = (
+            f"import importlib.util as u, sys; s = u.spec_from_file_location('fasterroof', "
+            f"{str(package / '__init__.py')!r}, submodule_search_locations=[{str(package)!r}]); "
+            "m = sys.modules['fasterroof'] = u.module_from_spec(s); s.loader.exec_module(m); "
+            "from fasterroof.machine.probes.cpu_process import serve; serve()"
+        )
         if not sys.executable or getattr(sys, "frozen", False):
             raise ProbeError("There is no Python interpreter to start a probe with.")
         try:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, text=True)
-        except OSError as e: raise ProbeError(f"The probe's process could not be started: {one_line(e)}.") from e
+                [sys.executable, "-P", "-c", code],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        except OSError as e:
+            raise ProbeError(f"The probe's process could not be started: {one_line(e)}.") from e
         try:
             said = self._answer(30.0)
             self.cpu = said.pop("cpu")
@@ -243,19 +309,25 @@ class Prober:
 
     def _stop(self) -> None:
         process, self.process = self.process, None
-        if process is None: return
+        if process is None:
+            return
         self._before += self.cpu_s
         self.cpu_s = 0.0
         process.kill()
         process.wait()
-        process.stdin.close(); process.stdout.close()
+        process.stdin.close()
+        process.stdout.close()
 
     def _answer(self, within_s: float = 60.0) -> dict:
-        watch = threading.Timer(within_s, self.process.kill)  # a process that hangs is one that died
+        watch = threading.Timer(
+            within_s, self.process.kill
+        )  # a process that hangs is one that died
         watch.daemon = True
         watch.start()
-        try: line = next((line for line in self.process.stdout if line.startswith(_SIGN)), "")
-        finally: watch.cancel()
+        try:
+            line = next((line for line in self.process.stdout if line.startswith(_SIGN)), "")
+        finally:
+            watch.cancel()
         if not line:
             code = self.process.wait()
             why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
@@ -270,33 +342,50 @@ class Prober:
 
     def run(
         self,
-        kernel: Kernel,           # what runs
-        cpus: Sequence[int],      # a thread on each
-        nbytes: int = 0,          # working set of a memory kernel over all threads, B
-        seconds: float = 0.05,    # s, how long it runs
+        kernel: Kernel,  # what runs
+        cpus: Sequence[int],  # a thread on each
+        nbytes: int = 0,  # working set of a memory kernel over all threads, B
+        seconds: float = 0.05,  # s, how long it runs
     ) -> Slices:
         "Run a kernel; raises `ProbeError` where it cannot be."
         n, chunks, stride, units = 512, 1, 0, 512
         if kernel.unit == "memory":
-            grain = 8 * kernel.vector * kernel.parts  # unrolled eight times, over each of its arrays
+            grain = (
+                8 * kernel.vector * kernel.parts
+            )  # unrolled eight times, over each of its arrays
             share = max(grain, nbytes // len(cpus) // grain * grain)  # of a thread
             chunks = max(1, share // (1 << 20))
             stride = share // chunks // grain * grain
             n = units = stride // kernel.vector
-        request = {"ir": kernel.ir, "wide": kernel.wide, "pattern": base64.b64encode(kernel.pattern).decode(),
-                   "cpus": list(cpus), "n": n, "chunks": chunks, "stride": stride, "seconds": seconds, "slice_s": 1e-4}
-        if self.process is None: self._start()
+        request = {
+            "ir": kernel.ir,
+            "wide": kernel.wide,
+            "pattern": base64.b64encode(kernel.pattern).decode(),
+            "cpus": list(cpus),
+            "n": n,
+            "chunks": chunks,
+            "stride": stride,
+            "seconds": seconds,
+            "slice_s": 1e-4,
+        }
+        if self.process is None:
+            self._start()
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
-        except BrokenPipeError: pass  # it has died: reading says of what
-        try: said = self._answer(60.0 + 10 * seconds)
+        except BrokenPipeError:
+            pass  # it has died: reading says of what
+        try:
+            said = self._answer(60.0 + 10 * seconds)
         except BaseException:  # an answer that nobody waits for is not to be the next request's
             self._stop()
             raise
-        if "error" in said: raise ProbeError(one_line(said["error"]))
+        if "error" in said:
+            raise ProbeError(one_line(said["error"]))
         self.cpu_s = said["cpu_s"]
         starts = [s.pop() for s in said["stamps"]]
         late = [start - min(starts) for start in starts]
-        stamps = [[(t + after) * 1e-9 for t in s] for s, after in zip(said["stamps"], late, strict=True)]
+        stamps = [
+            [(t + after) * 1e-9 for t in s] for s, after in zip(said["stamps"], late, strict=True)
+        ]
         return Slices(kernel.per * units * said["repeats"], stamps)

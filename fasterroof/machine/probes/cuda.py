@@ -26,12 +26,13 @@ from .readings import Reading
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #cc497b27
 class Product(NamedTuple):
     "One multiplication, m×k by k×n, `batch` times."
-    op: str             # "mm", "addmm", "bmm", "conv2d", "_int_mm", "_scaled_mm", "_scaled_mm fast"
+
+    op: str  # "mm", "addmm", "bmm", "conv2d", "_int_mm", "_scaled_mm", "_scaled_mm fast"
     m: int
     n: int
     k: int
     layout: str = "nn"  # how each operand is stored: "n" as written, "t" transposed
-    batch: int = 1      # of a convolution: images, of m output positions each
+    batch: int = 1  # of a convolution: images, of m output positions each
 
     @property
     def flops(self) -> int:
@@ -47,33 +48,43 @@ class Product(NamedTuple):
     def name(self) -> str:
         "The kernel, its sizes and its layout."
         if self.op == "conv2d":
-            return f"conv2d 3x3, {self.k // 9} to {self.n} channels, {self.batch} x {self.side}x{self.side}"
+            return (
+                f"conv2d 3x3, {self.k // 9} to {self.n} channels, {self.batch} x"
+                f" {self.side}x{self.side}"
+            )
         batch = f"{self.batch}x" if self.op == "bmm" else ""
         return f"{self.op} {batch}{self.m}x{self.n}x{self.k} {self.layout}"
 
     def nbytes(
         self,
         mode: str,  # compute mode
-    ) -> int:       # B
-        "Memory for operands, result, the draft that the larger operand is rounded from, and a workspace."
+    ) -> int:  # B
+        """Memory for operands, result, the draft that the larger operand is rounded from, and a
+        workspace."""
         first, second, result = (getattr(torch, f).itemsize for f in MODES[mode].formats)
-        a = self.batch * ((self.side + 2) ** 2 * self.k // 9 if self.op == "conv2d" else self.m * self.k)
+        a = self.batch * (
+            (self.side + 2) ** 2 * self.k // 9 if self.op == "conv2d" else self.m * self.k
+        )
         b = self.k * self.n * (self.batch if self.op == "bmm" else 1)
         draft = 4 * max(a, b) * (mode not in ("fp64", "fp32", "tf32"))
         return a * first + b * second + self.batch * self.m * self.n * result + draft + (256 << 20)
 
 
 class _Mode(NamedTuple):
-    capability: tuple[int, int]     # the least that has it
-    formats: tuple[str, str, str]   # of the first operand, the second, the result
+    capability: tuple[int, int]  # the least that has it
+    formats: tuple[str, str, str]  # of the first operand, the second, the result
 
 
 MODES = {  # compute mode: what it takes
-    "fp64": _Mode((0, 0), ("float64",) * 3), "fp32": _Mode((0, 0), ("float32",) * 3),
+    "fp64": _Mode((0, 0), ("float64",) * 3),
+    "fp32": _Mode((0, 0), ("float32",) * 3),
     "fp16": _Mode((0, 0), ("float16",) * 3),
-    "tf32": _Mode((8, 0), ("float32",) * 3), "bf16": _Mode((8, 0), ("bfloat16",) * 3),
+    "tf32": _Mode((8, 0), ("float32",) * 3),
+    "bf16": _Mode((8, 0), ("bfloat16",) * 3),
     "fp8_e4m3": _Mode((8, 9), ("float8_e4m3fn", "float8_e4m3fn", "bfloat16")),
-    "fp8_e5m2": _Mode((8, 9), ("float8_e5m2", "float8_e4m3fn", "bfloat16")),  # cuBLAS multiplies no two e5m2
+    "fp8_e5m2": _Mode(
+        (8, 9), ("float8_e5m2", "float8_e4m3fn", "bfloat16")
+    ),  # cuBLAS multiplies no two e5m2
     "int8": _Mode((7, 5), ("int8", "int8", "int32")),
 }
 
@@ -86,20 +97,33 @@ def modes_of(
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #0a49ad9b
 def products(
-    mode: str,                 # compute mode: "fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "int8"
-    size: int | None = None,   # side of the square ones, to which the others are equal in FLOPs; None: several
-) -> list[Product]:            # fewest FLOPs first
+    # compute mode: "fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "int8"
+    mode: str,
+    size: int
+    | None = None,  # side of the square ones, to which the others are equal in FLOPs; None: several
+) -> list[Product]:  # fewest FLOPs first
     "The multiplications that try to reach the ceiling of `mode`."
     eight = mode.startswith(("fp8", "int8"))
-    def whole(x): return max(32, -(-x // 16) * 16) if eight else max(1, x)
+
+    def whole(x):
+        return max(32, -(-x // 16) * 16) if eight else max(1, x)
+
     s, half, quarter = (whole((size or 8192) // part) for part in (1, 2, 4))
     special = {"fp8": ("_scaled_mm fast", ("nt",)), "int8": ("_int_mm", ("nt", "nn"))}
     op, layouts = special.get("fp8" if mode.startswith("fp8") else mode, ("mm", ("nn", "nt", "tn")))
     found = [Product(op, x, x, x, layouts[0]) for x in ([s] if size else (2048, 4096, s, 16384))]
     found += [Product(op, s, s, s, layout) for layout in layouts[1:]]
-    found += [Product(op, *mnk, layouts[0]) for mnk in ((4 * s, half, half), (half, 4 * s, half), (half, half, 4 * s))]
-    if mode.startswith("fp8"): found.append(Product("_scaled_mm", s, s, s, "nt"))
-    if not eight: found += [Product("addmm", s, s, s, "nt"), Product("bmm", quarter, quarter, quarter, batch=64)]
+    found += [
+        Product(op, *mnk, layouts[0])
+        for mnk in ((4 * s, half, half), (half, 4 * s, half), (half, half, 4 * s))
+    ]
+    if mode.startswith("fp8"):
+        found.append(Product("_scaled_mm", s, s, s, "nt"))
+    if not eight:
+        found += [
+            Product("addmm", s, s, s, "nt"),
+            Product("bmm", quarter, quarter, quarter, batch=64),
+        ]
     if not eight and mode != "fp64":
         image = Product("conv2d", 56 * 56, 256, 9 * 256)
         found.append(image._replace(batch=max(1, round(2 * s**3 / image.flops))))
@@ -108,7 +132,7 @@ def products(
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #9afdd7b2
 def normal(
     shape: tuple[int, ...],  # of the tensor
-    dtype: torch.dtype,    # int8 too
+    dtype: torch.dtype,  # int8 too
     rng: torch.Generator,  # on the device where the numbers are to be
 ) -> torch.Tensor:
     "Normally distributed numbers; of int8 with a standard deviation of 32."
@@ -119,8 +143,8 @@ def normal(
 
 
 def build(
-    product: Product,      # what is multiplied
-    mode: str,             # compute mode: decides the formats
+    product: Product,  # what is multiplied
+    mode: str,  # compute mode: decides the formats
     device: torch.device,  # where the operands are put; "cpu" too
 ) -> Callable[[], torch.Tensor]:
     "A function that multiplies random operands, which live as long as it does."
@@ -133,8 +157,16 @@ def build(
         w = normal((n, k // 9, 3, 3), second, rng).to(memory_format=torch.channels_last)
         return lambda: torch.nn.functional.conv2d(x, w)
     lead = (batch,) if op == "bmm" else ()
-    a = normal((*lead, m, k), first, rng) if layout[0] == "n" else normal((*lead, k, m), first, rng).mT
-    b = normal((*lead, k, n), second, rng) if layout[1] == "n" else normal((*lead, n, k), second, rng).mT
+    a = (
+        normal((*lead, m, k), first, rng)
+        if layout[0] == "n"
+        else normal((*lead, k, m), first, rng).mT
+    )
+    b = (
+        normal((*lead, k, n), second, rng)
+        if layout[1] == "n"
+        else normal((*lead, n, k), second, rng).mT
+    )
     if op == "addmm":
         bias = normal((n,), first, rng)
         return lambda: torch.addmm(bias, a, b)
@@ -147,26 +179,34 @@ def build(
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #d58ef3f5
 def accumulator(
-    mode: str,       # compute mode
+    mode: str,  # compute mode
     op: str = "mm",  # as in `Product`
 ) -> str:
     "The format that products are summed in, by torch's settings now."
-    if mode in ("fp64", "int8"): return {"fp64": "fp64", "int8": "int32"}[mode]
-    if op == "_scaled_mm fast": return "fp32, fast"
-    if mode not in ("fp16", "bf16") or op == "conv2d": return "fp32"
+    if mode in ("fp64", "int8"):
+        return {"fp64": "fp64", "int8": "int32"}[mode]
+    if op == "_scaled_mm fast":
+        return "fp32, fast"
+    if mode not in ("fp16", "bf16") or op == "conv2d":
+        return "fp32"
     settings = torch.backends.cuda.matmul
-    if mode == "fp16" and getattr(settings, "allow_fp16_accumulation", False): return "fp16"  # from torch 2.7
+    if mode == "fp16" and getattr(settings, "allow_fp16_accumulation", False):
+        return "fp16"  # from torch 2.7
     reduced = getattr(settings, f"allow_{mode}_reduced_precision_reduction")
     return f"fp32, partial sums may be {mode}" if reduced else "fp32"
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #2b212410
-def _short(e: Exception) -> str: return one_line(str(e).partition("\n")[0]).rstrip(".") or type(e).__name__
+def _short(e: Exception) -> str:
+    return one_line(str(e).partition("\n")[0]).rstrip(".") or type(e).__name__
 
 
 def _rates(
-    make: Callable[[], Callable[[], object]], work: float, **timing,
+    make: Callable[[], Callable[[], object]],
+    work: float,
+    **timing,
 ) -> tuple[tuple[float, ...], str]:
-    "(rates of what `make` makes, what is to be added to its name). What it holds is freed when this returns."
+    """(rates of what `make` makes, what is to be added to its name). What it holds is freed when
+    this returns."""
     times = replay_times(make(), **timing)
     return tuple(work / t for t in times.samples), "" if times.replayed else ", launched one by one"
 
@@ -177,43 +217,62 @@ def _free(device: torch.device) -> int:
 
 
 def matrix_readings(
-    device: str | torch.device,             # a CUDA device
-    mode: str,                              # "fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "int8"
-    size: int | None = None,                # side of the square matrices; None: several, as many as fit
+    device: str | torch.device,  # a CUDA device
+    mode: str,  # "fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "int8"
+    size: int | None = None,  # side of the square matrices; None: several, as many as fit
     *,
-    warmup: int = 3,                        # calls of each kernel that are not timed
-    steps: int = 20,                        # samples of each
-    sustain_s: float = 0.3,                 # s, for which the best kernel then runs on; 0: it does not
+    warmup: int = 3,  # calls of each kernel that are not timed
+    steps: int = 20,  # samples of each
+    sustain_s: float = 0.3,  # s, for which the best kernel then runs on; 0: it does not
     left_out: dict[str, str] | None = None,  # receives the kernels that did not run, and why
 ) -> list[Reading]:
-    "What each multiplication reached; raises `DeviceError` for a mode that the device does not have."
+    """What each multiplication reached; raises `DeviceError` for a mode that the device does not
+    have."""
     device, found, why = cuda_device(device), {}, {} if left_out is None else left_out
-    if mode not in MODES: raise InputError(f"Unknown compute mode {mode!r}: use one of {', '.join(MODES)}.")
+    if mode not in MODES:
+        raise InputError(f"Unknown compute mode {mode!r}: use one of {', '.join(MODES)}.")
     have = modes_of(torch.cuda.get_device_capability(device))
-    if mode not in have: raise DeviceError(f"{device} does not multiply {mode}; it has {', '.join(have)}.")
+    if mode not in have:
+        raise DeviceError(f"{device} does not multiply {mode}; it has {', '.join(have)}.")
     set_to = {fp32_mode("cuda", kind) for kind in ("matmul", "convolution")}
     if mode in ("fp32", "tf32") and set_to != {mode}:
         as_set = " or ".join(sorted(set_to))
         raise InputError(f"torch is set to multiply fp32 as {as_set}, not as {mode}: pin it first.")
     with probing(device):
-        def rates(p, **timing): return _rates(lambda: build(p, mode, device), p.flops, warmup=warmup, **timing)
+
+        def rates(p, **timing):
+            return _rates(lambda: build(p, mode, device), p.flops, warmup=warmup, **timing)
+
         best = 0.0
         for p in products(mode, size):
-            if p.nbytes(mode) > _free(device): why[p.name] = "does not fit in free memory"
-            elif size is None and p.flops > 0.1 * best > 0: why[p.name] = "takes longer than 0.1 s"
+            if p.nbytes(mode) > _free(device):
+                why[p.name] = "does not fit in free memory"
+            elif size is None and p.flops > 0.1 * best > 0:
+                why[p.name] = "takes longer than 0.1 s"
             else:
-                try: samples, how = rates(p, steps=steps)
-                except (RuntimeError, ValueError, TypeError) as e: why[p.name] = _short(e)
+                try:
+                    samples, how = rates(p, steps=steps)
+                except (RuntimeError, ValueError, TypeError) as e:
+                    why[p.name] = _short(e)
                 else:
-                    how = " by e4m3" * (mode == "fp8_e5m2") + how  # the format of the second operand
-                    found[p] = Reading(name=p.name + how, what=mode, unit="matrix", samples=samples,
-                                       accumulator=accumulator(mode, p.op), lower_bound=False)
+                    how = (
+                        " by e4m3" * (mode == "fp8_e5m2") + how
+                    )  # the format of the second operand
+                    found[p] = Reading(
+                        name=p.name + how,
+                        what=mode,
+                        unit="matrix",
+                        samples=samples,
+                        accumulator=accumulator(mode, p.op),
+                        lower_bound=False,
+                    )
                     best = max(best, *samples)
         if found and sustain_s > 0:
             p = max(found, key=lambda p: max(found[p].samples))
             long, _ = rates(p, seconds=sustain_s)
-            found[p] = replace(found[p], sustained=median(long[len(long) // 2:]))
-    if not found: raise DeviceError(f"{device} cannot multiply {mode} here: {[*why.values()][-1]}.")
+            found[p] = replace(found[p], sustained=median(long[len(long) // 2 :]))
+    if not found:
+        raise DeviceError(f"{device} cannot multiply {mode} here: {[*why.values()][-1]}.")
     return list(found.values())
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #d2e10f9b
@@ -232,43 +291,70 @@ template <typename T> T fasterroof_fma(T x) {{
 def fma_numbers(
     device: torch.device,  # a CUDA device
 ) -> int:
-    "Numbers that keep it busy: twice what fits at once, 2048 threads a multiprocessor, 8 numbers a thread."
+    """Numbers that keep it busy: twice what fits at once, 2048 threads a multiprocessor, 8 numbers
+    a thread."""
     return torch.cuda.get_device_properties(device).multi_processor_count * 2048 * 8 * 2
 
 
 def vector_kernel(
-    mode: str,             # "fp32" or "fp64"
+    mode: str,  # "fp32" or "fp64"
     device: torch.device,  # a CUDA device
 ) -> Callable[[], torch.Tensor]:
     "What runs the multiply-adds on random numbers."
     jiterator = getattr(torch.cuda, "jiterator", None)
-    if not hasattr(jiterator, "_create_jit_fn"): raise RuntimeError("this torch has no jiterator")
+    if not hasattr(jiterator, "_create_jit_fn"):
+        raise RuntimeError("this torch has no jiterator")
     fma = jiterator._create_jit_fn(FMA_CODE)
-    x = normal((fma_numbers(device),), getattr(torch, MODES[mode].formats[0]), torch.Generator(device).manual_seed(0))
+    x = normal(
+        (fma_numbers(device),),
+        getattr(torch, MODES[mode].formats[0]),
+        torch.Generator(device).manual_seed(0),
+    )
     return lambda: fma(x)
 
 
 def vector_readings(
-    device: str | torch.device,              # a CUDA device
-    mode: str,                               # "fp32" or "fp64"; for others nothing is measured
+    device: str | torch.device,  # a CUDA device
+    mode: str,  # "fp32" or "fp64"; for others nothing is measured
     *,
-    warmup: int = 3,                         # calls that are not timed; the first compiles
-    steps: int = 20,                         # samples
+    warmup: int = 3,  # calls that are not timed; the first compiles
+    steps: int = 20,  # samples
     left_out: dict[str, str] | None = None,  # receives why nothing was measured, where that is so
 ) -> list[Reading]:
     "What register-only multiply-adds reached; empty where they cannot be compiled."
-    device, name, why = cuda_device(device), f"fma, {CHAINS} chains, {mode}", {} if left_out is None else left_out
+    device, name, why = (
+        cuda_device(device),
+        f"fma, {CHAINS} chains, {mode}",
+        {} if left_out is None else left_out,
+    )
     if mode not in ("fp32", "fp64"):
         why[name] = f"elementwise {mode} is judged by fp32"
         return []
     try:
         with probing(device):
-            flops = 2 * CHAINS * ROUNDS * fma_numbers(device)  # the few additions around the chains are not counted
-            samples, how = _rates(lambda: vector_kernel(mode, device), flops, warmup=warmup, steps=steps)
-    except (RuntimeError, AssertionError, AttributeError) as e:  # no jiterator, no NVRTC, or code that it refuses
+            flops = (
+                2 * CHAINS * ROUNDS * fma_numbers(device)
+            )  # the few additions around the chains are not counted
+            samples, how = _rates(
+                lambda: vector_kernel(mode, device), flops, warmup=warmup, steps=steps
+            )
+    except (
+        RuntimeError,
+        AssertionError,
+        AttributeError,
+    ) as e:  # no jiterator, no NVRTC, or code that it refuses
         why[name] = _short(e)
         return []
-    return [Reading(name=name + how, what=mode, unit="vector", samples=samples, accumulator=mode, lower_bound=False)]
+    return [
+        Reading(
+            name=name + how,
+            what=mode,
+            unit="vector",
+            samples=samples,
+            accumulator=mode,
+            lower_bound=False,
+        )
+    ]
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #513702eb
 _MIX = {"copy_": "copy", "sum": "read", "mul_": "update", "add": "triad", "fill_": "write"}
@@ -276,17 +362,19 @@ _MIX = {"copy_": "copy", "sum": "read", "mul_": "update", "add": "triad", "fill_
 
 class MemoryPass(NamedTuple):
     "One pass over memory."
+
     name: str
-    moved: int     # B, read plus written
-    reads: float   # share of `moved` that is read
+    moved: int  # B, read plus written
+    reads: float  # share of `moved` that is read
     run: Callable[[], object]
 
 
 def memory_kernels(
     device: torch.device,  # where the working set is; "cpu" too
-    nbytes: int,           # B, of which multiples of 1536 are used
+    nbytes: int,  # B, of which multiples of 1536 are used
 ) -> list[MemoryPass]:
-    "Passes over one fp32 working set of random numbers; the one that makes them all equal comes last."
+    """Passes over one fp32 working set of random numbers; the one that makes them all equal comes
+    last."""
     n = max(384, nbytes // 1536 * 384)  # halves and thirds begin where vector loads may
     x = normal((n,), torch.float32, torch.Generator(device).manual_seed(0))
     size, half, third = 4 * n, n // 2, n // 3
@@ -294,16 +382,22 @@ def memory_kernels(
         MemoryPass("copy_", size, 1 / 2, lambda: x[half:].copy_(x[:half])),
         MemoryPass("sum", size, 1.0, lambda: x.sum()),
         MemoryPass("mul_", 2 * size, 1 / 2, lambda: x.mul_(1.0)),
-        MemoryPass("add", size, 2 / 3, lambda: torch.add(x[:third], x[third:2 * third], out=x[2 * third:])),
+        MemoryPass(
+            "add",
+            size,
+            2 / 3,
+            lambda: torch.add(x[:third], x[third : 2 * third], out=x[2 * third :]),
+        ),
         MemoryPass("fill_", size, 0.0, lambda: x.fill_(1.5)),
     ]
 
 
 def memory_size(
-    l2: int,    # B, of the L2 cache
+    l2: int,  # B, of the L2 cache
     free: int,  # B of memory that are free
-) -> int:       # B
-    "A working set that the L2 does not hold: 4 GB, or eight times the L2; a quarter of what is free at the most."
+) -> int:  # B
+    """A working set that the L2 does not hold: 4 GB, or eight times the L2; a quarter of what is
+    free at the most."""
     return min(max(4_000_000_000, 8 * l2), free // 4)
 
 
@@ -312,92 +406,149 @@ def _pass_rates(device: torch.device, what: str, nbytes: int, why: dict, **timin
     try:
         for s in memory_kernels(device, nbytes):
             samples, how = _rates(lambda s=s: s.run, s.moved, **timing)
-            found.append(Reading(
-                name=f"{s.name} {nbytes / 1e6:.4g} MB{how}", what=what, unit="memory", mix=_MIX[s.name],
-                samples=samples, reads=s.reads, nbytes=nbytes, lower_bound=False))
-    except RuntimeError as e: why[f"{what}, {nbytes / 1e6:.4g} MB"] = _short(e)
+            found.append(
+                Reading(
+                    name=f"{s.name} {nbytes / 1e6:.4g} MB{how}",
+                    what=what,
+                    unit="memory",
+                    mix=_MIX[s.name],
+                    samples=samples,
+                    reads=s.reads,
+                    nbytes=nbytes,
+                    lower_bound=False,
+                )
+            )
+    except RuntimeError as e:
+        why[f"{what}, {nbytes / 1e6:.4g} MB"] = _short(e)
     return found
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #2931786e
 def memory_readings(
-    device: str | torch.device,              # a CUDA device
-    nbytes: int | None = None,               # B, the working set; None: see `memory_size`
+    device: str | torch.device,  # a CUDA device
+    nbytes: int | None = None,  # B, the working set; None: see `memory_size`
     *,
-    warmup: int = 3,                         # passes that are not timed
-    steps: int = 20,                         # samples of each kernel
+    warmup: int = 3,  # passes that are not timed
+    steps: int = 20,  # samples of each kernel
     left_out: dict[str, str] | None = None,  # receives what could not be measured, and why
 ) -> list[Reading]:
     "What passes over the main memory reached, in bytes/s, read and written bytes together."
     device, why = cuda_device(device), {} if left_out is None else left_out
     free, l2 = _free(device), torch.cuda.get_device_properties(device).L2_cache_size
     if nbytes is not None and not 1536 <= nbytes <= free:
-        raise InputError(f"nbytes must be from 1536 to the {free} B that are free on {device}, not {nbytes!r}.")
+        raise InputError(
+            f"nbytes must be from 1536 to the {free} B that are free on {device}, not {nbytes!r}."
+        )
     size = (memory_size(l2, free) if nbytes is None else nbytes) // 1536 * 1536
     if nbytes is None and size < 7.9 * l2:  # rounded down
         why["HBM"] = "a quarter of the free memory is less than eight times the L2"
         return []
-    with probing(device): return _pass_rates(device, "HBM", size, why, warmup=warmup, steps=steps)
+    with probing(device):
+        return _pass_rates(device, "HBM", size, why, warmup=warmup, steps=steps)
 
 
 def l2_readings(
-    device: str | torch.device,              # a CUDA device
+    device: str | torch.device,  # a CUDA device
     *,
-    warmup: int = 3,                         # passes that are not timed
-    steps: int = 20,                         # samples of each kernel at each size
+    warmup: int = 3,  # passes that are not timed
+    steps: int = 20,  # samples of each kernel at each size
     left_out: dict[str, str] | None = None,  # receives what could not be measured, and why
 ) -> list[Reading]:
-    "What passes over an eighth, a quarter, half and three quarters of the L2 reached; empty where its size is unknown."
+    """What passes over an eighth, a quarter, half and three quarters of the L2 reached; empty where
+    its size is unknown."""
     device, why = cuda_device(device), {} if left_out is None else left_out
     l2 = torch.cuda.get_device_properties(device).L2_cache_size
-    if not l2: why["L2"] = "its size is not known"
+    if not l2:
+        why["L2"] = "its size is not known"
     with probing(device):
-        return [r for eighths in (1, 2, 4, 6) if l2
-                for r in _pass_rates(device, "L2", l2 * eighths // 8 // 1536 * 1536, why, warmup=warmup, steps=steps)]
+        return [
+            r
+            for eighths in (1, 2, 4, 6)
+            if l2
+            for r in _pass_rates(
+                device, "L2", l2 * eighths // 8 // 1536 * 1536, why, warmup=warmup, steps=steps
+            )
+        ]
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #5823de0a
 _QUERY = {  # what it is called here: (field of nvidia-smi, SI units in one of its own)
-    "sm_clock_hz": ("clocks.sm", 1e6), "sm_clock_max_hz": ("clocks.max.sm", 1e6),
-    "memory_clock_hz": ("clocks.mem", 1e6), "memory_clock_max_hz": ("clocks.max.mem", 1e6),
-    "power_limit_w": ("power.limit", 1), "power_w": ("power.draw", 1), "temperature_c": ("temperature.gpu", 1),
+    "sm_clock_hz": ("clocks.sm", 1e6),
+    "sm_clock_max_hz": ("clocks.max.sm", 1e6),
+    "memory_clock_hz": ("clocks.mem", 1e6),
+    "memory_clock_max_hz": ("clocks.max.mem", 1e6),
+    "power_limit_w": ("power.limit", 1),
+    "power_w": ("power.draw", 1),
+    "temperature_c": ("temperature.gpu", 1),
 }
-_HELD_BY = ("idle", "applications clocks", "power cap", "hardware slowdown", "sync boost", "thermal, by software",
-            "thermal, by hardware", "power brake", "display clock")  # NVML's bits, the lowest first
+_HELD_BY = (
+    "idle",
+    "applications clocks",
+    "power cap",
+    "hardware slowdown",
+    "sync boost",
+    "thermal, by software",
+    "thermal, by hardware",
+    "power brake",
+    "display clock",
+)  # NVML's bits, the lowest first
 
 
-def _bare(uuid: object) -> str: return str(uuid).strip().lower().removeprefix("gpu-")
+def _bare(uuid: object) -> str:
+    return str(uuid).strip().lower().removeprefix("gpu-")
 
 
 def parse_conditions(
-    text: str,  # of nvidia-smi, a line a GPU: UUID, the fields of `_QUERY`, MIG mode, reasons as a bit mask
+    # of nvidia-smi, a line a GPU: UUID, the fields of `_QUERY`, MIG mode, reasons as a bit mask
+    text: str,
     uuid: str,  # of the GPU, with or without "GPU-"
-) -> dict:      # plain values
+) -> dict:  # plain values
     "What is known of one GPU."
-    rows = [row for row in csv.reader(text.splitlines(), skipinitialspace=True) if len(row) == len(_QUERY) + 3]
+    rows = [
+        row
+        for row in csv.reader(text.splitlines(), skipinitialspace=True)
+        if len(row) == len(_QUERY) + 3
+    ]
     ours = [row for row in rows if _bare(row[0]) == _bare(uuid)] or (rows if len(rows) == 1 else [])
-    if not ours: return {}
+    if not ours:
+        return {}
     _, *figures, mig, reasons = (cell.strip() for cell in ours[0])
     found = {}
     for (name, (_, scale)), cell in zip(_QUERY.items(), figures, strict=True):
-        try: value = float(cell) * scale
-        except ValueError: continue
-        if math.isfinite(value): found[name] = value
-    if mig in ("Enabled", "Disabled"): found["mig"] = mig == "Enabled"
-    try: mask = int(reasons, 16)
-    except ValueError: return found
+        try:
+            value = float(cell) * scale
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            found[name] = value
+    if mig in ("Enabled", "Disabled"):
+        found["mig"] = mig == "Enabled"
+    try:
+        mask = int(reasons, 16)
+    except ValueError:
+        return found
     return found | {"clock_held_by": [why for bit, why in enumerate(_HELD_BY) if mask >> bit & 1]}
 
 
 def conditions(
     device: str | torch.device,  # a CUDA device
-    timeout_s: float = 10,       # s, after which nvidia-smi is given up
-) -> dict:                       # plain values; empty without nvidia-smi
+    timeout_s: float = 10,  # s, after which nvidia-smi is given up
+) -> dict:  # plain values; empty without nvidia-smi
     "Clocks, power, temperature, MIG and what holds the clock down, now."
     device = cuda_device(device)
     uuid = getattr(torch.cuda.get_device_properties(device), "uuid", "")
-    for reasons in ("clocks_event_reasons.active", "clocks_throttle_reasons.active"):  # since driver 535, and before
-        fields = ",".join(("uuid", *(field for field, _ in _QUERY.values()), "mig.mode.current", reasons))
+    for reasons in (
+        "clocks_event_reasons.active",
+        "clocks_throttle_reasons.active",
+    ):  # since driver 535, and before
+        fields = ",".join(
+            ("uuid", *(field for field, _ in _QUERY.values()), "mig.mode.current", reasons)
+        )
         command = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
-        try: said = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
-        except (OSError, subprocess.SubprocessError, ValueError): return {}
-        if said.returncode == 0: return parse_conditions(said.stdout, uuid)
+        try:
+            said = subprocess.run(
+                command, capture_output=True, text=True, timeout=timeout_s, check=False
+            )
+        except (OSError, subprocess.SubprocessError, ValueError):
+            return {}
+        if said.returncode == 0:
+            return parse_conditions(said.stdout, uuid)
     return {}

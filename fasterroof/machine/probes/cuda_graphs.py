@@ -20,22 +20,26 @@ from ...timing.clock import no_gc
 
 # %% ../../../nbs/analysis/machine/probes/cuda_graphs.ipynb #5b63c906
 @functools.cache
-def _stream(index: int) -> "torch.cuda.Stream": return torch.cuda.Stream(index)
+def _stream(index: int) -> "torch.cuda.Stream":
+    return torch.cuda.Stream(index)
 
 
 @contextmanager
 def probing(
     device: torch.device,  # a CUDA device that is present, with its index
 ) -> Iterator[None]:
-    "`device` and a stream of ours are current, cuDNN tries its kernels, autocast is off; then all is as it was."
+    """`device` and a stream of ours are current, cuDNN tries its kernels, autocast is off; then all
+    is as it was."""
     benchmark, autocast = torch.backends.cudnn.benchmark, torch.is_autocast_enabled("cuda")
     try:
         torch.backends.cudnn.benchmark = True
         torch.set_autocast_enabled("cuda", False)
         with no_gc(), torch.cuda.device(device), torch.cuda.stream(_stream(device.index)):
             torch.cuda.synchronize()  # what others had asked of the device is done
-            try: yield
-            finally: torch.cuda.synchronize()
+            try:
+                yield
+            finally:
+                torch.cuda.synchronize()
     finally:
         torch.backends.cudnn.benchmark = benchmark
         torch.set_autocast_enabled("cuda", autocast)
@@ -47,22 +51,29 @@ def cuda_device(
 ) -> torch.device:
     "The device with its index; raises `DeviceError` where it is absent or not CUDA's."
     device = resolve_device(device)
-    if device.type != "cuda": raise DeviceError(f"These probes are for CUDA devices, not for {device}.")
+    if device.type != "cuda":
+        raise DeviceError(f"These probes are for CUDA devices, not for {device}.")
     return device
 
 # %% ../../../nbs/analysis/machine/probes/cuda_graphs.ipynb #fa6e0e32
 def calls_per_replay(
-    once_s: float,           # s, what one call takes
+    once_s: float,  # s, what one call takes
     target_s: float = 1e-3,  # s, what a replay is to take
-    most: int = 500,         # calls that a graph holds at the most
+    most: int = 500,  # calls that a graph holds at the most
 ) -> int:
     "Calls that together take at least `target_s`."
-    return max(1, min(most, math.ceil(round(target_s / max(once_s, 1e-9), 6))))  # 20.000000001 are 20
+    return max(
+        1, min(most, math.ceil(round(target_s / max(once_s, 1e-9), 6)))
+    )  # 20.000000001 are 20
 
 
 def _sampled(queue: Callable[[], object], n: int) -> list[float]:
-    "Seconds between the events around each of `n` runs of `queue`; the host waits once, at the end."
-    pairs = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(n)]
+    """Seconds between the events around each of `n` runs of `queue`; the host waits once, at the
+    end."""
+    pairs = [
+        (torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True))
+        for _ in range(n)
+    ]
     for start, end in pairs:
         start.record()
         queue()
@@ -73,18 +84,29 @@ def _sampled(queue: Callable[[], object], n: int) -> list[float]:
 
 @contextmanager
 def _queue(fn: Callable[[], object], calls: int) -> Iterator[tuple[Callable[[], object], bool]]:
-    "(what queues `calls` calls of `fn`, whether that is a graph's replay); where capture is refused, plain launches."
+    """(what queues `calls` calls of `fn`, whether that is a graph's replay); where capture is
+    refused, plain launches."""
+
     def launch():
-        for _ in range(calls): fn()
+        for _ in range(calls):
+            fn()
+
     graph, replayed = torch.cuda.CUDAGraph(), True
     try:
         try:
-            # Another thread's use of CUDA does not disturb this capture, nor this capture the other thread.
-            with torch.cuda.graph(graph, stream=torch.cuda.current_stream(), capture_error_mode="thread_local"):
+            # Another thread's use of CUDA does not disturb this capture, nor this capture the other
+            # thread.
+            with torch.cuda.graph(
+                graph, stream=torch.cuda.current_stream(), capture_error_mode="thread_local"
+            ):
                 launch()
-        except torch.cuda.OutOfMemoryError: raise
-        except RuntimeError as e:  # a capture that an interrupt broke off may end in an error of its own
-            if isinstance(e.__context__, KeyboardInterrupt): raise e.__context__ from None
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except (
+            RuntimeError
+        ) as e:  # a capture that an interrupt broke off may end in an error of its own
+            if isinstance(e.__context__, KeyboardInterrupt):
+                raise e.__context__ from None
             replayed = False
         yield (graph.replay if replayed else launch), replayed
     finally:
@@ -94,21 +116,23 @@ def _queue(fn: Callable[[], object], calls: int) -> Iterator[tuple[Callable[[], 
 # %% ../../../nbs/analysis/machine/probes/cuda_graphs.ipynb #9572135d
 class Times(NamedTuple):
     "Durations of one call, and how they were taken."
+
     samples: tuple[float, ...]  # s, in the order in which they were taken
-    calls: int                  # calls between two events; each sample is their mean
-    replayed: bool              # as a graph; False: launched one by one, so the host may have been the slower
+    calls: int  # calls between two events; each sample is their mean
+    replayed: bool  # as a graph; False: launched one by one, so the host may have been the slower
 
 
 def replay_times(
-    fn: Callable[[], object],      # queues work on the current stream, the same at every call
+    fn: Callable[[], object],  # queues work on the current stream, the same at every call
     *,
-    warmup: int = 3,               # calls before anything is timed; one at least
-    steps: int = 20,               # samples
+    warmup: int = 3,  # calls before anything is timed; one at least
+    steps: int = 20,  # samples
     seconds: float | None = None,  # s; instead of `steps`, as many samples as fill it
-    target_s: float = 1e-3,        # s, what one sample lasts at least, where 500 calls do
+    target_s: float = 1e-3,  # s, what one sample lasts at least, where 500 calls do
 ) -> Times:
     "Durations of `fn()` on the current stream, inside `probing`."
-    for _ in range(max(1, warmup)): fn()
+    for _ in range(max(1, warmup)):
+        fn()
     calls = calls_per_replay(min(_sampled(fn, 3)), target_s)
     for last in (False, True):
         with _queue(fn, calls) as (queue, replayed):
@@ -123,22 +147,26 @@ def replay_times(
 # %% ../../../nbs/analysis/machine/probes/cuda_graphs.ipynb #db04b389
 class LaunchTimes(NamedTuple):
     "Seconds from one near-empty kernel to the next."
-    back_to_back: float     # s, launched from Python
+
+    back_to_back: float  # s, launched from Python
     in_graph: float | None  # s, as part of a graph; None where capture is refused
 
 
 def launch_times(
     device: str | torch.device,  # a CUDA device
     *,
-    calls: int = 200,            # kernels in a row
-    steps: int = 20,             # rows; the quickest counts
+    calls: int = 200,  # kernels in a row
+    steps: int = 20,  # rows; the quickest counts
 ) -> LaunchTimes:
     "The cost of a launch: an addition to one number, again and again."
     device = cuda_device(device)
     with probing(device):
         fn = _one_number(device)
+
         def row():
-            for _ in range(calls): fn()
+            for _ in range(calls):
+                fn()
+
         row()
         plain = min(_sampled(row, steps)) / calls
         with _queue(fn, calls) as (queue, replayed):

@@ -20,41 +20,50 @@ from ..roof import Ceiling, Level, Mix
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     "What one kernel reached, sample by sample."
-    name: str                    # the kernel: "FMA 512-bit × 24", "mm 8192³"
-    what: str                    # compute mode, or memory level
-    unit: str                    # "matrix", "vector" or "memory"
-    samples: tuple[float, ...]   # FLOP/s or bytes/s, in the order in which they were taken
-    accumulator: str = ""        # format that products are summed in, where known
-    mix: str = ""                # of memory kernels: "read", "copy", "update", …
-    reads: float = 0.5           # of memory kernels: share of the counted bytes that is read
-    nbytes: int = 0              # of memory kernels: working set, B
-    limit: float | None = None   # what theory allows, where known, in the samples' unit
+
+    name: str  # the kernel: "FMA 512-bit × 24", "mm 8192³"
+    what: str  # compute mode, or memory level
+    unit: str  # "matrix", "vector" or "memory"
+    samples: tuple[float, ...]  # FLOP/s or bytes/s, in the order in which they were taken
+    accumulator: str = ""  # format that products are summed in, where known
+    mix: str = ""  # of memory kernels: "read", "copy", "update", …
+    reads: float = 0.5  # of memory kernels: share of the counted bytes that is read
+    nbytes: int = 0  # of memory kernels: working set, B
+    limit: float | None = None  # what theory allows, where known, in the samples' unit
     sustained: float | None = None  # rate kept up for long, where it was looked at
-    lower_bound: bool = True     # the framework's own kernel; False: made to reach the ceiling
+    lower_bound: bool = True  # the framework's own kernel; False: made to reach the ceiling
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #a05b7649
 @dataclass
 class Found:
     "What probing a device brought: the makings of a roof."
+
     readings: list[Reading] = field(default_factory=list)
-    levels: list[tuple[str, int]] = field(default_factory=list)  # (name, bytes that fit), main memory last
-    launch_s: float = 0.0                             # s, the least time of an operation that has nothing to do
-    unproven: dict[str, str] = field(default_factory=dict)  # mode → what could go beyond its ceiling
-    missing: dict[str, str] = field(default_factory=dict)  # mode → why nothing could be measured in it
-    have: list[str] = field(default_factory=list)     # modes that the device is known to have
-    bursts: bool = False                              # whether the framework can go beyond for a moment (a quota)
-    notes: list[str] = field(default_factory=list)    # sentences that whoever reads the figures needs
-    conditions: dict = field(default_factory=dict)    # plain values: clocks, CPUs, what disturbed
+    levels: list[tuple[str, int]] = field(
+        default_factory=list
+    )  # (name, bytes that fit), main memory last
+    launch_s: float = 0.0  # s, the least time of an operation that has nothing to do
+    unproven: dict[str, str] = field(
+        default_factory=dict
+    )  # mode → what could go beyond its ceiling
+    missing: dict[str, str] = field(
+        default_factory=dict
+    )  # mode → why nothing could be measured in it
+    have: list[str] = field(default_factory=list)  # modes that the device is known to have
+    bursts: bool = False  # whether the framework can go beyond for a moment (a quota)
+    notes: list[str] = field(default_factory=list)  # sentences that whoever reads the figures needs
+    conditions: dict = field(default_factory=dict)  # plain values: clocks, CPUs, what disturbed
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #583945b1
 def windows(
-    work: float,                        # of a slice, in any unit
+    work: float,  # of a slice, in any unit
     stamps: Sequence[Sequence[float]],  # s, a list a thread, one more than there are slices
-    window_s: float = 1e-3,             # s
-) -> np.ndarray:                        # unit/s, a rate a window; none where the threads never ran together
+    window_s: float = 1e-3,  # s
+) -> np.ndarray:  # unit/s, a rate a window; none where the threads never ran together
     "Rates of all threads together while all of them ran."
     start, end = max(s[0] for s in stamps), min(s[-1] for s in stamps)
-    if not end > start: return np.zeros(0)
+    if not end > start:
+        return np.zeros(0)
     edges = np.linspace(start, end, max(1, int((end - start) / window_s)) + 1)
     done = sum(np.interp(edges, s, np.arange(len(s)) * work) for s in stamps)
     return np.diff(done) / np.diff(edges)
@@ -65,22 +74,27 @@ _MOST = 0.25  # of the best sample, for the distance of an upper end without the
 
 class Best(NamedTuple):
     "A best-of estimate with its interval, all in the samples' unit."
+
     value: float
     low: float
     high: float
 
 
 def best_of(
-    samples: Sequence[float],     # rates
-    limit: float | None = None,   # what theory allows; None: not known
-    level: float = 0.95,          # how often each end is meant to hold
+    samples: Sequence[float],  # rates
+    limit: float | None = None,  # what theory allows; None: not known
+    level: float = 0.95,  # how often each end is meant to hold
 ) -> Best:
-    "The best sample, between a bootstrap below and theory, or else the spread of the best samples, above."
+    """The best sample, between a bootstrap below and theory, or else the spread of the best
+    samples, above."""
     x = np.sort(np.asarray(samples, dtype=float))
     n, top = len(x), float(x[-1])
-    draws = np.random.default_rng(0).integers(0, n, (400, n)).max(axis=1)  # the place of the best of each draw
+    draws = (
+        np.random.default_rng(0).integers(0, n, (400, n)).max(axis=1)
+    )  # the place of the best of each draw
     low = float(x[np.sort(draws)[int((1 - level) / 2 * len(draws))]])
-    if limit is not None: return Best(top, low, max(top, limit))
+    if limit is not None:
+        return Best(top, low, max(top, limit))
     gap = top - float(x[-2]) if n > 1 else 0.0
     return Best(top, low, top + min(level / (1 - level) * gap, _MOST * top))
 
@@ -89,66 +103,88 @@ _CLOCK = 1.005  # the clock itself is known to half a per cent
 
 
 def instruction_limit(
-    rate: float,          # FLOP/s of one thread at its best
-    clock_hz: float,      # cycles/s of one thread at its best
-    flops: float,         # FLOP of one instruction
-) -> float:               # FLOP/s
-    "The rate at the next possible number of instructions a cycle; three per cent above one are still that one."
+    rate: float,  # FLOP/s of one thread at its best
+    clock_hz: float,  # cycles/s of one thread at its best
+    flops: float,  # FLOP of one instruction
+) -> float:  # FLOP/s
+    """The rate at the next possible number of instructions a cycle; three per cent above one are
+    still that one."""
     a_cycle = rate / clock_hz / flops
     possible = (*((1 / 16, 1 / 8, 0.25, 0.5) if flops >= 4096 else ()), *range(1, 17))
     return _CLOCK * clock_hz * flops * next((n for n in possible if a_cycle <= 1.03 * n), a_cycle)
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #1bca1af2
 def cycle_limit(
-    rate: float,       # bytes/s of one thread at its best, in a cache of its own
-    clock_hz: float,   # cycles/s of one thread at its best
-) -> float:            # bytes/s
-    "The rate at the next multiple of 16 bytes a cycle; three per cent above one are still that one."
+    rate: float,  # bytes/s of one thread at its best, in a cache of its own
+    clock_hz: float,  # cycles/s of one thread at its best
+) -> float:  # bytes/s
+    """The rate at the next multiple of 16 bytes a cycle; three per cent above one are still that
+    one."""
     return _CLOCK * clock_hz * 16 * max(1, math.ceil(rate / clock_hz / 16 / 1.03))
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #132f8838
 def ceilings(
-    readings: Iterable[Reading],            # of arithmetic, any modes
-    unproven: Iterable[str] = (),           # modes with a matrix unit that none of our kernels reached
+    readings: Iterable[Reading],  # of arithmetic, any modes
+    unproven: Iterable[str] = (),  # modes with a matrix unit that none of our kernels reached
 ) -> list[Ceiling]:
     "The best of each mode and unit."
     groups: dict[tuple[str, str], list[tuple[Best, Reading]]] = {}
     for r in readings:
-        if r.unit == "memory" or not r.samples: continue
+        if r.unit == "memory" or not r.samples:
+            continue
         groups.setdefault((r.what, r.unit), []).append((best_of(r.samples, r.limit), r))
     found, unproven = [], set(unproven)
     for (mode, unit), tried in groups.items():
         (best, reading) = max(tried, key=lambda t: t[0].value)
-        # What our kernels prove is a ceiling; where only the framework's own tried, it is a lower bound.
+        # What our kernels prove is a ceiling; where only the framework's own tried, it is a lower
+        # bound.
         ours = any(not r.lower_bound for _, r in tried)
         # The kernel that won may be a disturbed one's peer: theory of any of them bounds all.
         high = max((b.high for b, r in tried if r.limit is not None), default=best.high)
-        found.append(Ceiling(
-            mode, best.value, reading.name, unit, reading.accumulator, (best.low, max(high, best.value)),
-            lower_bound=unit == "matrix" and mode in unproven or not ours, sustained=reading.sustained))
+        found.append(
+            Ceiling(
+                mode,
+                best.value,
+                reading.name,
+                unit,
+                reading.accumulator,
+                (best.low, max(high, best.value)),
+                lower_bound=unit == "matrix" and mode in unproven or not ours,
+                sustained=reading.sustained,
+            )
+        )
     return found
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #7067850f
 def capacities(
-    sweep: dict[int, float],        # working set, B → bytes/s; several kernels' best
+    sweep: dict[int, float],  # working set, B → bytes/s; several kernels' best
     named: Sequence[tuple[str, int]],  # caches as the system tells them: (name, B), smallest first
-) -> list[tuple[str, int]]:         # (name, B): what each level holds by the sweep, smallest first
-    "Where the plateaus end. Without named caches: one, as fast as the fastest, up to where main memory begins."
+) -> list[tuple[str, int]]:  # (name, B): what each level holds by the sweep, smallest first
+    """Where the plateaus end. Without named caches: one, as fast as the fastest, up to where main
+    memory begins."""
     sizes = sorted(sweep)
-    at_least = {s: max(sweep[t] for t in sizes if t >= s) for s in sizes}  # what is larger cannot be faster
+    at_least = {
+        s: max(sweep[t] for t in sizes if t >= s) for s in sizes
+    }  # what is larger cannot be faster
     main = sweep[sizes[-1]]
     plateaus = []
     for i, (name, size) in enumerate(named or [("cache", sizes[-1])]):
         before = named[i - 1][1] if i and named else 0
-        inside = [s for s in sizes if 1.5 * before < s <= size] or [min(sizes, key=lambda s: abs(s - size))]
-        plateaus.append((name, float(np.quantile([at_least[s] for s in inside], 0.75))))  # its ends may be others'
+        inside = [s for s in sizes if 1.5 * before < s <= size] or [
+            min(sizes, key=lambda s: abs(s - size))
+        ]
+        plateaus.append(
+            (name, float(np.quantile([at_least[s] for s in inside], 0.75)))
+        )  # its ends may be others'
     found: list[tuple[str, int]] = []
     for i, (name, rate) in enumerate(plateaus):
         following = plateaus[i + 1][1] if i + 1 < len(plateaus) else main
-        if rate < 1.1 * following: continue  # not told apart from the next
+        if rate < 1.1 * following:
+            continue  # not told apart from the next
         edge = math.sqrt(rate * following)
         within = [s for s in sizes if at_least[s] >= edge]
-        if not within or (found and within[-1] <= found[-1][1]): continue
+        if not within or (found and within[-1] <= found[-1][1]):
+            continue
         held = within[-1]
         beyond = next((s for s in sizes if s > held), held)  # it ends between the two
         told = next((size for cache, size in named if cache == name), held)
@@ -157,20 +193,30 @@ def capacities(
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #68b13ef5
 def level(
-    name: str,                     # "L2", "DRAM", …
-    capacity: float,               # bytes that fit
-    readings: Sequence[Reading],   # of memory kernels in it
+    name: str,  # "L2", "DRAM", …
+    capacity: float,  # bytes that fit
+    readings: Sequence[Reading],  # of memory kernels in it
 ) -> Level:
     "A level of memory with the best of each mix."
     mixes: dict[str, tuple[Best, Reading]] = {}
     for r in readings:
         best = best_of(r.samples, r.limit)
-        if r.mix not in mixes or best.value > mixes[r.mix][0].value: mixes[r.mix] = best, r
+        if r.mix not in mixes or best.value > mixes[r.mix][0].value:
+            mixes[r.mix] = best, r
     made = tuple(Mix(m, b.value, r.reads, r.name, (b.low, b.high)) for m, (b, r) in mixes.items())
-    moving = [m for m in made if "zeros" not in m.name] or made  # a short way for zeros moves nothing else
+    moving = [
+        m for m in made if "zeros" not in m.name
+    ] or made  # a short way for zeros moves nothing else
     top = max(moving, key=lambda m: m.bandwidth)
-    return Level(name, capacity, top.bandwidth, top.by, made, top.interval,
-                 lower_bound=all(r.lower_bound for r in readings))
+    return Level(
+        name,
+        capacity,
+        top.bandwidth,
+        top.by,
+        made,
+        top.interval,
+        lower_bound=all(r.lower_bound for r in readings),
+    )
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #f553a5fd
 def ordered(
@@ -181,13 +227,26 @@ def ordered(
     for x in reversed(levels):
         if done and x.bandwidth < done[-1].bandwidth:
             outer = done[-1]
-            x = Level(x.name, x.capacity, outer.bandwidth, outer.by, outer.mixes, outer.interval, outer.lower_bound)
+            x = Level(
+                x.name,
+                x.capacity,
+                outer.bandwidth,
+                outer.by,
+                outer.mixes,
+                outer.interval,
+                outer.lower_bound,
+            )
         done.append(x)
     capped, most = [], math.inf
     for x in reversed(done):
-        if x.interval: x = replace(x, interval=(x.interval[0], max(x.bandwidth, min(most, x.interval[1]))))
-        mixes = (replace(m, interval=(m.interval[0], max(m.bandwidth, min(most, m.interval[1])))) if m.interval else m
-                 for m in x.mixes)
+        if x.interval:
+            x = replace(x, interval=(x.interval[0], max(x.bandwidth, min(most, x.interval[1]))))
+        mixes = (
+            replace(m, interval=(m.interval[0], max(m.bandwidth, min(most, m.interval[1]))))
+            if m.interval
+            else m
+            for m in x.mixes
+        )
         capped.append(replace(x, mixes=tuple(mixes)))
         most = x.interval[1] if x.interval else most
     return tuple(capped)

@@ -55,16 +55,20 @@ def _framework(device, modes, size, warmup, steps, found: Found) -> None:
             with preserved():
                 torch.set_grad_enabled(False)
                 pin_fp32(mode if mode in ("tf32", "medium") else "fp32")
-                readings, refused = torch_kernels.compute_readings(device, mode, sync, size, warmup, steps)
+                readings, refused = torch_kernels.compute_readings(
+                    device, mode, sync, size, warmup, steps
+                )
         found.readings += readings
-        if not any(r.what == mode for r in found.readings): found.missing[mode] = refused
+        if not any(r.what == mode for r in found.readings):
+            found.missing[mode] = refused
 
 
 def refused(
-    device: torch.device,   # cpu, or an accelerator that is present
-    modes: Sequence[str],   # compute modes
-) -> dict[str, str]:       # mode → why
-    "Modes that torch cannot multiply and no kernel of ours can either, found out before anything takes long."
+    device: torch.device,  # cpu, or an accelerator that is present
+    modes: Sequence[str],  # compute modes
+) -> dict[str, str]:  # mode → why
+    """Modes that torch cannot multiply and no kernel of ours can either, found out before anything
+    takes long."""
     tried = Found()
     _framework(device, [m for m in modes if m in ("tf32", "fp8_e4m3", "fp8_e5m2")], 32, 0, 1, tried)
     return tried.missing
@@ -72,13 +76,17 @@ def refused(
 
 def modes_known(
     device: torch.device,  # cpu, or an accelerator that is present
-) -> list[str]:            # empty where nobody can tell
+) -> list[str]:  # empty where nobody can tell
     "Modes that a device is known to have without measuring them."
-    if device.type == "cuda": return modes_of(torch.cuda.get_device_capability(device))
-    if device.type != "cpu" or not find_spec("llvmlite"): return []
+    if device.type == "cuda":
+        return modes_of(torch.cuda.get_device_capability(device))
+    if device.type != "cpu" or not find_spec("llvmlite"):
+        return []
     try:
-        with Prober() as prober: return modes_here(prober.machine)
-    except ProbeError: return []
+        with Prober() as prober:
+            return modes_here(prober.machine)
+    except ProbeError:
+        return []
 
 
 def _on_cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
@@ -88,18 +96,24 @@ def _on_cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
     found.launch_s = torch_kernels.launch_time(device, lambda: None)
     seconds = None if steps is None else steps * 1e-3  # a window a step
     why, probe, used_s = "", None, 0.0
-    if not find_spec("llvmlite"): why = "llvmlite is not installed (pip install 'fasterroof[probes]')"
+    if not find_spec("llvmlite"):
+        why = "llvmlite is not installed (pip install 'fasterroof[probes]')"
     else:
         try:
             with Prober() as prober:
                 probe = CPUProbe(prober, torch.get_num_threads())
                 _cpu_kernels(probe, modes, nbytes, seconds, found, tell)
                 used_s = prober.used_s
-        except ProbeError as e: why, probe = one_line(e).rstrip("."), None
+        except ProbeError as e:
+            why, probe = one_line(e).rstrip("."), None
     if probe is None:
-        found = Found(launch_s=found.launch_s, notes=[
-            f"The processor's own kernels could not be run: {why}. "
-            "Only torch's tried, so every ceiling is a lower bound."])
+        found = Found(
+            launch_s=found.launch_s,
+            notes=[
+                f"The processor's own kernels could not be run: {why}. "
+                "Only torch's tried, so every ceiling is a lower bound."
+            ],
+        )
         _framework_memory(device, nbytes, warmup, steps or 20, found)
     tell("torch's kernels")
     few = probe is not None and steps is None  # they stand beside
@@ -107,10 +121,16 @@ def _on_cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
     hot = throttled()
     foreign = load.share(used_s)
     found.conditions |= {
-        "cpu": cpu_name(), "threads": torch.get_num_threads(), "cpus_allowed": cpus_allowed(), "cpu_quota": cpu_quota(),
+        "cpu": cpu_name(),
+        "threads": torch.get_num_threads(),
+        "cpus_allowed": cpus_allowed(),
+        "cpu_quota": cpu_quota(),
         "cores": len(cores(cpu_set())),
-        "foreign_cpu_share": foreign, "throttled_s": hot[0] - held[0], "thermal_throttles": hot[1] - held[1],
-        "seconds": time.perf_counter() - began}
+        "foreign_cpu_share": foreign,
+        "throttled_s": hot[0] - held[0],
+        "thermal_throttles": hot[1] - held[1],
+        "seconds": time.perf_counter() - began,
+    }
     found.notes += _disturbed(found.conditions)
     return found
 
@@ -121,7 +141,8 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
     clock = measure_clock(probe)
     found.have = modes_here(probe.machine)
     for mode in modes:
-        if mode not in found.have: continue
+        if mode not in found.have:
+            continue
         tell(f"arithmetic, {mode}")
         found.readings += compute_readings(probe, [mode], seconds or 0.03)
     if probe.quota is not None:
@@ -130,19 +151,25 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
             found.readings[i] = replace(r, sustained=kept)
             if kept and kept < 0.8 * max(r.samples):
                 burst, kept = (si(x, "FLOP/s") for x in (max(r.samples), kept))
-                found.notes.append(f"A quota of {probe.quota:g} CPUs cuts in: {r.name} reaches {burst} "
-                                   f"for milliseconds and keeps up {kept}.")
+                found.notes.append(
+                    f"A quota of {probe.quota:g} CPUs cuts in: {r.name} reaches {burst} "
+                    f"for milliseconds and keeps up {kept}."
+                )
     found.unproven = {m: u for m, u in unproven_modes(probe, found.readings).items() if m in modes}
     for mode, unit in found.unproven.items():
-        found.notes.append(f"{unit} is present and no kernel of ours reached it: "
-                           f"the ceiling of {mode} is a lower bound.")
+        found.notes.append(
+            f"{unit} is present and no kernel of ours reached it: "
+            f"the ceiling of {mode} is a lower bound."
+        )
     tell("levels of memory")
     swept = sweep(probe, nbytes)
     sizes = level_sizes(probe, swept)
     last = max((size for _, size in caches(probe.cpus)), default=0)
     if nbytes < 2 * last:
-        found.notes.append(f"{si(nbytes, 'B')} fit into caches of {si(last, 'B')}, at least in part: "
-                           "what is called DRAM here is no main memory.")
+        found.notes.append(
+            f"{si(nbytes, 'B')} fit into caches of {si(last, 'B')}, at least in part: "
+            "what is called DRAM here is no main memory."
+        )
     tell("bandwidth")
     found.levels = [*sizes, ("DRAM", memory_total() or nbytes)]
     inner = dict(zip([name for name, _ in sizes], [0, *(size for _, size in sizes)], strict=False))
@@ -162,32 +189,44 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
     threads = torch.get_num_threads()
     if probe.quota and threads > probe.quota:
         found.bursts = True
-        found.notes.append(f"torch uses {threads} threads under a quota of {probe.quota:g} CPUs: for a part of its "
-                           "period it can go beyond these ceilings, which are lower bounds.")
+        found.notes.append(
+            f"torch uses {threads} threads under a quota of {probe.quota:g} CPUs: for a part of its"
+            " period it can go beyond these ceilings, which are lower bounds."
+        )
 
 
 def _disturbed(conditions: dict) -> list[str]:
     said = []
     foreign = conditions.get("foreign_cpu_share")
     if foreign is not None and foreign > 0.1:
-        said.append(f"Other programs used {100 * foreign:.0f} % of the processors while the peaks were probed: "
-                    "they may be too low.")
+        said.append(
+            f"Other programs used {100 * foreign:.0f} % of the processors while the peaks were"
+            " probed: they may be too low."
+        )
     if conditions.get("throttled_s", 0) > 0.01:
         said.append(f"A quota held the probes up for {si(conditions['throttled_s'], 's')}.")
     if conditions.get("thermal_throttles"):
-        said.append(f"The processor was too hot {conditions['thermal_throttles']} times while the peaks were probed.")
+        said.append(
+            f"The processor was too hot {conditions['thermal_throttles']} times while the peaks"
+            " were probed."
+        )
     return said
 
 
 def _framework_memory(device, nbytes, warmup, steps, found: Found) -> None:
     sync, memory = synchronizer(device), "HBM" if device.type == "cuda" else "DRAM"
     for name, size in torch_kernels.cache_sizes(device):
-        if name == "L1": continue  # no operation of a framework is short enough to show it
+        if name == "L1":
+            continue  # no operation of a framework is short enough to show it
         found.levels.append((name, size))
         tried = [size // 4, size // 2, size * 3 // 4]
-        found.readings += torch_kernels.memory_readings(device, name, tried, sync, found.launch_s, warmup, steps)
+        found.readings += torch_kernels.memory_readings(
+            device, name, tried, sync, found.launch_s, warmup, steps
+        )
     found.levels.append((memory, nbytes))
-    found.readings += torch_kernels.memory_readings(device, memory, [nbytes], sync, found.launch_s, warmup, steps)
+    found.readings += torch_kernels.memory_readings(
+        device, memory, [nbytes], sync, found.launch_s, warmup, steps
+    )
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #8abc8168
 def _on_cuda(device, modes, size, nbytes, warmup, steps, tell) -> Found:
@@ -196,38 +235,52 @@ def _on_cuda(device, modes, size, nbytes, warmup, steps, tell) -> Found:
     from fasterroof.machine.probes.cuda_graphs import launch_times
 
     found, left_out = Found(), {}
-    found.conditions = {"gpu": torch.cuda.get_device_name(device), "before": cuda.conditions(device)}
+    found.conditions = {
+        "gpu": torch.cuda.get_device_name(device),
+        "before": cuda.conditions(device),
+    }
     tell("launches")
     launch = launch_times(device)
     found.launch_s = launch.back_to_back
     how = dict(warmup=warmup, steps=steps or 20, left_out=left_out)
     for mode in modes:
-        if mode not in FORMATS: continue  # whole numbers that nothing contracts
+        if mode not in FORMATS:
+            continue  # whole numbers that nothing contracts
         tell(f"arithmetic, {mode}")
         with preserved():
             torch.set_grad_enabled(False)
             pin_fp32("tf32" if mode == "tf32" else "fp32")
-            try: found.readings += cuda.matrix_readings(device, mode, size, **how)
-            except DeviceError as e: found.missing[mode] = one_line(e).rstrip(".")
+            try:
+                found.readings += cuda.matrix_readings(device, mode, size, **how)
+            except DeviceError as e:
+                found.missing[mode] = one_line(e).rstrip(".")
             found.readings += cuda.vector_readings(device, mode, **how)
     tell("bandwidth")
     l2 = cuda.l2_readings(device, **how)
-    if l2: found.levels.append(("L2", torch.cuda.get_device_properties(device).L2_cache_size))
+    if l2:
+        found.levels.append(("L2", torch.cuda.get_device_properties(device).L2_cache_size))
     found.levels.append(("HBM", torch.cuda.get_device_properties(device).total_memory))
     found.readings += [*l2, *cuda.memory_readings(device, nbytes, **how)]
     found.have = modes_known(device)
     found.conditions |= {
-        "after": cuda.conditions(device), "launch_in_graph_s": launch.in_graph, "left_out": left_out}
+        "after": cuda.conditions(device),
+        "launch_in_graph_s": launch.in_graph,
+        "left_out": left_out,
+    }
     held = found.conditions["after"].get("clock_held_by")
-    if held: found.notes.append(f"The GPU's clock was held down by: {', '.join(held)}.")
-    if found.conditions["after"].get("mig"): found.notes.append("MIG is on: these are peaks of an instance.")
+    if held:
+        found.notes.append(f"The GPU's clock was held down by: {', '.join(held)}.")
+    if found.conditions["after"].get("mig"):
+        found.notes.append("MIG is on: these are peaks of an instance.")
     return found
 
 
 def _on_other(device, modes, size, nbytes, warmup, steps, tell) -> Found:
     "What torch's kernels reach on any device."
-    found = Found(launch_s=torch_kernels.launch_time(device, synchronizer(device)), notes=[
-        f"Only torch's own kernels tried on {device}: every ceiling is a lower bound."])
+    found = Found(
+        launch_s=torch_kernels.launch_time(device, synchronizer(device)),
+        notes=[f"Only torch's own kernels tried on {device}: every ceiling is a lower bound."],
+    )
     _framework(device, modes, size, warmup, steps or 20, found)
     tell("bandwidth")
     _framework_memory(device, nbytes, warmup, steps or 20, found)
@@ -235,15 +288,17 @@ def _on_other(device, modes, size, nbytes, warmup, steps, tell) -> Found:
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #cf4c8706
 def survey_device(
-    device: torch.device,         # cpu, or an accelerator that is present
-    modes: Sequence[str],         # compute modes
-    size: int | None,             # side of torch's square matrices; None: as many as take milliseconds
-    nbytes: int,                  # working set of main memory, B
-    warmup: int,                  # calls of each of torch's kernels that are not timed
-    steps: int | None,            # samples of each kernel; None: chosen
+    device: torch.device,  # cpu, or an accelerator that is present
+    modes: Sequence[str],  # compute modes
+    size: int | None,  # side of torch's square matrices; None: as many as take milliseconds
+    nbytes: int,  # working set of main memory, B
+    warmup: int,  # calls of each of torch's kernels that are not timed
+    steps: int | None,  # samples of each kernel; None: chosen
     tell: Callable[[str], None],  # told what is being done
 ) -> Found:
-    "What the device reaches, mode by mode and level by level; `peaks` puts it together and tests it."
-    if device.type == "cpu": return _on_cpu(modes, size, nbytes, warmup, steps, tell)
+    """What the device reaches, mode by mode and level by level; `peaks` puts it together and tests
+    it."""
+    if device.type == "cpu":
+        return _on_cpu(modes, size, nbytes, warmup, steps, tell)
     of_its_kind = _on_cuda if device.type == "cuda" else _on_other
     return of_its_kind(device, modes, size, nbytes, warmup, steps, tell)

@@ -26,11 +26,12 @@ from .readings import Reading
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #48287541
 class Probe(NamedTuple):
     "One kernel that tries to reach a ceiling."
+
     name: str
-    work: float               # FLOP, or bytes read plus written, in one call
+    work: float  # FLOP, or bytes read plus written, in one call
     run: Callable[[], object]
-    mix: str = ""             # of a memory kernel: "read", "copy", …
-    reads: float = 0.5        # of a memory kernel: share of the bytes that is read
+    mix: str = ""  # of a memory kernel: "read", "copy", …
+    reads: float = 0.5  # of a memory kernel: share of the bytes that is read
 
 
 def _noise(shape: tuple, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
@@ -43,10 +44,11 @@ def _noise(shape: tuple, device: torch.device, dtype: torch.dtype) -> torch.Tens
 
 def compute_probes(
     device: torch.device,  # cpu, or an accelerator that is present
-    mode: str,             # compute mode; how fp32 is multiplied is the caller's to set
-    size: int,             # side of the square matrices; the convolution does about as many FLOPs
+    mode: str,  # compute mode; how fp32 is multiplied is the caller's to set
+    size: int,  # side of the square matrices; the convolution does about as many FLOPs
 ) -> Iterator[Probe]:
-    "Matrix product, linear layer, channels-last convolution (unpadded, so that every FLOP is executed)."
+    """Matrix product, linear layer, channels-last convolution (unpadded, so that every FLOP is
+    executed)."""
     dtype = resolve_dtype(FORMATS[mode])
     a, b = _noise((size, size), device, dtype), _noise((size, size), device, dtype)
     if not dtype.is_floating_point:
@@ -59,19 +61,24 @@ def compute_probes(
         flops = 2 * channels * channels * 9 * side * side
         fits = (1 << 28) // (channels * (side + 2) ** 2 * dtype.itemsize)  # images in 256 MB
         batch = max(1, min(fits, round(2 * size**3 / flops)))
-        x = _noise((batch, channels, side + 2, side + 2), device, dtype).to(memory_format=torch.channels_last)
+        x = _noise((batch, channels, side + 2, side + 2), device, dtype).to(
+            memory_format=torch.channels_last
+        )
         w = _noise((channels, channels, 3, 3), device, dtype).to(memory_format=torch.channels_last)
-        yield Probe(f"conv 3×3 of {channels} channels", batch * flops, lambda x=x, w=w: F.conv2d(x, w))
+        yield Probe(
+            f"conv 3×3 of {channels} channels", batch * flops, lambda x=x, w=w: F.conv2d(x, w)
+        )
 
 
 def memory_probes(
     device: torch.device,  # cpu, or an accelerator that is present
-    nbytes: int,           # size of the working set, B
+    nbytes: int,  # size of the working set, B
 ) -> Iterator[Probe]:
-    "Each mix of reading and writing over one fp32 working set (a byte is a byte): update in place, read, copy, write."
+    """Each mix of reading and writing over one fp32 working set (a byte is a byte): update in
+    place, read, copy, write."""
     n = max(2, nbytes // 8 * 2)
     x = _noise((n,), device, torch.float32)
-    half, other, size = x[: n // 2], x[n // 2:], 4 * n
+    half, other, size = x[: n // 2], x[n // 2 :], 4 * n
     yield Probe("update mul_", 2 * size, lambda: x.mul_(1), "update")
     yield Probe("update relu_", 2 * size, lambda: x.relu_(), "update")
     yield Probe("read sum", size, lambda: x.sum(), "read", 1.0)
@@ -80,15 +87,16 @@ def memory_probes(
 
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #0d4336db
 def rates(
-    probe: Probe,              # what is timed
+    probe: Probe,  # what is timed
     sync: Callable[[], None],  # waits for the device
-    warmup: int,               # calls that are not timed
-    steps: int,                # calls that are
-    launch_s: float = 0.0,     # s, of which each call is relieved, by half its time at the most
-) -> tuple[float, ...]:        # work/s, a call each
+    warmup: int,  # calls that are not timed
+    steps: int,  # calls that are
+    launch_s: float = 0.0,  # s, of which each call is relieved, by half its time at the most
+) -> tuple[float, ...]:  # work/s, a call each
     "The rate of each of `steps` calls."
     found = []
-    for _ in range(warmup): probe.run()
+    for _ in range(warmup):
+        probe.run()
     for _ in range(steps):
         sync()
         start = time.perf_counter()
@@ -102,32 +110,38 @@ def rates(
 def launch_time(
     device: torch.device,  # cpu, or an accelerator that is present
     sync: Callable[[], None],  # waits for the device
-    steps: int = 20,             # averages taken; the best counts
+    steps: int = 20,  # averages taken; the best counts
 ) -> float:  # s
-    "The least time of an operation that has next to nothing to do: the best of `steps` averages over 50 in a row."
+    """The least time of an operation that has next to nothing to do: the best of `steps` averages
+    over 50 in a row."""
     x = torch.ones(1, device=device)
+
     def run():
-        for _ in range(50): x.add_(1)
+        for _ in range(50):
+            x.add_(1)
+
     return 1 / max(rates(Probe("add_", 50, run), sync, 3, steps))
 
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #8a94662a
 def matrix_size(
     device: torch.device,  # cpu, or an accelerator that is present
-    mode: str,             # compute mode
+    mode: str,  # compute mode
     sync: Callable[[], None],  # waits for the device
-    target_s: float | None = None,  # s, duration of a call that is aimed at; None: 3 ms on a CPU, 1 ms elsewhere
+    target_s: float
+    | None = None,  # s, duration of a call that is aimed at; None: 3 ms on a CPU, 1 ms elsewhere
 ) -> int:
     "The smallest power of two whose matrix product takes `target_s`."
     target_s = target_s or (3e-3 if device.type == "cpu" else 1e-3)
     for size in (256, 512, 1024, 2048, 4096, 8192, 16384):
         probe = next(compute_probes(device, mode, size))
-        if probe.work / max(rates(probe, sync, 1, 2)) >= target_s: break
+        if probe.work / max(rates(probe, sync, 1, 2)) >= target_s:
+            break
     return size
 
 
 def memory_free(
     device: torch.device,  # cpu, or an accelerator that is present
-) -> int | None:           # bytes; None where it is not known
+) -> int | None:  # bytes; None where it is not known
     "Memory that can be taken on a device."
     return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
 
@@ -136,23 +150,31 @@ def cache_sizes(
     device: torch.device,  # cpu, or an accelerator that is present
 ) -> list[tuple[str, int]]:  # (name, B), smallest first
     "Caches as the system tells them; empty where it does not."
-    if device.type == "cuda": return [("L2", torch.cuda.get_device_properties(device).L2_cache_size)]
-    return caches(placements(torch.get_num_threads(), cpu_set(), cpu_quota())[0]) if device.type == "cpu" else []
+    if device.type == "cuda":
+        return [("L2", torch.cuda.get_device_properties(device).L2_cache_size)]
+    return (
+        caches(placements(torch.get_num_threads(), cpu_set(), cpu_quota())[0])
+        if device.type == "cpu"
+        else []
+    )
 
 
 def memory_size(
     device: torch.device,  # cpu, or an accelerator that is present
     asked_mb: float | None = None,  # MB; None: chosen here
-) -> int:                           # bytes
-    "A working set that no cache holds: at least four times the last one, and large enough to be read for milliseconds."
+) -> int:  # bytes
+    """A working set that no cache holds: at least four times the last one, and large enough to be
+    read for milliseconds."""
     free = memory_free(device)
     if asked_mb is not None:
         if not isinstance(asked_mb, Real) or isinstance(asked_mb, bool) or not asked_mb > 0:
             raise InputError(f"bandwidth_mb must be above 0, not {asked_mb!r}.")
         # Twice: zeros are written to memory of their own.
         if free is not None and 2 * asked_mb * 1e6 > free:
-            raise InputError(f"bandwidth_mb={asked_mb:g} does not fit twice: "
-                             f"{si(free, 'B')} of memory are free on {device}.")
+            raise InputError(
+                f"bandwidth_mb={asked_mb:g} does not fit twice: "
+                f"{si(free, 'B')} of memory are free on {device}."
+            )
         return int(asked_mb * 1e6)
     last = max((size for _, size in cache_sizes(device)), default=32 << 20)
     want = max(4 * last, int(2e9) if device.type == "cuda" else 256 << 20)
@@ -161,43 +183,66 @@ def memory_size(
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #e51efb54
 def compute_readings(
     device: torch.device,  # cpu, or an accelerator that is present
-    mode: str,             # compute mode, set by the caller
+    mode: str,  # compute mode, set by the caller
     sync: Callable[[], None],  # waits for the device
-    size: int | None,      # side of the square matrices; None: as many as take some milliseconds
-    warmup: int,           # calls that are not timed
-    steps: int,            # calls that are
+    size: int | None,  # side of the square matrices; None: as many as take some milliseconds
+    warmup: int,  # calls that are not timed
+    steps: int,  # calls that are
 ) -> tuple[list[Reading], str]:  # and, where nothing ran, what refused it
     "Every arithmetic kernel of a mode."
     reached, refused = [], ""
-    # torch takes "tf32" or "medium" as leave, not as an order: fp32 is multiplied otherwise only where it can be.
+    # torch takes "tf32" or "medium" as leave, not as an order: fp32 is multiplied otherwise only
+    # where it can be.
     pinned = fp32_mode(device.type) if mode in ("tf32", "medium") else mode
-    if pinned != mode: return [], "torch multiplies fp32 in no such way"
+    if pinned != mode:
+        return [], "torch multiplies fp32 in no such way"
     accumulator = {"int8": "int32", "fp64": "fp64"}.get(mode, "fp32")
     try:
         size = size or matrix_size(device, mode, sync)
         for p in track(compute_probes(device, mode, size), f"Arithmetic, {mode}"):
-            try: found = rates(p, sync, warmup, steps)
-            except (RuntimeError, TypeError) as e: refused = one_line(str(e).partition("\n")[0]).rstrip(".")
-            else: reached.append(Reading(name=p.name, what=mode, unit="matrix", samples=found, accumulator=accumulator))
-    except (RuntimeError, TypeError) as e: refused = one_line(str(e).partition("\n")[0]).rstrip(".")
+            try:
+                found = rates(p, sync, warmup, steps)
+            except (RuntimeError, TypeError) as e:
+                refused = one_line(str(e).partition("\n")[0]).rstrip(".")
+            else:
+                reached.append(
+                    Reading(
+                        name=p.name,
+                        what=mode,
+                        unit="matrix",
+                        samples=found,
+                        accumulator=accumulator,
+                    )
+                )
+    except (RuntimeError, TypeError) as e:
+        refused = one_line(str(e).partition("\n")[0]).rstrip(".")
     return reached, refused
 
 
 def memory_readings(
     device: torch.device,  # cpu, or an accelerator that is present
-    name: str,             # of the level
-    sizes: list[int],      # working sets within it, B
+    name: str,  # of the level
+    sizes: list[int],  # working sets within it, B
     sync: Callable[[], None],  # waits for the device
-    launch_s: float,       # s, of which each call is relieved
-    warmup: int,           # calls that are not timed
-    steps: int,            # calls that are
+    launch_s: float,  # s, of which each call is relieved
+    warmup: int,  # calls that are not timed
+    steps: int,  # calls that are
 ) -> list[Reading]:
-    "Every memory kernel, at several sizes: the edge of a cache lies elsewhere in a virtual machine."
+    """Every memory kernel, at several sizes: the edge of a cache lies elsewhere in a virtual
+    machine."""
     found: dict[str, Reading] = {}
     for nbytes in sizes:
         for p in memory_probes(device, nbytes):
             samples = rates(p, sync, warmup, steps, launch_s)
-            if p.name in found: samples = found[p.name].samples + samples
+            if p.name in found:
+                samples = found[p.name].samples + samples
             found[p.name] = Reading(
-                name=p.name, what=name, unit="memory", samples=samples, mix=p.mix, reads=p.reads, nbytes=nbytes)
+                name=p.name,
+                what=name,
+                unit="memory",
+                samples=samples,
+                mix=p.mix,
+                reads=p.reads,
+                nbytes=nbytes,
+            )
     return list(found.values())

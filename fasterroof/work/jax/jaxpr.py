@@ -43,14 +43,19 @@ def _where(stack: tuple) -> tuple[str, str]:
     "Module and phase that a stack of scopes and transformations stands for."
     path, part, led, wrapped, phase = [], [], False, False, "forward"
     kinds = [(type(s).__name__ == "Transform", s.name) for s in stack]
-    if (True, "transpose") in kinds: phase = "backward"
-    if (False, "rematted_computation") in kinds: phase = "recompute"
+    if (True, "transpose") in kinds:
+        phase = "backward"
+    if (False, "rematted_computation") in kinds:
+        phase = "recompute"
     for transform, name in [*kinds, (True, "")]:
         if not transform:
-            if name not in _REMAT and "->" not in name: part.append(name)
+            if name not in _REMAT and "->" not in name:
+                part.append(name)
             continue
         if part:
-            again = led and wrapped and part[: len(path)] == path  # replayed: the same scopes once more
+            again = (
+                led and wrapped and part[: len(path)] == path
+            )  # replayed: the same scopes once more
             path, part, wrapped = (part if again else path + part), [], led
         led = True
     return ".".join(path).replace("/", "."), phase
@@ -58,17 +63,23 @@ def _where(stack: tuple) -> tuple[str, str]:
 # %% ../../../nbs/analysis/work/jax/jaxpr.ipynb #354b4150
 class _Place(NamedTuple):
     "Where a jaxpr is being walked."
-    times: int = 1          # how often it runs
-    stack: tuple = ()       # scopes and transformations around it
-    axes: Mapping = {}      # sizes of the named axes around it
-    on_chip: bool = False   # whether its operands are already where they are computed with
+
+    times: int = 1  # how often it runs
+    stack: tuple = ()  # scopes and transformations around it
+    axes: Mapping = {}  # sizes of the named axes around it
+    on_chip: bool = False  # whether its operands are already where they are computed with
 
 
-_GRID = "pallas_call: its body for each step of its grid, its inputs read and its outputs written once"
-_PER_DEVICE = "{}: FLOPs and bytes are those of one device of {}, external bytes those of whole arrays"
+_GRID = (
+    "pallas_call: its body for each step of its grid, its inputs read and its outputs written once"
+)
+_PER_DEVICE = (
+    "{}: FLOPs and bytes are those of one device of {}, external bytes those of whole arrays"
+)
 
 
-def _nothing_yet() -> dict: return dict.fromkeys(RANGED, 0)
+def _nothing_yet() -> dict:
+    return dict.fromkeys(RANGED, 0)
 
 
 class _Walk:
@@ -78,7 +89,7 @@ class _Walk:
         self.trips = trips
         self.ops: list[Op] = []
         self.notes: dict[str, None] = {}
-        self.loops: list[str] = []    # those whose trips cannot be told
+        self.loops: list[str] = []  # those whose trips cannot be told
         self.unknown: list[str] = []  # and nobody said
         self.fewer, self.more = _nothing_yet(), _nothing_yet()
         self.constants: dict[int, Value] = {}
@@ -88,34 +99,52 @@ class _Walk:
         if id(x) not in self.constants:
             dtype = getattr(x, "dtype", None)
             n = 0 if dtype is None else prod(x.shape) * dtype.itemsize
-            self.constants[id(x)] = Value(ValueSource(n if prod(getattr(x, "shape", ())) > 1 else 0), number(x))
+            self.constants[id(x)] = Value(
+                ValueSource(n if prod(getattr(x, "shape", ())) > 1 else 0), number(x)
+            )
         return self.constants[id(x)]
 
     def walk(self, jaxpr, values: list[Value], place: _Place) -> list[Value]:
         "Lists what a jaxpr does; returns what its outputs are."
         body = opened(jaxpr)
-        env = dict(zip(body.constvars, map(self.constant, getattr(jaxpr, "consts", ())), strict=False))
-        if len(values) != len(body.invars): values = [fresh(v) for v in body.invars]
+        env = dict(
+            zip(body.constvars, map(self.constant, getattr(jaxpr, "consts", ())), strict=False)
+        )
+        if len(values) != len(body.invars):
+            values = [fresh(v) for v in body.invars]
         env.update(zip(body.invars, values, strict=True))
 
         def value(atom) -> Value:
-            if hasattr(atom, "val"): return self.constant(atom.val) if size_of(atom) > 1 else literal(atom)
-            if atom not in env: env[atom] = fresh(atom)
+            if hasattr(atom, "val"):
+                return self.constant(atom.val) if size_of(atom) > 1 else literal(atom)
+            if atom not in env:
+                env[atom] = fresh(atom)
             return env[atom]
 
         for eqn in body.eqns:
-            env.update(zip(eqn.outvars, self.equation(eqn, [value(a) for a in eqn.invars], place), strict=True))
+            env.update(
+                zip(
+                    eqn.outvars,
+                    self.equation(eqn, [value(a) for a in eqn.invars], place),
+                    strict=True,
+                )
+            )
         return [value(a) for a in body.outvars]
 
     def equation(self, eqn, values: list[Value], place: _Place) -> list[Value]:
         name, rule = eqn.primitive.name, jax_rule(eqn.primitive.name)
-        around = place._replace(stack=place.stack + tuple(getattr(eqn.source_info.name_stack, "stack", ())))
+        around = place._replace(
+            stack=place.stack + tuple(getattr(eqn.source_info.name_stack, "stack", ()))
+        )
         structure = getattr(self, f"_{name}", None) if name in _STRUCTURES else None
-        if rule is None and structure is not None: return structure(eqn, values, around)
+        if rule is None and structure is not None:
+            return structure(eqn, values, around)
         if rule is None and (name in CALLS or any(map(is_jaxpr, carried(eqn)))):
             found = self._higher_order(eqn, values, around)
-            if found is not None: return found
-        if rule is not None and rule.own and is_view(eqn): rule = rule._replace(kind="view", fn=lambda _: 0)
+            if found is not None:
+                return found
+        if rule is not None and rule.own and is_view(eqn):
+            rule = rule._replace(kind="view", fn=lambda _: 0)
         self._record(eqn, values, around, rule)
         return self._outputs(eqn, values, rule)
 
@@ -123,53 +152,101 @@ class _Walk:
         name = eqn.primitive.name
         if rule is not None and rule.own and rule.kind == "view" and values:
             each = values if len(values) == len(eqn.outvars) else [values[0]] * len(eqn.outvars)
-            return [v._replace(known=_through(eqn, v, o)) for v, o in zip(each, eqn.outvars, strict=True)]
+            return [
+                v._replace(known=_through(eqn, v, o))
+                for v, o in zip(each, eqn.outvars, strict=True)
+            ]
         known = evaluate(eqn, [v.known for v in values])
         carries_on = name in ("transpose", "convert_element_type") and values[0].flipped
         flipped = name == "rev" or carries_on
-        return [fresh(o)._replace(known=k, flipped=flipped) for o, k in zip(eqn.outvars, known, strict=True)]
+        return [
+            fresh(o)._replace(known=k, flipped=flipped)
+            for o, k in zip(eqn.outvars, known, strict=True)
+        ]
 
     def _record(self, eqn, values, place: _Place, rule) -> None:
         module, phase = _where(place.stack)
         work = self._work(eqn, values, place, rule, phase)
-        if not isinstance(work, JaxWork): rule, work = None, JaxWork(None)
+        if not isinstance(work, JaxWork):
+            rule, work = None, JaxWork(None)
         kind, t = (work.kind or rule.kind) if rule else "unknown", place.times
-        if place.on_chip and not work.flops and rule is not None: return  # loads and stores of a kernel
-        if t == 0: return
-        read = self._read(values, work, t, kind == "scatter") if kind not in FREE and not place.on_chip else 0
-        if work.read is not None: read = work.read
+        if place.on_chip and not work.flops and rule is not None:
+            return  # loads and stores of a kernel
+        if t == 0:
+            return
+        read = (
+            self._read(values, work, t, kind == "scatter")
+            if kind not in FREE and not place.on_chip
+            else 0
+        )
+        if work.read is not None:
+            read = work.read
         written = sum(map(bytes_of, eqn.outvars)) if work.written is None else work.written
-        if kind in FREE or place.on_chip: read = written = 0
-        if kind == "allocation": self._whole(values)
+        if kind in FREE or place.on_chip:
+            read = written = 0
+        if kind == "allocation":
+            self._whole(values)
         flops = work.flops
         executed = flops if work.executed is None else work.executed
-        contraction = (flops if kind in CONTRACTIONS else 0) if work.contraction is None else work.contraction
-        if work.note: self.notes[work.note] = None
-        of = [[v.aval.shape for v in vs if hasattr(v.aval, "shape")] for vs in (eqn.invars, eqn.outvars)]
-        self.ops.append(Op(
-            name=f"jax.{eqn.primitive.name}", kind=kind, flops=None if flops is None else flops * t,
-            executed_flops=None if flops is None else executed * t,
-            contraction_flops=None if flops is None else contraction * t, transcendentals=work.transcendentals * t,
-            bytes_read=read * t, bytes_written=written * t,
-            footprint=read + written - (work.first or 0) * work.in_place * (not place.on_chip), mode=_mode(eqn),
-            shapes=tuple(tuple(map(tuple, shapes)) for shapes in of), rule=rule.name if rule else None,
-            payload=work.payload * t, group_size=work.group_size, module=module, type="", leaf=False, call=0,
-            phase=phase, times=t))
+        contraction = (
+            (flops if kind in CONTRACTIONS else 0) if work.contraction is None else work.contraction
+        )
+        if work.note:
+            self.notes[work.note] = None
+        of = [
+            [v.aval.shape for v in vs if hasattr(v.aval, "shape")]
+            for vs in (eqn.invars, eqn.outvars)
+        ]
+        self.ops.append(
+            Op(
+                name=f"jax.{eqn.primitive.name}",
+                kind=kind,
+                flops=None if flops is None else flops * t,
+                executed_flops=None if flops is None else executed * t,
+                contraction_flops=None if flops is None else contraction * t,
+                transcendentals=work.transcendentals * t,
+                bytes_read=read * t,
+                bytes_written=written * t,
+                footprint=read + written - (work.first or 0) * work.in_place * (not place.on_chip),
+                mode=_mode(eqn),
+                shapes=tuple(tuple(map(tuple, shapes)) for shapes in of),
+                rule=rule.name if rule else None,
+                payload=work.payload * t,
+                group_size=work.group_size,
+                module=module,
+                type="",
+                leaf=False,
+                call=0,
+                phase=phase,
+                times=t,
+            )
+        )
 
     def _work(self, eqn, values, place, rule, phase) -> JaxWork | None:
-        if rule is None: return None
-        gradient = ("input" if len(values) > 1 and values[1].flipped else "weight") if phase == "backward" else None
+        if rule is None:
+            return None
+        gradient = (
+            ("input" if len(values) > 1 and values[1].flipped else "weight")
+            if phase == "backward"
+            else None
+        )
         try:
             around = {"gradient": gradient, "axes": place.axes, "known": [v.known for v in values]}
             work = rule.fn(eqn, around) if rule.placed else rule.fn(eqn)
-            if isinstance(work, JaxWork): return work
-            if hasattr(work, "flops"): work = {f: getattr(work, f) for f in JaxWork._fields if hasattr(work, f)}
-            if isinstance(work, dict): return JaxWork(**work)
+            if isinstance(work, JaxWork):
+                return work
+            if hasattr(work, "flops"):
+                work = {f: getattr(work, f) for f in JaxWork._fields if hasattr(work, f)}
+            if isinstance(work, dict):
+                return JaxWork(**work)
             return JaxWork(int(work))
         except Exception as e:  # (a rule that fails is no rule: uncounted, and said)
             why = f"{type(e).__name__}: {one_line(e)}"
-            warnings.warn(f"The cost rule {rule.name} failed on {eqn.primitive.name}: {why}.", UncountedWarning,
-                          stacklevel=2)
+            warnings.warn(
+                f"The cost rule {rule.name} failed on {eqn.primitive.name}: {why}.",
+                UncountedWarning,
+                stacklevel=2,
+            )
             return None
 
     @staticmethod
@@ -177,10 +254,12 @@ class _Walk:
         "Bytes read: each distinct source once."
         seen, total = set(), 0
         for i, v in enumerate(values):
-            if id(v.source) in seen: continue
+            if id(v.source) in seen:
+                continue
             seen.add(id(v.source))
             part = work.first if i == 0 else None
-            if i == 0 and updates: v.source.read(v.source.bytes, True)  # the rest of an input is copied
+            if i == 0 and updates:
+                v.source.read(v.source.bytes, True)  # the rest of an input is copied
             n = v.source.bytes if part is None else part
             v.source.read(n * times, part is None)
             total += n
@@ -190,23 +269,31 @@ class _Walk:
 
     def _higher_order(self, eqn, values, place) -> list[Value] | None:
         name, body = eqn.primitive.name, body_of(eqn)
-        if body is None: body = next((x for x in carried(eqn) if is_jaxpr(x)), None)
-        if body is None: return None
-        if name not in CALLS: self.notes[f"{name} was counted as one run of its body"] = None
+        if body is None:
+            body = next((x for x in carried(eqn) if is_jaxpr(x)), None)
+        if body is None:
+            return None
+        if name not in CALLS:
+            self.notes[f"{name} was counted as one run of its body"] = None
         outs = self.walk(body, values, place)
         return outs if len(outs) == len(eqn.outvars) else [fresh(o) for o in eqn.outvars]
 
     @staticmethod
     def _whole(values) -> None:
-        for v in values: v.source.read(v.source.bytes, True)
+        for v in values:
+            v.source.read(v.source.bytes, True)
 
     def _scan(self, eqn, values, place) -> list[Value]:
         p = eqn.params
         n, m, body = p["num_consts"], p["num_carry"], opened(p["jaxpr"])
         self._whole(values[n:])
-        carry = [v if o is i else fresh(i)
-                 for v, o, i in zip(values[n: n + m], body.outvars[:m], body.invars[n: n + m], strict=True)]
-        given = [*values[:n], *carry, *map(fresh, body.invars[n + m:])]
+        carry = [
+            v if o is i else fresh(i)
+            for v, o, i in zip(
+                values[n : n + m], body.outvars[:m], body.invars[n : n + m], strict=True
+            )
+        ]
+        given = [*values[:n], *carry, *map(fresh, body.invars[n + m :])]
         inside = place._replace(times=place.times * int(p["length"]))
         outs = self.walk(p["jaxpr"], given, inside)
         self._stack(eqn, body.outvars[m:], outs[m:], [*given, *outs[:m]], inside)
@@ -215,7 +302,8 @@ class _Walk:
     def _stack(self, eqn, rows, values, others, place) -> None:
         """Notes the copies among the rows that a scan stacks.
 
-        A row that an operation of the body writes lies where it belongs. One that is also carried on, that came in,
+        A row that an operation of the body writes lies where it belongs. One that is also
+        carried on, that came in,
         or that is a smaller array seen as a larger one has to be copied."""
         elsewhere = {id(v.source) for v in (*others, *self.constants.values())}
         read = written = 0
@@ -226,20 +314,28 @@ class _Walk:
                 read, written = read + min(n, v.source.bytes), written + n
             elsewhere.add(id(v.source))
         work = JaxWork(0, read=read, written=written)
-        if written: self._record(eqn, [], place, _Given("move", lambda _: work, "rows of a scan"))
+        if written:
+            self._record(eqn, [], place, _Given("move", lambda _: work, "rows of a scan"))
 
     def _while(self, eqn, values, place) -> list[Value]:
         p = eqn.params
         n, m = p["cond_nconsts"], p["body_nconsts"]
-        self._whole(values[n + m:])
+        self._whole(values[n + m :])
         trips = loop_trips(eqn, [v.known for v in values])
-        if trips is None: trips = self._asked()
+        if trips is None:
+            trips = self._asked()
         # a value that is carried along unchanged is known inside, for the bounds of loops within
         inner = opened(p["body_jaxpr"])
-        carry = [v if o is i else fresh(i) for v, o, i in
-                 zip(values[n + m:], inner.outvars, inner.invars[m:], strict=True)]
-        self.walk(p["cond_jaxpr"], [*values[:n], *carry], place._replace(times=place.times * (trips + 1)))
-        self.walk(p["body_jaxpr"], [*values[n: n + m], *carry], place._replace(times=place.times * trips))
+        carry = [
+            v if o is i else fresh(i)
+            for v, o, i in zip(values[n + m :], inner.outvars, inner.invars[m:], strict=True)
+        ]
+        self.walk(
+            p["cond_jaxpr"], [*values[:n], *carry], place._replace(times=place.times * (trips + 1))
+        )
+        self.walk(
+            p["body_jaxpr"], [*values[n : n + m], *carry], place._replace(times=place.times * trips)
+        )
         return [fresh(o) for o in eqn.outvars]
 
     def _asked(self) -> int:
@@ -247,13 +343,16 @@ class _Walk:
         name = f"while[{len(self.loops)}]"
         self.loops.append(name)
         trips = self.trips.get(name) if isinstance(self.trips, Mapping) else self.trips
-        if trips is None: self.unknown.append(name)
+        if trips is None:
+            self.unknown.append(name)
         return 1 if trips is None else int(trips)
 
     def _cond(self, eqn, values, place) -> list[Value]:
-        "Of several branches the one with the most FLOPs is listed, and how much less the others are."
+        """Of several branches the one with the most FLOPs is listed, and how much less the others
+        are."""
         branches, index = eqn.params["branches"], values[0].known
-        if index is not None: branches = [branches[min(max(int(index), 0), len(branches) - 1)]]
+        if index is not None:
+            branches = [branches[min(max(int(index), 0), len(branches) - 1)]]
         before, ways = (self.ops, self.fewer, self.more, self.unknown), []
         for branch in branches:
             self.ops, self.fewer, self.more, self.unknown = [], _nothing_yet(), _nothing_yet(), []
@@ -268,7 +367,11 @@ class _Walk:
             where = "" if way is listed else " (in a branch that is not listed)"
             self.unknown += [loop + where for loop in way[4]]
             if way is not listed:  # what has no rule is named, wherever it stands
-                self.ops += [replace(op, bytes_read=0, bytes_written=0, footprint=0) for op in way[1] if not op.counted]
+                self.ops += [
+                    replace(op, bytes_read=0, bytes_written=0, footprint=0)
+                    for op in way[1]
+                    if not op.counted
+                ]
         for key in RANGED:
             self.fewer[key] += sums[key] - min(way[0][key] - way[2][key] for way in ways)
             self.more[key] += max(way[0][key] + way[3][key] for way in ways) - sums[key]
@@ -278,14 +381,16 @@ class _Walk:
         "The solver that was given; the product it inverts is for derivatives."
         sizes, jaxprs = eqn.params["const_lengths"], eqn.params["jaxprs"]
         skip = sizes.matvec + sizes.vecmat
-        own = values[skip: skip + sizes.solve]
-        outs = self.walk(jaxprs.solve, [*own, *values[sum(n or 0 for n in sizes):]], place)
+        own = values[skip : skip + sizes.solve]
+        outs = self.walk(jaxprs.solve, [*own, *values[sum(n or 0 for n in sizes) :]], place)
         return outs if len(outs) == len(eqn.outvars) else [fresh(o) for o in eqn.outvars]
 
     def _shard_map(self, eqn, values, place) -> list[Value]:
         p = eqn.params
         sizes = dict(p["mesh"].shape)
-        manual = p.get("newly_manual_axes") or sizes.keys() - p.get("auto", frozenset())  # others are left whole
+        manual = p.get("newly_manual_axes") or sizes.keys() - p.get(
+            "auto", frozenset()
+        )  # others are left whole
         sizes = {name: int(n) for name, n in sizes.items() if name in manual}
         self.notes[_PER_DEVICE.format("shard_map", prod(sizes.values()))] = None
         return self._per_device(eqn, values, place, sizes)
@@ -298,32 +403,47 @@ class _Walk:
     def _per_device(self, eqn, values, place, sizes) -> list[Value]:
         body = body_of(eqn)
         self._whole(values)
-        own = [fresh(i)._replace(known=v.known) for v, i in zip(values, opened(body).invars, strict=False)]
+        own = [
+            fresh(i)._replace(known=v.known)
+            for v, i in zip(values, opened(body).invars, strict=False)
+        ]
         self.walk(body, own, place._replace(axes={**place.axes, **sizes}))
         return [fresh(o) for o in eqn.outvars]
 
     def _pallas_call(self, eqn, values, place) -> list[Value]:
-        "Its own estimate, or its body for every step of its grid; bytes are its inputs and outputs."
+        """Its own estimate, or its body for every step of its grid; bytes are its inputs and
+        outputs."""
         p = eqn.params
         estimate, grid = p.get("cost_estimate"), tuple(getattr(p.get("grid_mapping"), "grid", ()))
         sized = all(isinstance(n, (int, np.integer)) for n in grid)
         if estimate is not None:
             written = min(sum(map(bytes_of, eqn.outvars)), estimate.bytes_accessed)
-            work = JaxWork(int(estimate.flops), transcendentals=int(estimate.transcendentals), contraction=0,
-                           read=int(estimate.bytes_accessed - written), written=int(written))
-            self.notes["pallas_call was counted by its own cost estimate, which does not tell contractions"] = None
-            self._record(eqn, values, place, _Given("custom", lambda _: work, "pallas cost_estimate"))
+            work = JaxWork(
+                int(estimate.flops),
+                transcendentals=int(estimate.transcendentals),
+                contraction=0,
+                read=int(estimate.bytes_accessed - written),
+                written=int(written),
+            )
+            self.notes[
+                "pallas_call was counted by its own cost estimate, which does not tell contractions"
+            ] = None
+            self._record(
+                eqn, values, place, _Given("custom", lambda _: work, "pallas cost_estimate")
+            )
         elif sized and body_of(eqn) is not None:
             steps = prod(map(int, grid))
             self.notes[_GRID] = None
             self._record(eqn, values, place, _Given("move", lambda _: 0, "pallas grid"))
             self.walk(body_of(eqn), [], place._replace(times=place.times * steps, on_chip=True))
-        else: self._record(eqn, values, place, None)
+        else:
+            self._record(eqn, values, place, None)
         return [fresh(o) for o in eqn.outvars]
 
 
 class _Given(NamedTuple):
     "A rule for one equation."
+
     kind: str
     fn: object
     name: str
@@ -331,26 +451,47 @@ class _Given(NamedTuple):
 
 
 def _through(eqn, value: Value, out) -> object:
-    "What is known of a value that is seen another way; other formats make other numbers of the same bits."
-    if value.known is None or eqn.primitive.name in ("bitcast", "bitcast_convert_type"): return None
-    if size_of(out) == 1: return value.known
+    """What is known of a value that is seen another way; other formats make other numbers of the
+    same bits."""
+    if value.known is None or eqn.primitive.name in ("bitcast", "bitcast_convert_type"):
+        return None
+    if size_of(out) == 1:
+        return value.known
     known = np.asarray(value.known)
     return known if known.shape == tuple(out.aval.shape) else evaluate(eqn, [known])[0]
 
 
-_STRUCTURES = ("scan", "while", "cond", "custom_linear_solve", "shard_map", "xla_pmap", "pallas_call")
+_STRUCTURES = (
+    "scan",
+    "while",
+    "cond",
+    "custom_linear_solve",
+    "shard_map",
+    "xla_pmap",
+    "pallas_call",
+)
 
 
 def _mode(eqn) -> str:
     formats = [f for f in map(format_of, (*eqn.invars, *eqn.outvars)) if f and f != "float0"]
     floating = [f for f in formats if f.startswith(("float", "bfloat", "complex"))]
-    mode, asked = mode_name((floating or formats or ["none"])[0]), str(eqn.params.get("precision")).upper()
-    if mode != "fp32": return mode
+    mode, asked = (
+        mode_name((floating or formats or ["none"])[0]),
+        str(eqn.params.get("precision")).upper(),
+    )
+    if mode != "fp32":
+        return mode
     # a product of fp32 may be asked to round its inputs
-    return next((short for short, names in _PRECISIONS.items() if any(n in asked for n in names)), mode)
+    return next(
+        (short for short, names in _PRECISIONS.items() if any(n in asked for n in names)), mode
+    )
 
 
-_PRECISIONS = {"tf32": ("TF32", "TENSORFLOAT32"), "bf16": ("BF16", "BFLOAT16"), "fp16": ("F16_F16",)}
+_PRECISIONS = {
+    "tf32": ("TF32", "TENSORFLOAT32"),
+    "bf16": ("BF16", "BFLOAT16"),
+    "fp16": ("F16_F16",),
+}
 
 # %% ../../../nbs/analysis/work/jax/jaxpr.ipynb #1fb0b47b
 def _check_trips(trips: object) -> None:
@@ -361,12 +502,15 @@ def _check_trips(trips: object) -> None:
 
 
 def trace_jax(
-    fn: object,    # a function, jitted or not, or another callable
-    args: tuple,   # its positional arguments: arrays, `ShapeDtypeStruct`s, containers of them, anything static
+    fn: object,  # a function, jitted or not, or another callable
+    # its positional arguments: arrays, `ShapeDtypeStruct`s, containers of them, anything static
+    args: tuple,
     kwargs: dict,  # its keyword arguments
     *,
-    name: str,     # what it is called in messages and tables
-    trips: int | Mapping[str, int] | None = None,  # of loops whose trips cannot be told: of all, or by name
+    name: str,  # what it is called in messages and tables
+    trips: (
+        int | Mapping[str, int] | None
+    ) = None,  # of loops whose trips cannot be told: of all, or by name
 ) -> Trace:
     """The work of `fn(*args, **kwargs)`, from its jaxpr; nothing is compiled or computed.
 
@@ -375,18 +519,25 @@ def trace_jax(
     check_arguments(fn, args, kwargs, name)
     closed, note = stage(fn, args, kwargs, name)
     walk = _Walk(trips)
-    if note: walk.notes[note] = None
+    if note:
+        walk.notes[note] = None
     given = map(number, arrays_given(fn, args, kwargs))
-    inputs = [fresh(v)._replace(known=None if x is None else np.asarray(x).astype(v.aval.dtype)[()])
-              for v, x in zip(closed.jaxpr.invars, given, strict=True)]
+    inputs = [
+        fresh(v)._replace(known=None if x is None else np.asarray(x).astype(v.aval.dtype)[()])
+        for v, x in zip(closed.jaxpr.invars, given, strict=True)
+    ]
     outs = walk.walk(closed, inputs, _Place())
     wrong = [n for n in trips if n not in walk.loops] if isinstance(trips, Mapping) else []
     if wrong:
         there = ", ".join(walk.loops) or "none"
-        raise InputError(f"There is no loop {one_line(repr(wrong[0]), 60)}: those with unknown trips are {there}.")
+        raise InputError(
+            f"There is no loop {one_line(repr(wrong[0]), 60)}: those with unknown trips are"
+            f" {there}."
+        )
     written, made = 0, set()
     for atom, value in zip(closed.jaxpr.outvars, outs, strict=True):
-        if hasattr(atom, "val"): written += bytes_of(atom)
+        if hasattr(atom, "val"):
+            written += bytes_of(atom)
         elif atom not in closed.jaxpr.invars and atom not in made:
             made.add(atom)
             walk._whole([value])

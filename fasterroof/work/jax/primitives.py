@@ -31,14 +31,20 @@ from fasterroof.work.jax.rules import (
 @primitive_rule(("dot_general",), "matmul")
 def dot_general(eqn):
     (summed, _), _ = eqn.params["dimension_numbers"]
-    return 2 * complex_factor(eqn) * size_of(eqn.outvars[0]) * prod(eqn.invars[0].aval.shape[d] for d in summed)
+    return (
+        2
+        * complex_factor(eqn)
+        * size_of(eqn.outvars[0])
+        * prod(eqn.invars[0].aval.shape[d] for d in summed)
+    )
 
 
 @primitive_rule(("ragged_dot", "ragged_dot_general"), "matmul")
 def ragged_dot(eqn):
     shape, out, sizes = eqn.invars[0].aval.shape, eqn.outvars[0], eqn.invars[2]
     numbers = eqn.params.get("ragged_dot_dimension_numbers")
-    if numbers is None: return 2 * complex_factor(eqn) * size_of(out) * shape[-1]
+    if numbers is None:
+        return 2 * complex_factor(eqn) * size_of(out) * shape[-1]
     summed = numbers.dot_dimension_numbers[0][0]
     flops = 2 * complex_factor(eqn) * size_of(out) * prod(shape[d] for d in summed)
     in_summed = any(d in summed for d in numbers.lhs_ragged_dimensions)
@@ -46,7 +52,8 @@ def ragged_dot(eqn):
 
 
 @primitive_rule(("scaled_matmul", "scaled_matmul_wrapper"), "matmul")
-def scaled_matmul(eqn): return 2 * size_of(eqn.outvars[0]) * eqn.invars[0].aval.shape[-1]
+def scaled_matmul(eqn):
+    return 2 * size_of(eqn.outvars[0]) * eqn.invars[0].aval.shape[-1]
 
 
 @primitive_rule(("scaled_dot",), "matmul")
@@ -63,30 +70,39 @@ def symmetric_product(eqn):
     return JaxWork(flops, executed=flops // 2)
 
 # %% ../../../nbs/analysis/work/jax/primitives.ipynb #7ee50739
-def _existing(inputs: int, taps: int, outputs: int, stride: int, pad: int, hole: int, spread: int) -> int:
+def _existing(
+    inputs: int, taps: int, outputs: int, stride: int, pad: int, hole: int, spread: int
+) -> int:
     "Triples of an input, a tap and an output: outputs·stride + taps·spread − pad is inputs·hole."
     period = hole // gcd(hole, stride)  # outputs that hit the same phase of the holes
-    k, at = np.arange(taps, dtype=np.int64)[:, None], np.arange(min(period, outputs), dtype=np.int64)[None]
+    k, at = (
+        np.arange(taps, dtype=np.int64)[:, None],
+        np.arange(min(period, outputs), dtype=np.int64)[None],
+    )
     place = at * stride + k * spread - pad
     step, last = period * stride, (inputs - 1) * hole
-    low = np.maximum(0, -(place // step))            # the first round whose place is not negative
+    low = np.maximum(0, -(place // step))  # the first round whose place is not negative
     high = np.minimum((outputs - 1 - at) // period, (last - place) // step)
     return int((np.maximum(0, high - low + 1) * (place % hole == 0)).sum()) if inputs > 0 else 0
 
 
 def _pairs(inputs, taps, outputs, transposed, strided, gradient) -> int:
-    if gradient == "input": return outputs * taps if strided else inputs * taps
-    if gradient == "weight": return inputs * outputs if transposed else outputs * taps
+    if gradient == "input":
+        return outputs * taps if strided else inputs * taps
+    if gradient == "weight":
+        return inputs * outputs if transposed else outputs * taps
     return inputs * taps if transposed else outputs * taps
 
 
 @primitive_rule(("conv_general_dilated",), "convolution", placed=True)
 def convolution(eqn, place):
-    "`place`: gradient=\"input\" or \"weight\" where the equation is one."
+    '`place`: gradient="input" or "weight" where the equation is one.'
     p, (x, w), out = eqn.params, eqn.invars[:2], eqn.outvars[0]
     numbers = p["dimension_numbers"]
-    inputs, taps, outputs = ([v.aval.shape[d] for d in spec[2:]] for v, spec in (
-        (x, numbers.lhs_spec), (w, numbers.rhs_spec), (out, numbers.out_spec)))
+    inputs, taps, outputs = (
+        [v.aval.shape[d] for d in spec[2:]]
+        for v, spec in ((x, numbers.lhs_spec), (w, numbers.rhs_spec), (out, numbers.out_spec))
+    )
     channels = size_of(out) // max(1, prod(outputs)) * w.aval.shape[numbers.rhs_spec[1]]
     holes, strides = p["lhs_dilation"], p["window_strides"]
     how = (any(h > 1 for h in holes), any(s > 1 for s in strides), place.get("gradient"))
@@ -103,22 +119,38 @@ def _reduced(eqn) -> int:
     return 0 if same or not is_floating(x) else size_of(x) * (2 if has_complex(eqn) else 1)
 
 
-primitive_rule(("reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_xor", "argmax", "argmin"),
-          "reduction")(_reduced)
+primitive_rule(
+    (
+        "reduce_sum",
+        "reduce_max",
+        "reduce_min",
+        "reduce_and",
+        "reduce_or",
+        "reduce_xor",
+        "argmax",
+        "argmin",
+    ),
+    "reduction",
+)(_reduced)
 
 
 @primitive_rule(("reduce_prod",), "reduction")
-def reduce_prod(eqn): return _reduced(eqn) * (3 if has_complex(eqn) else 1)
+def reduce_prod(eqn):
+    return _reduced(eqn) * (3 if has_complex(eqn) else 1)
 
 
 @primitive_rule(("reduce",), "reduction")
-def reduce(eqn): return body_flops(eqn.params["jaxpr"]) * size_of(eqn.invars[0])
+def reduce(eqn):
+    return body_flops(eqn.params["jaxpr"]) * size_of(eqn.invars[0])
 
 
 def _scanned(flops: int, transcendentals: int = 0):
     def scanned(eqn):
         n = size_of(eqn.invars[0]) if is_floating(eqn.invars[0]) else 0
-        return JaxWork(flops * n * (2 if has_complex(eqn) else 1), transcendentals=transcendentals * n)
+        return JaxWork(
+            flops * n * (2 if has_complex(eqn) else 1), transcendentals=transcendentals * n
+        )
+
     return scanned
 
 
@@ -126,12 +158,20 @@ primitive_rule(("cumsum", "cumprod", "cummax", "cummin"), "scan")(_scanned(1))
 primitive_rule(("cumlogsumexp",), "scan")(_scanned(4, 2))
 
 
-def _window(eqn) -> int: return prod(eqn.params["window_dimensions"])
+def _window(eqn) -> int:
+    return prod(eqn.params["window_dimensions"])
 
 
-@primitive_rule(("reduce_window_sum", "reduce_window_max", "reduce_window_min", "reduce_window",
-                 "select_and_gather_add"),
-           "pool")
+@primitive_rule(
+    (
+        "reduce_window_sum",
+        "reduce_window_max",
+        "reduce_window_min",
+        "reduce_window",
+        "select_and_gather_add",
+    ),
+    "pool",
+)
 def reduce_window(eqn):
     each = body_flops(eqn.params["jaxpr"]) if "jaxpr" in eqn.params else 1
     return each * _window(eqn) * size_of(eqn.outvars[0]) if is_floating(eqn.invars[0]) else 0
@@ -143,7 +183,8 @@ def select_and_scatter_add(eqn):
     return _window(eqn) * size_of(source) if is_floating(source) else 0
 
 
-def _comparisons(n: int) -> int: return (n - 1).bit_length() if n > 1 else 0
+def _comparisons(n: int) -> int:
+    return (n - 1).bit_length() if n > 1 else 0
 
 
 @primitive_rule(("sort",), "sort")
@@ -167,18 +208,25 @@ def _matrix(eqn) -> tuple[int, int, int]:
 
 def _linalg(*names: str):
     "Registers a function of (m, n, params) that gives the FLOPs of one matrix."
+
     def register(flops):
         def of_matrix(eqn):
             batch, m, n = _matrix(eqn)
             return round(batch * flops(m, n, eqn.params))
+
         of_matrix.__name__ = names[0]
         primitive_rule(names, "linalg")(of_matrix)
         return flops
+
     return register
 
 
-def _qr(m: int, n: int) -> float: return 2 * min(m, n) ** 2 * (max(m, n) - min(m, n) / 3)
-def _reflected(m: int, p: int, k: int) -> float: return 4 * m * p * k - 2 * p * k * k
+def _qr(m: int, n: int) -> float:
+    return 2 * min(m, n) ** 2 * (max(m, n) - min(m, n) / 3)
+
+
+def _reflected(m: int, p: int, k: int) -> float:
+    return 4 * m * p * k - 2 * p * k * k
 
 
 _linalg("cholesky")(lambda m, n, p: n**3 / 3)
@@ -198,7 +246,8 @@ def lu(m, n, p):
 
 
 @_linalg("qr")
-def qr(m, n, p): return _qr(m, n) + _reflected(m, m if p.get("full_matrices") else min(m, n), min(m, n))
+def qr(m, n, p):
+    return _qr(m, n) + _reflected(m, m if p.get("full_matrices") else min(m, n), min(m, n))
 
 
 @_linalg("eig")
@@ -210,7 +259,8 @@ def eig(m, n, p):
 @_linalg("svd")
 def svd(m, n, p):
     m, n = max(m, n), min(m, n)
-    if not p.get("compute_uv", True): return 4 * m * n * n - 4 / 3 * n**3
+    if not p.get("compute_uv", True):
+        return 4 * m * n * n - 4 / 3 * n**3
     return 4 * m * m * n + 22 * n**3 if p.get("full_matrices") else 14 * m * n * n + 8 * n**3
 
 
@@ -219,50 +269,70 @@ def ormqr(eqn):
     c, tau = eqn.invars[2], eqn.invars[1]
     *batch, m, n = c.aval.shape
     left = eqn.params.get("left", eqn.params.get("left_side", True))
-    return prod(batch) * complex_factor(eqn) * _reflected(*((m, n) if left else (n, m)), tau.aval.shape[-1])
+    return (
+        prod(batch)
+        * complex_factor(eqn)
+        * _reflected(*((m, n) if left else (n, m)), tau.aval.shape[-1])
+    )
 
 
 @primitive_rule(("triangular_solve",), "linalg")
-def triangular_solve(eqn): return size_of(eqn.outvars[0]) * eqn.invars[0].aval.shape[-1] * complex_factor(eqn)
+def triangular_solve(eqn):
+    return size_of(eqn.outvars[0]) * eqn.invars[0].aval.shape[-1] * complex_factor(eqn)
 
 
 @primitive_rule(("tridiagonal_solve",), "linalg")
-def tridiagonal_solve(eqn): return (3 * size_of(eqn.invars[0]) + 5 * size_of(eqn.outvars[0])) * complex_factor(eqn)
+def tridiagonal_solve(eqn):
+    return (3 * size_of(eqn.invars[0]) + 5 * size_of(eqn.outvars[0])) * complex_factor(eqn)
 
 
 @primitive_rule(("fft",), "fft")
 def fft(eqn):
-    lengths, kind = eqn.params["fft_lengths"], str(getattr(eqn.params["fft_type"], "name", eqn.params["fft_type"]))
+    lengths, kind = (
+        eqn.params["fft_lengths"],
+        str(getattr(eqn.params["fft_type"], "name", eqn.params["fft_type"])),
+    )
     full = eqn.outvars[0] if kind.upper().endswith("IRFFT") or kind == "3" else eqn.invars[0]
     n = prod(lengths)
     half = 1 if not is_floating(full) or format_of(full).startswith("complex") else 2
     return round(5 * size_of(full) * log2(n) / half) if n > 1 else 0
 
 # %% ../../../nbs/analysis/work/jax/primitives.ipynb #5b75d6eb
-primitive_rule(tuple((
-    "philox2x32 philox4x32 prng_join prng_random_bits prng_seed prng_split random_bits random_fold_in random_seed "
-    "random_split rng_bit_generator threefry2x32 threefry4x32").split()), "random")(nothing)
+primitive_rule(
+    tuple(
+        (
+            "philox2x32 philox4x32 prng_join prng_random_bits prng_seed prng_split random_bits"
+            " random_fold_in random_seed random_split rng_bit_generator threefry2x32 threefry4x32"
+        ).split()
+    ),
+    "random",
+)(nothing)
 
 
 @primitive_rule(("rng_uniform",), "random")
-def rng_uniform(eqn): return size_of(eqn.outvars[0]) if is_floating(eqn.outvars[0]) else 0
+def rng_uniform(eqn):
+    return size_of(eqn.outvars[0]) if is_floating(eqn.outvars[0]) else 0
 
 
 @primitive_rule(("random_gamma",), "random")
 def random_gamma(eqn):
     n = size_of(eqn.outvars[0])
-    return JaxWork(n, transcendentals=n, note="random_gamma: a draw was counted as one FLOP; some are rejected")
+    return JaxWork(
+        n, transcendentals=n, note="random_gamma: a draw was counted as one FLOP; some are rejected"
+    )
 
 
-primitive_rule(("bcoo_fromdense", "bcoo_transpose", "bcsr_fromdense", "coo_fromdense", "csr_fromdense"),
-               "move")(nothing)
+primitive_rule(
+    ("bcoo_fromdense", "bcoo_transpose", "bcsr_fromdense", "coo_fromdense", "csr_fromdense"), "move"
+)(nothing)
 primitive_rule(("bcoo_todense", "bcsr_todense", "coo_todense", "csr_todense"), "scatter")(nothing)
 primitive_rule(("bcoo_extract", "bcsr_extract"), "gather")(of_output)
 primitive_rule(("bcoo_sort_indices",), "sort")(nothing)
 
 
 @primitive_rule(("bcoo_sum_duplicates",), "scatter")
-def bcoo_sum_duplicates(eqn): return size_of(eqn.invars[0]) if is_floating(eqn.invars[0]) else 0
+def bcoo_sum_duplicates(eqn):
+    return size_of(eqn.invars[0]) if is_floating(eqn.invars[0]) else 0
 
 
 @primitive_rule(("bcoo_dot_general", "bcsr_dot_general"), "matmul")
@@ -274,11 +344,13 @@ def sparse_dot_general(eqn):
 
 
 @primitive_rule(("coo_matvec", "csr_matvec", "coo_spmv", "csr_spmv"), "matmul")
-def sparse_matvec(eqn): return 2 * complex_factor(eqn) * size_of(eqn.invars[0])
+def sparse_matvec(eqn):
+    return 2 * complex_factor(eqn) * size_of(eqn.invars[0])
 
 
 @primitive_rule(("coo_matmat", "csr_matmat", "coo_spmm", "csr_spmm"), "matmul")
-def sparse_matmat(eqn): return 2 * complex_factor(eqn) * size_of(eqn.invars[0]) * eqn.outvars[0].aval.shape[-1]
+def sparse_matmat(eqn):
+    return 2 * complex_factor(eqn) * size_of(eqn.invars[0]) * eqn.outvars[0].aval.shape[-1]
 
 # %% ../../../nbs/analysis/work/jax/primitives.ipynb #c2e4b1ab
 def _attention(backward: bool):
@@ -292,13 +364,22 @@ def _attention(backward: bool):
         causal = "CAUSAL" in str(mask) or mask in (2, 3)  # an enumeration, or its values
         seen = full * (full + 1) // 2 + (length - full) * keys if causal else length * keys
         product, extra = (2 * (3 * d + 2 * width), 6) if backward else (2 * (d + width), 5)
-        return JaxWork(heads * length * keys * (product + extra), executed=heads * seen * (product + extra),
-                       contraction=heads * length * keys * product, transcendentals=heads * seen)
+        return JaxWork(
+            heads * length * keys * (product + extra),
+            executed=heads * seen * (product + extra),
+            contraction=heads * length * keys * product,
+            transcendentals=heads * seen,
+        )
+
     return attention
 
 
-_FUSED = ("dot_product_attention_{}", "dot_product_attention_{}_wrapper", "dot_product_attention_fp8_{}",
-          "dot_product_attention_fp8_{}_wrapper")
+_FUSED = (
+    "dot_product_attention_{}",
+    "dot_product_attention_{}_wrapper",
+    "dot_product_attention_fp8_{}",
+    "dot_product_attention_fp8_{}_wrapper",
+)
 primitive_rule(tuple(name.format("fwd") for name in _FUSED), "attention")(_attention(False))
 primitive_rule(tuple(name.format("bwd") for name in _FUSED), "attention")(_attention(True))
 
@@ -311,31 +392,59 @@ def _axes(eqn) -> tuple:
 
 def _group(eqn, axes: dict[str, int]) -> int:
     p = eqn.params
-    if p.get("axis_index_groups"): return len(p["axis_index_groups"][0])
-    if p.get("axis_size"): return int(p["axis_size"])
+    if p.get("axis_index_groups"):
+        return len(p["axis_index_groups"][0])
+    if p.get("axis_size"):
+        return int(p["axis_size"])
     return prod(axes.get(name, 1) for name in _axes(eqn) if not isinstance(name, int))
 
 
-UNKNOWN_AXIS = "a collective over an axis whose size is not known here: its group was taken to be of one"
+UNKNOWN_AXIS = (
+    "a collective over an axis whose size is not known here: its group was taken to be of one"
+)
 
 
 def _collective(reduces: bool):
     def collective(eqn, place):
         names, n = _axes(eqn), _group(eqn, place.get("axes", {}))
         numbers = sum(size_of(v) for v in eqn.invars if is_floating(v))
-        if names and all(isinstance(name, int) for name in names): return JaxWork(numbers, kind="reduction")
-        return JaxWork(numbers * (n - 1) // n if reduces and n else 0, payload=sum(map(bytes_of, eqn.invars)),
-                       group_size=n, note=UNKNOWN_AXIS if n == 1 and not place.get("axes") else "")
+        if names and all(isinstance(name, int) for name in names):
+            return JaxWork(numbers, kind="reduction")
+        return JaxWork(
+            numbers * (n - 1) // n if reduces and n else 0,
+            payload=sum(map(bytes_of, eqn.invars)),
+            group_size=n,
+            note=UNKNOWN_AXIS if n == 1 and not place.get("axes") else "",
+        )
+
     return collective
 
 
 for _names, _reduces in (
-    ("psum psum2 psum_invariant pmax pmin reduce_scatter unreduced_psum unreduced_reduce_scatter", True),
-    ("all_gather all_gather_invariant all_gather_reduced all_to_all ppermute pgather ragged_all_to_all psend precv",
-     False),
+    (
+        (
+            "psum psum2 psum_invariant pmax pmin reduce_scatter unreduced_psum"
+            " unreduced_reduce_scatter"
+        ),
+        True,
+    ),
+    (
+        (
+            "all_gather all_gather_invariant all_gather_reduced all_to_all ppermute pgather"
+            " ragged_all_to_all psend precv"
+        ),
+        False,
+    ),
 ):
     _all = tuple(name + start for name in _names.split() for start in ("", "_start"))
     primitive_rule(_all, "comm", placed=True)(_collective(_reduces))
-primitive_rule(tuple(f"{name}_done" for name in (
-    "psum all_gather all_gather_reduced all_to_all ppermute reduce_scatter pbroadcast unreduced_psum "
-    "unreduced_reduce_scatter").split()), "view")(nothing)
+primitive_rule(
+    tuple(
+        f"{name}_done"
+        for name in (
+            "psum all_gather all_gather_reduced all_to_all ppermute reduce_scatter pbroadcast"
+            " unreduced_psum unreduced_reduce_scatter"
+        ).split()
+    ),
+    "view",
+)(nothing)

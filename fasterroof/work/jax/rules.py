@@ -21,34 +21,38 @@ from ..rulebook import Rulebook, written_in
 # %% ../../../nbs/analysis/work/jax/rules.ipynb #2d127f07
 class JaxWork(NamedTuple):
     "What a rule for a primitive may say."
-    flops: int | None                # by the field's convention; None: nobody knows
-    executed: int | None = None      # left after what a kernel provably skips; None: all of them
-    contraction: int | None = None   # multiply-accumulates; None: all if the kind is a contraction, else none
-    transcendentals: int = 0         # evaluations of exp, log, tanh, …
-    first: int | None = None         # bytes read of the first operand; None: all of it
-    read: int | None = None          # bytes read altogether; None: each distinct operand once
-    written: int | None = None       # bytes written; None: the outputs
-    in_place: bool = False           # whether what is written lies in what is read of the first operand
-    payload: int = 0                 # bytes that a collective sends from this device
-    group_size: int = 1              # devices that take part in a collective
-    note: str = ""                   # what the count assumes
-    kind: str | None = None          # the kind, where it is not the rule's
+
+    flops: int | None  # by the field's convention; None: nobody knows
+    executed: int | None = None  # left after what a kernel provably skips; None: all of them
+    contraction: int | None = (
+        None  # multiply-accumulates; None: all if the kind is a contraction, else none
+    )
+    transcendentals: int = 0  # evaluations of exp, log, tanh, …
+    first: int | None = None  # bytes read of the first operand; None: all of it
+    read: int | None = None  # bytes read altogether; None: each distinct operand once
+    written: int | None = None  # bytes written; None: the outputs
+    in_place: bool = False  # whether what is written lies in what is read of the first operand
+    payload: int = 0  # bytes that a collective sends from this device
+    group_size: int = 1  # devices that take part in a collective
+    note: str = ""  # what the count assumes
+    kind: str | None = None  # the kind, where it is not the rule's
 
 
 class JaxRule(NamedTuple):
     "A rule with its kind and its name."
-    kind: str      # "matmul", "elementwise", …
-    fn: Callable   # from an equation to an int or a `JaxWork`
-    name: str      # where it is from
+
+    kind: str  # "matmul", "elementwise", …
+    fn: Callable  # from an equation to an int or a `JaxWork`
+    name: str  # where it is from
     placed: bool = False  # whether it also asks where the equation stands
-    own: bool = True      # whether it is one of this room's, not registered from outside
+    own: bool = True  # whether it is one of this room's, not registered from outside
 
 
 _RULES: Rulebook[JaxRule] = Rulebook()
 
 
 def register_jax_cost(
-    *names: str,           # primitives, such as "my_kernel": `eqn.primitive.name`
+    *names: str,  # primitives, such as "my_kernel": `eqn.primitive.name`
     kind: str = "custom",  # how its work is grouped: "matmul", "elementwise", …
 ) -> Callable:
     "Decorator: the function gives the FLOPs (an int or a `JaxWork`) of an equation of a jaxpr."
@@ -58,24 +62,28 @@ def register_jax_cost(
 
 
 def primitive_rule(
-    names: tuple,          # primitives
-    kind: str,             # how their work is grouped
+    names: tuple,  # primitives
+    kind: str,  # how their work is grouped
     placed: bool = False,  # whether the function also takes where the equation stands
-    own: bool = True,      # whether the rule is one of the package's
+    own: bool = True,  # whether the rule is one of the package's
 ) -> Callable:
     "Decorator: the function is the rule of these primitives."
+
     def register(fn):
-        if not callable(fn): raise InputError(f"A cost rule is a function, not {type(fn).__name__}.")
+        if not callable(fn):
+            raise InputError(f"A cost rule is a function, not {type(fn).__name__}.")
         for name in names:
             _RULES.register(name, JaxRule(kind, fn, written_in(fn), placed, own), own)
         return fn
+
     return register
 
 
 def unregister_jax_cost(
     *names: str,  # what `register_jax_cost` was given
 ) -> None:
-    "Forget the rules that were registered for these primitives: where fasterroof has one of its own, it counts again."
+    """Forget the rules that were registered for these primitives: where fasterroof has one of its
+    own, it counts again."""
     _RULES.forget(*names)
 
 
@@ -88,14 +96,14 @@ def jax_rule(
 # %% ../../../nbs/analysis/work/jax/rules.ipynb #5cc199d1
 def size_of(
     x: object,  # a variable or literal of a jaxpr
-) -> int:       # elements
+) -> int:  # elements
     "How many elements it has."
     return prod(getattr(x.aval, "shape", ()))
 
 
 def bytes_of(
     x: object,  # a variable or literal of a jaxpr
-) -> int:       # B
+) -> int:  # B
     "How many bytes it has."
     dtype = getattr(x.aval, "dtype", None)
     return 0 if dtype is None or str(dtype) == "float0" else size_of(x) * dtype.itemsize
@@ -103,7 +111,7 @@ def bytes_of(
 
 def format_of(
     x: object,  # a variable or literal of a jaxpr
-) -> str:       # "float32"; "" for a token
+) -> str:  # "float32"; "" for a token
     "The name of its number format."
     return str(getattr(x.aval, "dtype", ""))
 
@@ -131,7 +139,7 @@ def has_floating(
 
 def complex_factor(
     eqn: object,  # an equation of a jaxpr, a contraction
-) -> int:         # 4 or 1
+) -> int:  # 4 or 1
     "Real multiply-accumulates in one of its own."
     return 4 if has_complex(eqn) else 1
 
@@ -146,27 +154,41 @@ def nothing(
 def body_flops(
     jaxpr: object,  # of scalars
 ) -> int:
-    "Floating-point equations in the scalar function of a reduction or a scatter, calls within it included."
+    """Floating-point equations in the scalar function of a reduction or a scatter, calls within it
+    included."""
     total = 0
     for e in getattr(jaxpr, "jaxpr", jaxpr).eqns:
-        inner = next((x for x in e.params.values() if hasattr(getattr(x, "jaxpr", x), "eqns")), None)
-        if inner is not None: total += body_flops(inner)
-        elif e.primitive.name not in _MOVES.split(): total += any(map(is_floating, (*e.invars, *e.outvars)))
+        inner = next(
+            (x for x in e.params.values() if hasattr(getattr(x, "jaxpr", x), "eqns")), None
+        )
+        if inner is not None:
+            total += body_flops(inner)
+        elif e.primitive.name not in _MOVES.split():
+            total += any(map(is_floating, (*e.invars, *e.outvars)))
     return total
 
 # %% ../../../nbs/analysis/work/jax/rules.ipynb #beea0dc6
-TRANSCENDENTAL = frozenset((
-    "acos acosh asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt cos cosh digamma erf erf_inv erfc exp "
-    "exp2 expm1 igamma igamma_grad_a igammac lgamma log log1p logistic polygamma pow random_gamma_grad "
-    "regularized_incomplete_beta rsqrt sin sinh sqrt tan tanh zeta").split())
-ARITHMETIC = frozenset((
-    "abs add add_any and ceil clamp clz conj div eq eq_to floor ge gt is_finite le le_to lt lt_to max min mul "
-    "mulhi ne neg nextafter not or population_count reciprocal reduce_precision rem round shift_left "
-    "shift_right_arithmetic shift_right_logical sign square stochastic_round sub xor").split())
+TRANSCENDENTAL = frozenset(
+    (
+        "acos acosh asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt cos cosh digamma erf"
+        " erf_inv erfc exp exp2 expm1 igamma igamma_grad_a igammac lgamma log log1p logistic"
+        " polygamma pow random_gamma_grad regularized_incomplete_beta rsqrt sin sinh sqrt tan tanh"
+        " zeta"
+    ).split()
+)
+ARITHMETIC = frozenset(
+    (
+        "abs add add_any and ceil clamp clz conj div eq eq_to floor ge gt is_finite le le_to lt"
+        " lt_to max min mul mulhi ne neg nextafter not or population_count reciprocal"
+        " reduce_precision rem round shift_left shift_right_arithmetic shift_right_logical sign"
+        " square stochastic_round sub xor"
+    ).split()
+)
 
 
 def _elementwise(eqn) -> JaxWork:
-    if not has_floating(eqn): return JaxWork(0)
+    if not has_floating(eqn):
+        return JaxWork(0)
     n, name = sum(map(size_of, eqn.outvars)), eqn.primitive.name
     each = (6 if name in ("mul", "div", "square", "reciprocal") else 2) if has_complex(eqn) else 1
     return JaxWork(each * n, transcendentals=n if name in TRANSCENDENTAL else 0)
@@ -180,22 +202,32 @@ def integer_pow(eqn):
     power = eqn.params["y"]
     n = abs(power)
     steps = n.bit_length() + n.bit_count() - 2 + (power < 0) if n else 0
-    return steps * (6 if has_complex(eqn) else 1) * size_of(eqn.outvars[0]) if has_floating(eqn) else 0
+    return (
+        steps * (6 if has_complex(eqn) else 1) * size_of(eqn.outvars[0]) if has_floating(eqn) else 0
+    )
 
 # %% ../../../nbs/analysis/work/jax/rules.ipynb #f7b829cf
-VIEWS = frozenset((
-    "add_dependency all_gather_done bitcast bitcast_convert_type broadcast broadcast_in_dim broadcast_to "
-    "dce_sink expand_dims freeze from_edtype layout_constraint mesh_cast multiple_of name optimization_barrier "
-    "pbroadcast pcast pin preduced pvary random_unwrap random_wrap reduced_vary_cast_p reshape reshard "
-    "shard_alike sharding_constraint squeeze stop_gradient tie to_edtype unpin vary_unreduced_cast_p "
-    "with_memory_space_constraint xla_metadata_value").split())
-_ALLOCATIONS = ("after_all axis_index create_token empty empty2 empty_ref free_ref inspect_sharding new_ref "
-                "num_programs platform_index program_id shape_assertion dimension_size dim_as_value "
-                "get_barrier_semaphore trace_value check delay dma_wait semaphore_read semaphore_signal "
-                "semaphore_wait")
-_MOVES = ("complex concatenate convert_element_type copy copy_p imag iota iota_2x32_shape pack_dtype "
-          "pack_elementwise pad random_clone real rev roll select_n stack tile transpose unpack_dtype "
-          "unpack_elementwise unstack zeros_like lu_pivots_to_permutation split dma_start einshape_lo")
+VIEWS = frozenset(
+    (
+        "add_dependency all_gather_done bitcast bitcast_convert_type broadcast broadcast_in_dim"
+        " broadcast_to dce_sink expand_dims freeze from_edtype layout_constraint mesh_cast"
+        " multiple_of name optimization_barrier pbroadcast pcast pin preduced pvary random_unwrap"
+        " random_wrap reduced_vary_cast_p reshape reshard shard_alike sharding_constraint squeeze"
+        " stop_gradient tie to_edtype unpin vary_unreduced_cast_p with_memory_space_constraint"
+        " xla_metadata_value"
+    ).split()
+)
+_ALLOCATIONS = (
+    "after_all axis_index create_token empty empty2 empty_ref free_ref inspect_sharding new_ref "
+    "num_programs platform_index program_id shape_assertion dimension_size dim_as_value "
+    "get_barrier_semaphore trace_value check delay dma_wait semaphore_read semaphore_signal "
+    "semaphore_wait"
+)
+_MOVES = (
+    "complex concatenate convert_element_type copy copy_p imag iota iota_2x32_shape pack_dtype "
+    "pack_elementwise pad random_clone real rev roll select_n stack tile transpose unpack_dtype "
+    "unpack_elementwise unstack zeros_like lu_pivots_to_permutation split dma_start einshape_lo"
+)
 
 primitive_rule(tuple(VIEWS), "view")(nothing)
 primitive_rule(tuple(_ALLOCATIONS.split()), "allocation")(nothing)
@@ -207,13 +239,16 @@ def is_view(
 ) -> bool:
     "Whether its output is its input under another name: reshaped, or not changed at all."
     name, out = eqn.primitive.name, eqn.outvars
-    if name in VIEWS: return True
+    if name in VIEWS:
+        return True
     if name == "device_put":
         p = eqn.params
         return all(d is None for d in (*p.get("devices", ()), p.get("device")))
-    if len(out) != 1 or len(eqn.invars) != 1: return False
+    if len(out) != 1 or len(eqn.invars) != 1:
+        return False
     (x,), (y,) = eqn.invars, out
-    if name == "convert_element_type": return format_of(x) == format_of(y)
+    if name == "convert_element_type":
+        return format_of(x) == format_of(y)
     if name == "transpose":
         order = [d for d in eqn.params["permutation"] if x.aval.shape[d] != 1]
         return order == sorted(order)
@@ -233,7 +268,8 @@ primitive_rule(("dynamic_slice", "get", "masked_load", "ref_get"), "gather")(of_
 
 def _windows(eqn, known: object, dims: tuple, sizes: tuple, batching: tuple) -> int | None:
     "How many different windows of an array its known indices name; None: that cannot be told."
-    if known is None or batching: return None
+    if known is None or batching:
+        return None
     shape, mode = eqn.invars[0].aval.shape, str(eqn.params.get("mode"))
     last = np.array([shape[d] - sizes[d] for d in dims])
     starts = np.asarray(known).reshape(-1, len(dims)).astype(np.int64)
@@ -244,18 +280,21 @@ def _windows(eqn, known: object, dims: tuple, sizes: tuple, batching: tuple) -> 
 
 @primitive_rule(("gather",), "gather", placed=True)
 def gather(eqn, around):
-    "Each row that is looked up is read once where the indices are known, and otherwise as often as it is named."
+    """Each row that is looked up is read once where the indices are known, and otherwise as often
+    as it is named."""
     p, work = eqn.params, of_output(eqn)
     d, sizes = p["dimension_numbers"], p["slice_sizes"]
     known = around.get("known", (None, None))[1]
     rows = _windows(eqn, known, d.start_index_map, sizes, getattr(d, "operand_batching_dims", ()))
-    if rows is None: return work
+    if rows is None:
+        return work
     each = prod(sizes) * eqn.invars[0].aval.dtype.itemsize
     return work._replace(first=min(work.first, rows * each))
 
 
 @primitive_rule(("dynamic_update_slice",), "scatter")
-def dynamic_update_slice(eqn): return JaxWork(0, first=0, written=bytes_of(eqn.invars[1]))
+def dynamic_update_slice(eqn):
+    return JaxWork(0, first=0, written=bytes_of(eqn.invars[1]))
 
 
 def _scattered(eqn, known: object) -> int:
@@ -265,7 +304,9 @@ def _scattered(eqn, known: object) -> int:
     outside = (*d.inserted_window_dims, *getattr(d, "operand_batching_dims", ()))
     window = iter(updates.aval.shape[i] for i in d.update_window_dims)
     sizes = tuple(1 if i in outside else next(window) for i in range(len(target.aval.shape)))
-    rows = _windows(eqn, known, d.scatter_dims_to_operand_dims, sizes, getattr(d, "operand_batching_dims", ()))
+    rows = _windows(
+        eqn, known, d.scatter_dims_to_operand_dims, sizes, getattr(d, "operand_batching_dims", ())
+    )
     return region if rows is None else min(region, rows * prod(sizes) * target.aval.dtype.itemsize)
 
 
@@ -274,14 +315,29 @@ def _scatter(eqn, around) -> JaxWork:
     target, updates = eqn.invars[0], eqn.invars[2]
     region = _scattered(eqn, around.get("known", (None, None))[1])
     if eqn.primitive.name == "scatter":
-        each = body_flops(eqn.params["update_jaxpr"]) if eqn.params.get("update_jaxpr") is not None else 0
-        return JaxWork(each * size_of(updates), first=region if each else 0, written=region, in_place=each > 0)
-    each = (6 if eqn.primitive.name in ("scatter-mul", "scatter_mul") else 2) if has_complex(eqn) else 1
-    return JaxWork(each * size_of(updates) * is_floating(target), first=region, written=region, in_place=True)
+        each = (
+            body_flops(eqn.params["update_jaxpr"])
+            if eqn.params.get("update_jaxpr") is not None
+            else 0
+        )
+        return JaxWork(
+            each * size_of(updates), first=region if each else 0, written=region, in_place=each > 0
+        )
+    each = (
+        (6 if eqn.primitive.name in ("scatter-mul", "scatter_mul") else 2)
+        if has_complex(eqn)
+        else 1
+    )
+    return JaxWork(
+        each * size_of(updates) * is_floating(target), first=region, written=region, in_place=True
+    )
 
 
-primitive_rule(tuple(f"scatter{s}{op}" for op in ("add", "sub", "mul", "min", "max") for s in "-_"),
-               "scatter", placed=True)(_scatter)
+primitive_rule(
+    tuple(f"scatter{s}{op}" for op in ("add", "sub", "mul", "min", "max") for s in "-_"),
+    "scatter",
+    placed=True,
+)(_scatter)
 primitive_rule(("scatter",), "scatter", placed=True)(_scatter)
 
 
@@ -296,4 +352,9 @@ def swap(eqn):
 @primitive_rule(("addupdate", "accum_grad_in_ref"), "scatter")
 def addupdate(eqn):
     region = bytes_of(eqn.invars[1])
-    return JaxWork(size_of(eqn.invars[1]) * is_floating(eqn.invars[1]), first=region, written=region, in_place=True)
+    return JaxWork(
+        size_of(eqn.invars[1]) * is_floating(eqn.invars[1]),
+        first=region,
+        written=region,
+        in_place=True,
+    )

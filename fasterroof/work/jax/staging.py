@@ -16,88 +16,131 @@ from .values import carried, is_jaxpr, opened
 
 # %% ../../../nbs/analysis/work/jax/staging.ipynb #3c35d20a
 def is_array(x: object) -> bool:
-    if isinstance(x, type) or not hasattr(x, "dtype") or not isinstance(getattr(x, "shape", None), tuple): return False
-    return not (isinstance(x.dtype, np.dtype) and x.dtype.kind in "OSUMm")  # objects, texts and dates are static
+    if (
+        isinstance(x, type)
+        or not hasattr(x, "dtype")
+        or not isinstance(getattr(x, "shape", None), tuple)
+    ):
+        return False
+    return not (
+        isinstance(x.dtype, np.dtype) and x.dtype.kind in "OSUMm"
+    )  # objects, texts and dates are static
 
 
 def check_arguments(
-    fn: object,    # what is to be called
-    args: tuple,   # positional arguments
+    fn: object,  # what is to be called
+    args: tuple,  # positional arguments
     kwargs: dict,  # keyword arguments
-    name: str,     # what it is called in messages
+    name: str,  # what it is called in messages
 ) -> None:
     "Raise `InputError` if the arguments do not fit the signature."
-    if not callable(fn): raise InputError(f"A JAX function must be callable, which {type(fn).__name__} is not.")
-    try: signature = inspect.signature(fn)
-    except (TypeError, ValueError): return
-    try: signature.bind(*args, **kwargs)
+    if not callable(fn):
+        raise InputError(f"A JAX function must be callable, which {type(fn).__name__} is not.")
+    try:
+        signature = inspect.signature(fn)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*args, **kwargs)
     except TypeError as e:
-        raise InputError(f"{name} takes {one_line(signature)}, which does not fit {len(args)} positional and "
-                         f"{len(kwargs)} keyword arguments: {one_line(e)}.") from None
+        raise InputError(
+            f"{name} takes {one_line(signature)}, which does not fit {len(args)} positional and "
+            f"{len(kwargs)} keyword arguments: {one_line(e)}."
+        ) from None
 
 
-_VALUES_NEEDED = ("ConcretizationTypeError", "TracerArrayConversionError", "TracerIntegerConversionError",
-                  "NonConcreteBooleanIndexError")
+_VALUES_NEEDED = (
+    "ConcretizationTypeError",
+    "TracerArrayConversionError",
+    "TracerIntegerConversionError",
+    "NonConcreteBooleanIndexError",
+)
 
 
 def _contractions_in(jaxpr) -> int:
     "Products and convolutions written in a jaxpr and those that it carries."
     inner = (_contractions_in(x) for eqn in opened(jaxpr).eqns for x in carried(eqn) if is_jaxpr(x))
-    return sum(e.primitive.name in ("dot_general", "conv_general_dilated") for e in opened(jaxpr).eqns) + sum(inner)
+    return sum(
+        e.primitive.name in ("dot_general", "conv_general_dilated") for e in opened(jaxpr).eqns
+    ) + sum(inner)
 
 
 def _live(closed):
-    "The jaxpr without what no output depends on, as a compiler leaves it out (effects stay), and a note."
+    """The jaxpr without what no output depends on, as a compiler leaves it out (effects stay), and
+    a note."""
     from jax.interpreters import partial_eval
 
     live, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.out_avals), instantiate=True)
     dropped = _contractions_in(closed) - _contractions_in(live)
-    note = f"{dropped} products whose results nobody uses were left out, as XLA leaves them out" if dropped else ""
+    note = (
+        f"{dropped} products whose results nobody uses were left out, as XLA leaves them out"
+        if dropped
+        else ""
+    )
     return closed.replace(jaxpr=live), note
 
 
 def arrays_given(
-    fn: object,    # a function, jitted or not, or another callable
-    args: tuple,   # its positional arguments
+    fn: object,  # a function, jitted or not, or another callable
+    args: tuple,  # its positional arguments
     kwargs: dict,  # its keyword arguments
 ) -> list:
     "The arrays of a call, in the order of its jaxpr's inputs."
     import jax
 
-    while isinstance(fn, partial): fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
+    while isinstance(fn, partial):
+        fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
     return [x for x in jax.tree_util.tree_leaves((fn, args, kwargs)) if is_array(x)]
 
 
 def stage(
-    fn: object,    # a function, jitted or not, or another callable
-    args: tuple,   # its positional arguments
+    fn: object,  # a function, jitted or not, or another callable
+    args: tuple,  # its positional arguments
     kwargs: dict,  # its keyword arguments
-    name: str,     # what it is called in messages
-) -> tuple:        # the jaxpr; a note, or ""
+    name: str,  # what it is called in messages
+) -> tuple:  # the jaxpr; a note, or ""
     "The jaxpr of a call, and a note on it."
     import jax
 
     given = ()
-    while isinstance(fn, partial): fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
+    while isinstance(fn, partial):
+        fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
     try:
         leaves, tree = jax.tree_util.tree_flatten((fn, args, kwargs))
         given = [x for x in leaves if is_array(x)]
         if not all(isinstance(n, (int, np.integer)) for x in given for n in x.shape):
-            raise InputError(f"{name} is given symbolic shapes: work is counted for sizes that are numbers.")
+            raise InputError(
+                f"{name} is given symbolic shapes: work is counted for sizes that are numbers."
+            )
 
         def flat(*arrays):
             rest = iter(arrays)
-            f, a, k = jax.tree_util.tree_unflatten(tree, [next(rest) if is_array(x) else x for x in leaves])
+            f, a, k = jax.tree_util.tree_unflatten(
+                tree, [next(rest) if is_array(x) else x for x in leaves]
+            )
             return [x for x in jax.tree_util.tree_leaves(f(*a, **k)) if is_array(x)]
 
-        with jax.disable_jit(False): return _live(jax.make_jaxpr(flat)(*given))
-    except (FasterroofError, KeyboardInterrupt): raise
+        with jax.disable_jit(False):
+            return _live(jax.make_jaxpr(flat)(*given))
+    except (FasterroofError, KeyboardInterrupt):
+        raise
     except (Exception, SystemExit) as e:  # (whatever the function raises)
-        shapes = ", ".join(f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in given) or "no arrays"
-        if isinstance(e, tuple(getattr(jax.errors, kind) for kind in _VALUES_NEEDED if hasattr(jax.errors, kind))):
+        shapes = (
+            ", ".join(f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in given)
+            or "no arrays"
+        )
+        if isinstance(
+            e,
+            tuple(
+                getattr(jax.errors, kind) for kind in _VALUES_NEEDED if hasattr(jax.errors, kind)
+            ),
+        ):
             raise ModelError(
-                f"{name}, given {one_line(shapes)}, branches on values ({type(e).__name__}), which are not known while "
-                "it is traced: use jax.lax.cond, or make the argument static (functools.partial with a Python value)."
+                f"{name}, given {one_line(shapes)}, branches on values ({type(e).__name__}), which"
+                " are not known while it is traced: use jax.lax.cond, or make the argument static"
+                " (functools.partial with a Python value)."
             ) from e
         message = one_line(str(e).strip().partition("\n")[0]).rstrip(".")
-        raise ModelError(f"{name}, given {one_line(shapes)}, raised {type(e).__name__}: {message}.") from e
+        raise ModelError(
+            f"{name}, given {one_line(shapes)}, raised {type(e).__name__}: {message}."
+        ) from e

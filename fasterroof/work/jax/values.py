@@ -29,7 +29,7 @@ class ValueSource:
 
     def read(
         self,
-        n: int,       # B
+        n: int,  # B
         whole: bool,  # whether all of it is read
     ) -> None:
         "Notes that something was read."
@@ -44,9 +44,14 @@ class ValueSource:
 
 class Value(NamedTuple):
     "What is known of a variable."
+
     source: ValueSource
-    known: object = None    # its value, if that is known: a number, or an array of whole numbers or booleans
-    flipped: bool = False   # whether it is a flipped array, as a kernel is for a convolution's gradient
+    known: object = (
+        None  # its value, if that is known: a number, or an array of whole numbers or booleans
+    )
+    flipped: bool = (
+        False  # whether it is a flipped array, as a kernel is for a convolution's gradient
+    )
 
 
 def fresh(
@@ -61,18 +66,28 @@ _MOST = 2**18  # elements of an array of whole numbers that is followed: the tok
 
 
 def _followed(dtype: str, size: int) -> bool:
-    "Whether values of this format are followed: whole numbers, and single floats that all devices compute alike."
-    return 0 < size <= _MOST if dtype.startswith(_WHOLE) else size == 1 and dtype in ("float32", "float64")
+    """Whether values of this format are followed: whole numbers, and single floats that all devices
+    compute alike."""
+    return (
+        0 < size <= _MOST
+        if dtype.startswith(_WHOLE)
+        else size == 1 and dtype in ("float32", "float64")
+    )
 
 
 def number(
     x: object,  # anything
 ) -> object:
-    "The numbers in `x`, a numpy scalar or an array of whole numbers; None: it is something else, or has no values."
-    if not _followed(str(getattr(x, "dtype", type(x).__name__)), prod(getattr(x, "shape", ()))): return None
-    try: values = np.asarray(x)
-    except Exception: return None  # only a shape, a tracer, or an array that lies on another machine
-    if str(values.dtype) == "object": return None
+    """The numbers in `x`, a numpy scalar or an array of whole numbers; None: it is something else,
+    or has no values."""
+    if not _followed(str(getattr(x, "dtype", type(x).__name__)), prod(getattr(x, "shape", ()))):
+        return None
+    try:
+        values = np.asarray(x)
+    except Exception:
+        return None  # only a shape, a tracer, or an array that lies on another machine
+    if str(values.dtype) == "object":
+        return None
     return values.reshape(())[()] if values.size == 1 else values
 
 
@@ -102,16 +117,35 @@ def is_jaxpr(
 # %% ../../../nbs/analysis/work/jax/values.ipynb #7eeae527
 _SAME = ("copy", "copy_p", "expand_dims", "pvary", "reshape", "squeeze", "stop_gradient")
 _REARRANGED = ("broadcast_in_dim", "concatenate", "dynamic_slice", "slice", "transpose")
-CALLS = tuple(("call checkpoint closed_call composite compute_on core_call core_closed_call custom_jvp_call "
-                "custom_jvp_call_jaxpr custom_lin custom_partitioning custom_vjp_call custom_vjp_call_jaxpr "
-                "custom_vmap_call eval_jaxpr fusible jaxpr_call jit linear_call named_call pjit remat remat2 remat_opt "
-                "run_scoped run_state xla_call").split())
+CALLS = tuple(
+    (
+        "call checkpoint closed_call composite compute_on core_call core_closed_call"
+        " custom_jvp_call custom_jvp_call_jaxpr custom_lin custom_partitioning custom_vjp_call"
+        " custom_vjp_call_jaxpr custom_vmap_call eval_jaxpr fusible jaxpr_call jit linear_call"
+        " named_call pjit remat remat2 remat_opt run_scoped run_state xla_call"
+    ).split()
+)
 _BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr", "fwd_jaxpr", "body_jaxpr", "callee", "call")
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _ARITHMETIC = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "neg": np.negative,
-    "abs": np.abs, "sign": np.sign, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert,
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+    "neg": np.negative,
+    "abs": np.abs,
+    "sign": np.sign,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "not": np.invert,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
 }
 
 
@@ -119,7 +153,8 @@ def evaluate(
     eqn: object,  # an equation of a jaxpr
     known: list,  # values of its inputs, None where they are not known
 ) -> list:
-    "Values of an equation's outputs from those of its inputs; None where unknown, or where roundings may differ."
+    """Values of an equation's outputs from those of its inputs; None where unknown, or where
+    roundings may differ."""
     outs = _values(eqn, known)
     return [None if _inexact(eqn, known, out) else out for out in outs]
 
@@ -128,29 +163,43 @@ def _values(eqn, known: list) -> list:
     name, nothing = eqn.primitive.name, [None] * len(eqn.outvars)
     if name in CALLS:
         body = body_of(eqn)
-        if body is None or len(opened(body).invars) != len(known): return nothing
+        if body is None or len(opened(body).invars) != len(known):
+            return nothing
         return _run(body, opened(body).eqns, known)
-    if len(eqn.outvars) != 1 or any(k is None for k in known): return nothing
+    if len(eqn.outvars) != 1 or any(k is None for k in known):
+        return nothing
     out = eqn.outvars[0]
-    if not _followed(format_of(out), size_of(out)): return nothing
-    with np.errstate(all="ignore"): result = _result(name, eqn, known, out.aval.dtype)
-    if result is None: return nothing
+    if not _followed(format_of(out), size_of(out)):
+        return nothing
+    with np.errstate(all="ignore"):
+        result = _result(name, eqn, known, out.aval.dtype)
+    if result is None:
+        return nothing
     result = np.asarray(result)
-    if result.size == 1: return [result.reshape(()).astype(out.aval.dtype)[()]]
+    if result.size == 1:
+        return [result.reshape(()).astype(out.aval.dtype)[()]]
     return [np.broadcast_to(result, out.aval.shape).astype(out.aval.dtype, copy=False)]
 
 
 def _result(name: str, eqn, known: list, dtype) -> object:
-    "What a primitive gives for known operands; None: that is not known here, or not the same on every device."
+    """What a primitive gives for known operands; None: that is not known here, or not the same on
+    every device."""
     floating = getattr(np.asarray(known[0]).dtype, "kind", "") == "f" if known else False
-    if name in _SAME or name in _REARRANGED: return _rearranged(name, eqn, known)
-    if name == "convert_element_type": return _converted(known[0], dtype)
-    if name == "select_n": return np.choose(np.asarray(known[0]).astype(int), known[1:])
-    if name == "clamp": return np.minimum(np.maximum(known[1], known[0]), known[2])
-    if floating: return _float_result(name, eqn, known)
-    if name in _ARITHMETIC: return _ARITHMETIC[name](*known)
+    if name in _SAME or name in _REARRANGED:
+        return _rearranged(name, eqn, known)
+    if name == "convert_element_type":
+        return _converted(known[0], dtype)
+    if name == "select_n":
+        return np.choose(np.asarray(known[0]).astype(int), known[1:])
+    if name == "clamp":
+        return np.minimum(np.maximum(known[1], known[0]), known[2])
+    if floating:
+        return _float_result(name, eqn, known)
+    if name in _ARITHMETIC:
+        return _ARITHMETIC[name](*known)
     if name in ("div", "rem") and np.all(np.asarray(known[1]) != 0):
-        if name == "rem": return np.fmod(*known)
+        if name == "rem":
+            return np.fmod(*known)
         a, b = known
         return a // b + ((a % b != 0) & ((a < 0) != (b < 0)))  # towards zero, where numpy goes down
     return None
@@ -160,73 +209,112 @@ def _rearranged(name: str, eqn, known: list) -> object:
     shape, p = eqn.outvars[0].aval.shape, eqn.params
     arrays = [np.asarray(k).reshape(a.aval.shape) for k, a in zip(known, eqn.invars, strict=True)]
     x = arrays[0]
-    if name == "concatenate": return np.concatenate(arrays, p["dimension"])
-    if name == "transpose": return np.transpose(x, p["permutation"])
+    if name == "concatenate":
+        return np.concatenate(arrays, p["dimension"])
+    if name == "transpose":
+        return np.transpose(x, p["permutation"])
     if name == "slice":
         strides = p["strides"] or (1,) * x.ndim
         return x[tuple(map(slice, p["start_indices"], p["limit_indices"], strides))]
     if name == "dynamic_slice":
-        starts = [min(max(int(i), 0), n - size) for i, n, size in zip(arrays[1:], x.shape, shape, strict=True)]
+        starts = [
+            min(max(int(i), 0), n - size)
+            for i, n, size in zip(arrays[1:], x.shape, shape, strict=True)
+        ]
         return x[tuple(slice(i, i + size) for i, size in zip(starts, shape, strict=True))]
     if name == "broadcast_in_dim":
         sizes = [1] * len(shape)
-        for at, n in zip(p["broadcast_dimensions"], x.shape, strict=True): sizes[at] = n
+        for at, n in zip(p["broadcast_dimensions"], x.shape, strict=True):
+            sizes[at] = n
         return np.broadcast_to(x.reshape(sizes), shape)
     return x.reshape(shape) if prod(shape) == x.size else None
 
 
 def _converted(x: object, dtype) -> object:
-    "The same number in another format; None where formats differ in what they do with one that does not fit."
+    """The same number in another format; None where formats differ in what they do with one that
+    does not fit."""
     kind = np.asarray(x).dtype.kind
-    if kind != "f" or np.dtype(dtype).kind not in "iu": return x
+    if kind != "f" or np.dtype(dtype).kind not in "iu":
+        return x
     limits = np.iinfo(dtype)
     return np.trunc(x) if np.isfinite(x) and limits.min <= x <= limits.max else None
 
 
-_ROUND = {0: lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x), 1: np.round}  # halves away from zero, or to even
+_ROUND = {
+    0: lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
+    1: np.round,
+}  # halves away from zero, or to even
 
 
 def _float_result(name: str, eqn, known: list) -> object:
-    "Of floats, what every device gives: sums and products that are rounded once, and whatever needs no rounding."
-    if name in ("add", "sub", "mul"): out = _ARITHMETIC[name](*known)
-    elif name == "square": out = np.multiply(known[0], known[0])
-    elif name in _ARITHMETIC and name not in ("and", "or", "xor", "not"): return _ARITHMETIC[name](*known)
-    elif name in ("floor", "ceil"): return getattr(np, name)(known[0])
-    elif name == "round": return _ROUND[int(eqn.params["rounding_method"])](known[0])
+    """Of floats, what every device gives: sums and products that are rounded once, and whatever
+    needs no rounding."""
+    if name in ("add", "sub", "mul"):
+        out = _ARITHMETIC[name](*known)
+    elif name == "square":
+        out = np.multiply(known[0], known[0])
+    elif name in _ARITHMETIC and name not in ("and", "or", "xor", "not"):
+        return _ARITHMETIC[name](*known)
+    elif name in ("floor", "ceil"):
+        return getattr(np, name)(known[0])
+    elif name == "round":
+        return _ROUND[int(eqn.params["rounding_method"])](known[0])
     elif name == "div" and known[1] != 0:  # some devices divide by an approximation
         out = np.divide(*known)
-        if not np.all(np.isfinite([*known, out])) or Fraction(float(out)) * Fraction(float(known[1])) != Fraction(
-                float(known[0])): return None
-    else: return None
-    small = out != 0 and abs(out) < np.finfo(np.asarray(out).dtype).tiny  # some devices flush these to zero
+        if not np.all(np.isfinite([*known, out])) or Fraction(float(out)) * Fraction(
+            float(known[1])
+        ) != Fraction(float(known[0])):
+            return None
+    else:
+        return None
+    small = (
+        out != 0 and abs(out) < np.finfo(np.asarray(out).dtype).tiny
+    )  # some devices flush these to zero
     return out if np.isfinite(out) and not small else None
 
 
-_ROUNDED = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "square": lambda a: a * a}
+_ROUNDED = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "square": lambda a: a * a,
+}
 
 
 def _inexact(eqn, known: list, out: object) -> bool:
-    "Whether a float was rounded: what is computed of it at once, a compiler may compute without the rounding."
+    """Whether a float was rounded: what is computed of it at once, a compiler may compute without
+    the rounding."""
     exact = _ROUNDED.get(eqn.primitive.name)
-    if out is None or exact is None or np.asarray(out).dtype.kind != "f": return False
+    if out is None or exact is None or np.asarray(out).dtype.kind != "f":
+        return False
     return exact(*(Fraction(float(k)) for k in known)) != Fraction(float(out))
 
 
 def _run(jaxpr, eqns, known: list, stored: bool = False) -> list:
-    "Values of a jaxpr's outputs, by those of its `eqns` that can be evaluated; `stored`: its outputs are in memory."
+    """Values of a jaxpr's outputs, by those of its `eqns` that can be evaluated; `stored`: its
+    outputs are in memory."""
     body, env, inexact = opened(jaxpr), {}, set()
-    env.update(zip(body.constvars, map(_few, map(number, getattr(jaxpr, "consts", ()))), strict=False))
+    env.update(
+        zip(body.constvars, map(_few, map(number, getattr(jaxpr, "consts", ()))), strict=False)
+    )
     env.update(zip(body.invars, known, strict=True))
-    def value(atom): return literal(atom).known if hasattr(atom, "val") else env.get(atom)
+
+    def value(atom):
+        return literal(atom).known if hasattr(atom, "val") else env.get(atom)
+
     for eqn in eqns:
         given = [value(a) for a in eqn.invars]
         further = eqn.primitive.name in (*_ROUNDED, "div", *CALLS)
         if further and not inexact.isdisjoint(a for a in eqn.invars if not hasattr(a, "val")):
             given = [None] * len(given)
         outs = _values(eqn, given)
-        inexact.update(v for v, out in zip(eqn.outvars, outs, strict=True) if _inexact(eqn, given, out))
+        inexact.update(
+            v for v, out in zip(eqn.outvars, outs, strict=True) if _inexact(eqn, given, out)
+        )
         env.update(zip(eqn.outvars, outs, strict=True))
-    return [value(a) if stored or hasattr(a, "val") or a not in inexact else None for a in body.outvars]
+    return [
+        value(a) if stored or hasattr(a, "val") or a not in inexact else None for a in body.outvars
+    ]
 
 
 def _needed(jaxpr, outputs: list[int]) -> tuple[set[int], list]:
@@ -242,21 +330,36 @@ def _needed(jaxpr, outputs: list[int]) -> tuple[set[int], list]:
 
 # %% ../../../nbs/analysis/work/jax/values.ipynb #1a9d04b2
 def _closed_form(op: str, start: int, stop: int, step: int, least: int, most: int) -> int | None:
-    "Trips of `while i op stop: i += step`; None: it never ends, or leaves the numbers from `least` to `most`."
+    """Trips of `while i op stop: i += step`; None: it never ends, or leaves the numbers from
+    `least` to `most`."""
     sign = -1 if op in ("gt", "ge") else 1  # counting down is counting up in the mirror
     gap, ahead = sign * (stop - start) + (op in ("le", "ge")), sign * step
-    if op == "eq": trips = 0 if gap else 1 if step else None
-    elif op == "ne": trips = 0 if gap == 0 else gap // ahead if ahead and gap % ahead == 0 and gap * ahead > 0 else None
-    else: trips = 0 if gap <= 0 else -(-gap // ahead) if ahead > 0 else None
+    if op == "eq":
+        trips = 0 if gap else 1 if step else None
+    elif op == "ne":
+        trips = (
+            0
+            if gap == 0
+            else gap // ahead
+            if ahead and gap % ahead == 0 and gap * ahead > 0
+            else None
+        )
+    else:
+        trips = 0 if gap <= 0 else -(-gap // ahead) if ahead > 0 else None
     return trips if trips is not None and least <= start + trips * step <= most else None
 
 
 def _in_units(op: str, start: float, stop: float, step: float, dtype) -> object:
-    "The same of floats, as multiples of the largest unit that start and step have; NotImplemented: sums are rounded."
-    if not np.all(np.isfinite([start, stop, step])): return NotImplemented
-    unit = max(Fraction(float(x)).denominator for x in (start, step))  # denominators of floats are powers of two
+    """The same of floats, as multiples of the largest unit that start and step have;
+    NotImplemented: sums are rounded."""
+    if not np.all(np.isfinite([start, stop, step])):
+        return NotImplemented
+    unit = max(
+        Fraction(float(x)).denominator for x in (start, step)
+    )  # denominators of floats are powers of two
     first, bound, ahead = (Fraction(float(x)) * unit for x in (start, stop, step))
-    if op in ("eq", "ne") and bound.denominator > 1: return 0 if op == "eq" else None
+    if op in ("eq", "ne") and bound.denominator > 1:
+        return 0 if op == "eq" else None
     bound = ceil(bound) if op in ("lt", "ge") else floor(bound)
     exact = 2 ** (np.finfo(dtype).nmant + 1)  # whole numbers up to here have no gaps
     trips = _closed_form(op, int(first), bound, int(ahead), -exact, exact)
@@ -264,10 +367,11 @@ def _in_units(op: str, start: float, stop: float, step: float, dtype) -> object:
 
 
 _LIMIT = 20_000  # equations that are evaluated before a loop is called unknown
-_FEW = 64        # elements of an array that are followed through a loop
+_FEW = 64  # elements of an array that are followed through a loop
 
 
-def _few(known: object) -> object: return known if np.size(known) <= _FEW else None
+def _few(known: object) -> object:
+    return known if np.size(known) <= _FEW else None
 
 
 def loop_trips(
@@ -277,25 +381,33 @@ def loop_trips(
     "How many trips a `while` makes, from the values of its operands; None: not known."
     p, known = eqn.params, [*map(_few, known)]
     cond, body, n, m = p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"]
-    of_cond, of_body, carry = known[:n], known[n: n + m], known[n + m:]
+    of_cond, of_body, carry = known[:n], known[n : n + m], known[n + m :]
     inputs, cond_eqns = _needed(cond, [0])
     need = {i - n for i in inputs if i >= n}
     while True:
         more, body_eqns = _needed(body, sorted(need))
         wider = need | {i - m for i in more if i >= m}
-        if wider == need: break
+        if wider == need:
+            break
         need = wider
-    if any(known[i] is None for i in inputs if i < n) or any(of_body[i] is None for i in more if i < m): return None
-    if any(carry[i] is None for i in need): return None
+    if any(known[i] is None for i in inputs if i < n) or any(
+        of_body[i] is None for i in more if i < m
+    ):
+        return None
+    if any(carry[i] is None for i in need):
+        return None
     inner = opened(body)
     moving = [i for i in need if inner.outvars[i] is not inner.invars[m + i]]
     steps = _by_steps(cond, cond_eqns, body, body_eqns, moving, known, n, m)
-    if steps is not NotImplemented: return steps
+    if steps is not NotImplemented:
+        return steps
     trips, budget, hidden = 0, _LIMIT, [v if i in need else None for i, v in enumerate(carry)]
     while budget > 0:
         going = _run(cond, cond_eqns, [*of_cond, *hidden])[0]
-        if going is None or np.size(going) != 1: return None  # one of a batch goes on for longer than another
-        if not going: return trips
+        if going is None or np.size(going) != 1:
+            return None  # one of a batch goes on for longer than another
+        if not going:
+            return trips
         moved = _run(body, body_eqns, [*of_body, *hidden], stored=True)
         hidden = [moved[i] if i in need else None for i in range(len(hidden))]
         budget -= len(cond_eqns) + len(body_eqns) + 1
@@ -304,27 +416,42 @@ def loop_trips(
 
 
 def _by_steps(cond, cond_eqns, body, body_eqns, moving, known, n, m):
-    "Trips in closed form, if one counter moves by a constant and is compared with one; else NotImplemented."
-    if len(moving) != 1 or len(cond_eqns) != 1 or len(body_eqns) != 1: return NotImplemented
+    """Trips in closed form, if one counter moves by a constant and is compared with one; else
+    NotImplemented."""
+    if len(moving) != 1 or len(cond_eqns) != 1 or len(body_eqns) != 1:
+        return NotImplemented
     (at,), (test,), (move,), outer, inner = moving, cond_eqns, body_eqns, opened(cond), opened(body)
-    if format_of(inner.invars[m + at]).startswith("bool") or size_of(inner.invars[m + at]) != 1: return NotImplemented
-    op, fixed = test.primitive.name, known[n + m:]
+    if format_of(inner.invars[m + at]).startswith("bool") or size_of(inner.invars[m + at]) != 1:
+        return NotImplemented
+    op, fixed = test.primitive.name, known[n + m :]
+
     def value(atom, jaxpr, of, skip):
-        if hasattr(atom, "val"): return literal(atom).known
+        if hasattr(atom, "val"):
+            return literal(atom).known
         place = jaxpr.invars.index(atom) if atom in jaxpr.invars else None
         return None if place is None else of[place] if place < skip else fixed[place - skip]
-    if op not in _COMPARISONS or move.primitive.name not in ("add", "sub"): return NotImplemented
-    if test.outvars[0] is not outer.outvars[0] or move.outvars[0] is not inner.outvars[at]: return NotImplemented
+
+    if op not in _COMPARISONS or move.primitive.name not in ("add", "sub"):
+        return NotImplemented
+    if test.outvars[0] is not outer.outvars[0] or move.outvars[0] is not inner.outvars[at]:
+        return NotImplemented
     (a, b), i, (c, d), j = test.invars, outer.invars[n + at], move.invars, inner.invars[m + at]
-    if a is not i: a, b, op = b, a, {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
-    if c is not j and move.primitive.name == "add": c, d = d, c
-    if a is not i or b is i or c is not j or d is j: return NotImplemented
-    stop, step = value(b, outer, known[:n], n), value(d, inner, known[n: n + m], m)
-    if stop is None or step is None: return NotImplemented
+    if a is not i:
+        a, b, op = b, a, {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
+    if c is not j and move.primitive.name == "add":
+        c, d = d, c
+    if a is not i or b is i or c is not j or d is j:
+        return NotImplemented
+    stop, step = value(b, outer, known[:n], n), value(d, inner, known[n : n + m], m)
+    if stop is None or step is None:
+        return NotImplemented
     down, dtype = move.primitive.name == "sub", i.aval.dtype
-    if dtype.kind == "f": return _in_units(op, fixed[at], stop, -step if down else step, dtype)
+    if dtype.kind == "f":
+        return _in_units(op, fixed[at], stop, -step if down else step, dtype)
     limits = np.iinfo(dtype)
-    return _closed_form(op, int(fixed[at]), int(stop), -int(step) if down else int(step), limits.min, limits.max)
+    return _closed_form(
+        op, int(fixed[at]), int(stop), -int(step) if down else int(step), limits.min, limits.max
+    )
 
 
 def carried(
@@ -332,13 +459,14 @@ def carried(
 ) -> list:
     "Parameters, and what is in those that are tuples."
     found = []
-    for x in eqn.params.values(): found += x if isinstance(x, (tuple, list)) else [x]
+    for x in eqn.params.values():
+        found += x if isinstance(x, (tuple, list)) else [x]
     return found
 
 
 def body_of(
     eqn: object,  # an equation of a jaxpr
-) -> object:      # None: there is none
+) -> object:  # None: there is none
     "The jaxpr that a call carries."
     named = (eqn.params.get(key) for key in _BODIES)
     return next((x for x in named if x is not None and is_jaxpr(x)), None)

@@ -18,28 +18,34 @@ def _group_size(group: object) -> int:
     try:
         import torch.distributed as dist
 
-        if isinstance(group, str): group = dist.distributed_c10d._resolve_process_group(group)
-        if isinstance(group, torch.ScriptObject): group = dist.ProcessGroup.unbox(group)
+        if isinstance(group, str):
+            group = dist.distributed_c10d._resolve_process_group(group)
+        if isinstance(group, torch.ScriptObject):
+            group = dist.ProcessGroup.unbox(group)
         size = getattr(group, "size", None)
         return size() if callable(size) else 0
-    except Exception: return 0  # no such group here
+    except Exception:
+        return 0  # no such group here
 
 
 UNKNOWN_GROUP = "a collective whose group is not known here: its size is given as 0"
 
 
 def collective(
-    sent: object,      # the tensors whose bytes this rank contributes
-    group: object,     # a process group, its name, or its size
+    sent: object,  # the tensors whose bytes this rank contributes
+    group: object,  # a process group, its name, or its size
     reduces: bool = False,  # whether the ranks' elements are added up
 ) -> Work:
     "Payload, group size, and the additions of a reduction."
     tensors = list(tensors_in(sent))
     size = group if isinstance(group, int) else _group_size(group)
     elements = sum(t.numel() for t in tensors if t.is_floating_point() or t.is_complex())
-    return Work(elements * (size - 1) // size if reduces and size else 0,
-                payload=sum(map(distinct_bytes, tensors)), group_size=size,
-                note="" if size else UNKNOWN_GROUP)
+    return Work(
+        elements * (size - 1) // size if reduces and size else 0,
+        payload=sum(map(distinct_bytes, tensors)),
+        group_size=size,
+        note="" if size else UNKNOWN_GROUP,
+    )
 
 
 def _functional(*names: str) -> list[str]:
@@ -48,51 +54,76 @@ def _functional(*names: str) -> list[str]:
 
 
 @register_cost(*_functional("all_reduce", "all_reduce_"), kind="comm")
-def all_reduce(x, op, group, *_, out): return collective(x, group, reduces=True)
+def all_reduce(x, op, group, *_, out):
+    return collective(x, group, reduces=True)
 
 
 @register_cost(*_functional("reduce_scatter_tensor"), kind="comm")
-def reduce_scatter(x, op, size, group, *_, out): return collective(x, size, reduces=True)
+def reduce_scatter(x, op, size, group, *_, out):
+    return collective(x, size, reduces=True)
 
 
 @register_cost(*_functional("all_gather_into_tensor", "all_gather_into_tensor_out"), kind="comm")
-def all_gather(x, size, group, *_, out, **__): return collective(x, size)
+def all_gather(x, size, group, *_, out, **__):
+    return collective(x, size)
 
 
 @register_cost(*_functional("all_to_all_single"), kind="comm")
-def all_to_all(x, outs, ins, group, *_, out): return collective(x, group)
+def all_to_all(x, outs, ins, group, *_, out):
+    return collective(x, group)
 
 
 @register_cost(*_functional("broadcast", "broadcast_"), kind="comm")
-def broadcast(x, source, group, *_, out): return collective(x, group)
+def broadcast(x, source, group, *_, out):
+    return collective(x, group)
 
 
-@register_cost("_c10d_functional::wait_tensor", "_c10d_functional::_wrap_tensor_autograd", "c10d::barrier",
-               "c10d::monitored_barrier_", kind="allocation")
-def wait(*_, out, **__): return 0
+@register_cost(
+    "_c10d_functional::wait_tensor",
+    "_c10d_functional::_wrap_tensor_autograd",
+    "c10d::barrier",
+    "c10d::monitored_barrier_",
+    kind="allocation",
+)
+def wait(*_, out, **__):
+    return 0
 
 
 @register_cost("_dtensor::shard_dim_alltoall", kind="comm")
-def shard_dim_alltoall(x, gather, shard, group, *_, out): return collective(x, group)
+def shard_dim_alltoall(x, gather, shard, group, *_, out):
+    return collective(x, group)
 
 # %% ../../../nbs/analysis/work/rules/collectives.ipynb #90ece657
 def _c10d(sent: int, reduces: bool = False):
     def c10d(*args, out, **kwargs):
         objects = (a for a in (*args, *kwargs.values()) if isinstance(a, torch.ScriptObject))
-        group = next((o for o in objects if str(o._type()).endswith("ProcessGroup")), None)  # others say how it reduces
+        group = next(
+            (o for o in objects if str(o._type()).endswith("ProcessGroup")), None
+        )  # others say how it reduces
         read, written = (sum(map(distinct_bytes, tensors_in(args[i]))) for i in (sent, 0))
         return collective(args[sent], group, reduces)._replace(
-            read=read, written=written, footprint=read + (written if sent else 0))
+            read=read, written=written, footprint=read + (written if sent else 0)
+        )
+
     return c10d
 
 
 for _sent, _reduces, _names in (
-    (0, True, "allreduce_ allreduce_coalesced_ reduce_"), (0, False, "broadcast_ send"),
-    (1, False, "allgather_ _allgather_base_ allgather_coalesced_ allgather_into_tensor_coalesced_ gather_ scatter_ "
-               "alltoall_ alltoall_base_"),
+    (0, True, "allreduce_ allreduce_coalesced_ reduce_"),
+    (0, False, "broadcast_ send"),
+    (
+        1,
+        False,
+        (
+            "allgather_ _allgather_base_ allgather_coalesced_ allgather_into_tensor_coalesced_"
+            " gather_ scatter_ alltoall_ alltoall_base_"
+        ),
+    ),
     (1, True, "reduce_scatter_ _reduce_scatter_base_ reduce_scatter_tensor_coalesced_"),
 ):
-    register_cost(*(f"c10d::{name}" for name in _names.split()), kind="comm")(_c10d(_sent, _reduces))
+    register_cost(*(f"c10d::{name}" for name in _names.split()), kind="comm")(
+        _c10d(_sent, _reduces)
+    )
 
 
 @register_cost("c10d::recv_", "c10d::recv_any_source_", kind="comm")
@@ -102,5 +133,11 @@ def receive(tensors, *_, out, **__):
 
 
 # what sharded data parallelism (FSDP) does around its collectives
-register_cost("fsdp::all_gather_copy_in", "fsdp::split_with_sizes_copy", "fsdp::chunk_cat", "fsdp::copy_",
-              "fsdp::chunk_cat_mixed_dtype", kind="move")(lambda *_, out, **__: 0)
+register_cost(
+    "fsdp::all_gather_copy_in",
+    "fsdp::split_with_sizes_copy",
+    "fsdp::chunk_cat",
+    "fsdp::copy_",
+    "fsdp::chunk_cat_mixed_dtype",
+    kind="move",
+)(lambda *_, out, **__: 0)

@@ -32,35 +32,52 @@ def _stored(t: torch.Tensor) -> int:
 
 
 def product_flops(
-    a: torch.Tensor,    # (…, m, k) or (k,), dense or sparse
-    b: torch.Tensor,    # (…, k, n) or (k,), dense or sparse
+    a: torch.Tensor,  # (…, m, k) or (k,), dense or sparse
+    b: torch.Tensor,  # (…, k, n) or (k,), dense or sparse
     out: torch.Tensor,  # their product
 ) -> int:
-    "FLOPs of a matrix product, $2 m n k$; of a sparse one $2$ a stored element and column (or row)."
+    """FLOPs of a matrix product, $2 m n k$; of a sparse one $2$ a stored element and column (or
+    row)."""
     factor = 2 * complex_factor(a, b)
     if a.layout in _SPARSE and b.layout in _SPARSE:  # products of the stored elements that meet
         a, b = (t if t.layout is torch.sparse_coo else t.to_sparse_coo() for t in (a, b))
         k = a.shape[-1]
-        meet = torch.bincount(a._indices()[1], minlength=k) @ torch.bincount(b._indices()[0], minlength=k)
+        meet = torch.bincount(a._indices()[1], minlength=k) @ torch.bincount(
+            b._indices()[0], minlength=k
+        )
         return factor * int(meet)
-    if a.layout in _SPARSE: return factor * _stored(a) * (b.shape[-1] if b.dim() > 1 else 1)
-    if b.layout in _SPARSE: return factor * _stored(b) * (a.shape[-2] if a.dim() > 1 else 1)
+    if a.layout in _SPARSE:
+        return factor * _stored(a) * (b.shape[-1] if b.dim() > 1 else 1)
+    if b.layout in _SPARSE:
+        return factor * _stored(b) * (a.shape[-2] if a.dim() > 1 else 1)
     return factor * out.numel() * a.shape[-1]
 
 
-@register_cost(*(f"aten::{name}" for name in (
-    "mm bmm mv dot vdot _int_mm mkldnn_linear _mixed_dtypes_linear _weight_int4pack_mm "
-    "_weight_int4pack_mm_with_scales_and_zeros _sparse_sparse_matmul hspmm _scaled_mm "
-    "_scaled_mm_v2").split()), kind="matmul")
+@register_cost(
+    *(
+        f"aten::{name}"
+        for name in (
+            "mm bmm mv dot vdot _int_mm mkldnn_linear _mixed_dtypes_linear _weight_int4pack_mm "
+            "_weight_int4pack_mm_with_scales_and_zeros _sparse_sparse_matmul hspmm _scaled_mm "
+            "_scaled_mm_v2"
+        ).split()
+    ),
+    kind="matmul",
+)
 def product(a, b, *_, out, **__):
-    "Packed weights have fewer elements than they stand for: the other operand and the output give the sizes."
+    """Packed weights have fewer elements than they stand for: the other operand and the output give
+    the sizes."""
     if a.dtype == torch.float4_e2m1fn_x2 if hasattr(torch, "float4_e2m1fn_x2") else False:
         return 2 * product_flops(a, b, out)  # two numbers an element
     return product_flops(a, b, out)
 
 
-@register_cost("aten::_weight_int8pack_mm", "aten::_weight_int4pack_mm_for_cpu", "quantized::int4mm_packed_weight_cpu",
-               kind="matmul")
+@register_cost(
+    "aten::_weight_int8pack_mm",
+    "aten::_weight_int4pack_mm_for_cpu",
+    "quantized::int4mm_packed_weight_cpu",
+    kind="matmul",
+)
 def widened_product(a, b, *_, out, **__):
     "On a CPU both operands are widened and multiplied in fp32, also those of bf16."
     return Work(product_flops(a, b, out), mode="fp32" if a.device.type == "cpu" else None)
@@ -72,21 +89,33 @@ def composed_product(a, b, *_, out, **__):
     return 2 * complex_factor(a, b) * out.numel() * a.shape[-1]
 
 
-@register_cost("aten::addmm", "aten::baddbmm", "aten::addmv", "aten::_addmm_activation", "aten::_sparse_addmm",
-               "aten::_scaled_addmm", "aten::_sparse_semi_structured_addmm", kind="matmul")
-def added_product(added, a, b, *_, out, **__): return product_flops(a, b, out)
+@register_cost(
+    "aten::addmm",
+    "aten::baddbmm",
+    "aten::addmv",
+    "aten::_addmm_activation",
+    "aten::_sparse_addmm",
+    "aten::_scaled_addmm",
+    "aten::_sparse_semi_structured_addmm",
+    kind="matmul",
+)
+def added_product(added, a, b, *_, out, **__):
+    return product_flops(a, b, out)
 
 
 @register_cost("aten::addbmm", kind="matmul")
-def summed_product(added, a, b, *_, out, **__): return product_flops(a, b, out) * a.shape[0]
+def summed_product(added, a, b, *_, out, **__):
+    return product_flops(a, b, out) * a.shape[0]
 
 
 @register_cost("aten::sparse_sampled_addmm", kind="matmul")
-def sampled_product(added, a, b, *_, out, **__): return 2 * _stored(added) * a.shape[-1]
+def sampled_product(added, a, b, *_, out, **__):
+    return 2 * _stored(added) * a.shape[-1]
 
 
 @register_cost("aten::_sparse_mm_reduce_impl", kind="matmul")
-def reduced_product(a, b, *_, out): return 2 * _stored(a) * b.shape[-1]
+def reduced_product(a, b, *_, out):
+    return 2 * _stored(a) * b.shape[-1]
 
 
 @register_cost("aten::_sparse_mm_reduce_impl_backward", kind="matmul")
@@ -95,11 +124,13 @@ def reduced_product_backward(a, grad, b, reduce, argument, mask, *_, out):
 
 
 @register_cost("aten::addr", kind="elementwise")
-def outer(added, a, b, *_, out, **__): return 2 * out.numel()  # no sum over an index: one product, one addition
+def outer(added, a, b, *_, out, **__):
+    return 2 * out.numel()  # no sum over an index: one product, one addition
 
 
 @register_cost("aten::_foreach_mm", kind="matmul")
-def products(a, b, *_, out, **__): return sum(map(product_flops, a, b, out))
+def products(a, b, *_, out, **__):
+    return sum(map(product_flops, a, b, out))
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #bc1fc073
 @register_cost("aten::linear_backward", kind="matmul")
@@ -114,15 +145,18 @@ def mkldnn_linear_backward(x, grad, weight, mask, *, out):
 
 
 @register_cost("aten::mkldnn_linear_backward_input", kind="matmul")
-def mkldnn_linear_backward_input(size, grad, weight, *, out): return 2 * grad.numel() * weight.shape[-1]
+def mkldnn_linear_backward_input(size, grad, weight, *, out):
+    return 2 * grad.numel() * weight.shape[-1]
 
 
 @register_cost("aten::mkldnn_linear_backward_weights", kind="matmul")
-def mkldnn_linear_backward_weights(grad, x, weight, bias, *, out): return 2 * grad.numel() * weight.shape[-1]
+def mkldnn_linear_backward_weights(grad, x, weight, bias, *, out):
+    return 2 * grad.numel() * weight.shape[-1]
 
 
 @register_cost("aten::matmul_backward", kind="matmul")
-def matmul_backward(grad, a, b, mask, *, out): return sum(mask) * 2 * grad.numel() * a.shape[-1]
+def matmul_backward(grad, a, b, mask, *, out):
+    return sum(mask) * 2 * grad.numel() * a.shape[-1]
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #c7c54633
 def _linear_cross_entropy(x, w, products: int) -> Work:
@@ -133,16 +167,23 @@ def _linear_cross_entropy(x, w, products: int) -> Work:
 
 @register_cost("torch_nn::_linear_cross_entropy_batch_chunked", kind="matmul")
 def linear_cross_entropy(x, w, *more, out, **__):
-    return _linear_cross_entropy(x, w, 1 + sum(a is True for a in more[-3:-1]))  # …, of input, matrix, bias
+    return _linear_cross_entropy(
+        x, w, 1 + sum(a is True for a in more[-3:-1])
+    )  # …, of input, matrix, bias
 
 
 @register_cost("torch_nn::_linear_cross_entropy_batch_chunked_no_reduction", kind="matmul")
-def linear_cross_entropy_no_reduction(x, w, *_, out, **__): return _linear_cross_entropy(x, w, 1)
+def linear_cross_entropy_no_reduction(x, w, *_, out, **__):
+    return _linear_cross_entropy(x, w, 1)
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #d0b622a4
-@register_cost("aten::_sparse_semi_structured_linear", "aten::_sparse_semi_structured_mm", kind="matmul")
+@register_cost(
+    "aten::_sparse_semi_structured_linear", "aten::_sparse_semi_structured_mm", kind="matmul"
+)
 def semi_structured(a, b, *more, out, **__):
-    dense = b if a.numel() < b.numel() and more and a.dtype == b.dtype else a  # whichever is not compressed
+    dense = (
+        b if a.numel() < b.numel() and more and a.dtype == b.dtype else a
+    )  # whichever is not compressed
     flops = 2 * out.numel() * dense.shape[-1]
     return Work(flops, executed=flops // 2)
 
@@ -154,101 +195,154 @@ def cslt_sparse_mm(compressed, dense, *_, out, **__):
 
 
 @register_cost("aten::_dyn_quant_matmul_4bit", kind="matmul")
-def dyn_quant_matmul(x, packed, block, inputs, outputs, *_, out): return _in_int8(2 * out.numel() * inputs, x, out)
+def dyn_quant_matmul(x, packed, block, inputs, outputs, *_, out):
+    return _in_int8(2 * out.numel() * inputs, x, out)
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #d5a96f50
 EXPERTS = "grouped products: every expert is assumed to have rows, so the weights of all are read"
 
 
-@register_cost("aten::_grouped_mm", "aten::_scaled_grouped_mm", "aten::_scaled_grouped_mm_v2", kind="matmul")
+@register_cost(
+    "aten::_grouped_mm", "aten::_scaled_grouped_mm", "aten::_scaled_grouped_mm_v2", kind="matmul"
+)
 def grouped_product(a, b, *_, out, **__):
-    "(m, k) × (g, k, n) by rows, (g, m, k) × (k, n) by columns, (m, k) × (k, n) by stretches of k, or batched."
-    if a.dim() == 2 and b.dim() == 2: flops = 2 * a.shape[0] * a.shape[1] * b.shape[1]
-    else: flops = 2 * out.numel() * a.shape[-1]
+    """(m, k) × (g, k, n) by rows, (g, m, k) × (k, n) by columns, (m, k) × (k, n) by stretches of k,
+    or batched."""
+    if a.dim() == 2 and b.dim() == 2:
+        flops = 2 * a.shape[0] * a.shape[1] * b.shape[1]
+    else:
+        flops = 2 * out.numel() * a.shape[-1]
     return Work(flops, note=EXPERTS if (a.dim(), b.dim()) == (2, 3) else "")
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #9a04098c
 @register_cost("aten::_trilinear", kind="matmul")
 def trilinear(i1, i2, i3, expand1, expand2, expand3, summed, *_, out):
     "Two pairwise products, in the order in which the kernel takes them."
+
     def expanded(t, at):
         sizes = iter(t.shape)
         return [1 if d in at else next(sizes) for d in range(t.dim() + len(at))]
+
     s1, s2, s3 = expanded(i1, expand1), expanded(i2, expand2), expanded(i3, expand3)
     pair = [max(a, b) for a, b in zip(s1, s2, strict=True)]
-    early = [d for d in summed if d in expand3]  # what the third factor does not have is summed first
+    early = [
+        d for d in summed if d in expand3
+    ]  # what the third factor does not have is summed first
     rest = [1 if d in early else max(p, c) for d, (p, c) in enumerate(zip(pair, s3, strict=True))]
     return 2 * (prod(pair) + prod(rest))
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #13ce60a0
-def _taps_inside(length: int, positions: int, kernel: int, stride: int, padding: int, dilation: int) -> int:
+def _taps_inside(
+    length: int, positions: int, kernel: int, stride: int, padding: int, dilation: int
+) -> int:
     "Of `positions` × `kernel` taps along one dimension, those that fall inside `length` elements."
-    at = np.arange(kernel) * dilation - padding              # where each tap is at position 0
-    first = np.maximum(-(at // stride), 0)                    # the first position at which it is not before the start
+    at = np.arange(kernel) * dilation - padding  # where each tap is at position 0
+    first = np.maximum(-(at // stride), 0)  # the first position at which it is not before the start
     last = np.minimum((length - 1 - at) // stride, positions - 1)
     return int(np.maximum(last - first + 1, 0).sum())
 
 
 def _convolution(x, w, y, stride, padding, dilation, transposed) -> tuple[int, int]:
-    "FLOPs by convention, and those of taps that do not fall on padding (transposed: outside the output)."
+    """FLOPs by convention, and those of taps that do not fall on padding (transposed: outside the
+    output)."""
     walked, hit = (x, y) if transposed else (y, x)
     flops = 2 * complex_factor(x, w) * walked.numel() * (w.numel() // max(1, w.shape[0]))
     kernel, positions = w.shape[2:], walked.shape[2:]
     dims = len(kernel)  # one figure may stand for all dimensions
-    stride, padding, dilation = (v if len(v) == dims else [v[0]] * dims for v in (stride, padding, dilation))
-    inside = prod(map(_taps_inside, hit.shape[2:], positions, kernel, stride, padding, dilation)) if flops else 0
+    stride, padding, dilation = (
+        v if len(v) == dims else [v[0]] * dims for v in (stride, padding, dilation)
+    )
+    inside = (
+        prod(map(_taps_inside, hit.shape[2:], positions, kernel, stride, padding, dilation))
+        if flops
+        else 0
+    )
     return flops, flops * inside // max(1, prod(positions) * prod(kernel))
 
 
-@register_cost("aten::convolution", "aten::_convolution", "aten::convolution_overrideable", kind="convolution")
+@register_cost(
+    "aten::convolution", "aten::_convolution", "aten::convolution_overrideable", kind="convolution"
+)
 def convolution(x, w, bias, stride, padding, dilation, transposed, *_, out):
-    "Two FLOP for each position and weight of a channel; executed are the taps that do not fall on padding."
+    """Two FLOP for each position and weight of a channel; executed are the taps that do not fall on
+    padding."""
     flops, executed = _convolution(x, w, out, stride, padding, dilation, transposed)
     return Work(flops, executed=executed)
 
 
-@register_cost("aten::convolution_backward", "aten::convolution_backward_overrideable", kind="convolution")
-def convolution_backward(grad, x, w, bias, stride, padding, dilation, transposed, out_padding, groups, mask, *_, out):
-    "The gradient of the input and that of the weight each touch the pairs that the forward touches."
-    if len(mask) == 1: mask = mask[0]
+@register_cost(
+    "aten::convolution_backward", "aten::convolution_backward_overrideable", kind="convolution"
+)
+def convolution_backward(
+    grad, x, w, bias, stride, padding, dilation, transposed, out_padding, groups, mask, *_, out
+):
+    """The gradient of the input and that of the weight each touch the pairs that the forward
+    touches."""
+    if len(mask) == 1:
+        mask = mask[0]
     flops, executed = _convolution(x, w, grad, stride, padding, dilation, transposed)
     parts, bias_flops = sum(map(bool, mask[:2])), grad.numel() * bool(mask[2])
     read = (grad, *((w,) if mask[0] else ()), *((x,) if mask[1] else ()))
-    return Work(parts * flops + bias_flops, executed=parts * executed + bias_flops, contraction=parts * flops,
-                read=sum(map(distinct_bytes, read)))
+    return Work(
+        parts * flops + bias_flops,
+        executed=parts * executed + bias_flops,
+        contraction=parts * flops,
+        read=sum(map(distinct_bytes, read)),
+    )
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #a4c6c264
-@register_cost(*(f"aten::{name}" for name in (
-    "mkldnn_convolution cudnn_convolution miopen_convolution miopen_depthwise_convolution cudnn_convolution_relu "
-    "miopen_convolution_relu cudnn_convolution_add_relu miopen_convolution_add_relu _slow_conv2d_forward "
-    "_conv_depthwise2d conv_depthwise3d slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d "
-    "_nnpack_spatial_convolution thnn_conv2d slow_conv3d _mps_convolution").split()),
-    kind="convolution")
-def backend_convolution(x, w, *_, out, **__): return 2 * out.numel() * (w.numel() // max(1, w.shape[0]))
+@register_cost(
+    *(
+        f"aten::{name}"
+        for name in (
+            "mkldnn_convolution cudnn_convolution miopen_convolution miopen_depthwise_convolution"
+            " cudnn_convolution_relu miopen_convolution_relu cudnn_convolution_add_relu"
+            " miopen_convolution_add_relu _slow_conv2d_forward _conv_depthwise2d conv_depthwise3d"
+            " slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d"
+            " _nnpack_spatial_convolution thnn_conv2d slow_conv3d _mps_convolution"
+        ).split()
+    ),
+    kind="convolution",
+)
+def backend_convolution(x, w, *_, out, **__):
+    return 2 * out.numel() * (w.numel() // max(1, w.shape[0]))
 
 
-@register_cost(*(f"aten::{name}" for name in (
-    "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d slow_conv_transpose3d").split()),
-    kind="convolution")
-def backend_transposed(x, w, *_, out, **__): return 2 * x.numel() * (w.numel() // max(1, w.shape[0]))
+@register_cost(
+    *(
+        f"aten::{name}"
+        for name in (
+            "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d"
+            " slow_conv_transpose3d"
+        ).split()
+    ),
+    kind="convolution",
+)
+def backend_transposed(x, w, *_, out, **__):
+    return 2 * x.numel() * (w.numel() // max(1, w.shape[0]))
 
 
 @register_cost("aten::_slow_conv2d_backward", kind="convolution")
-def slow_conv2d_backward(grad, x, w, kernel, stride, padding, mask=(True, True, True), *_, out, **__):
+def slow_conv2d_backward(
+    grad, x, w, kernel, stride, padding, mask=(True, True, True), *_, out, **__
+):
     contraction = 2 * sum(map(bool, mask[:2])) * grad.numel() * (w.numel() // max(1, w.shape[0]))
     return Work(contraction + grad.numel() * bool(mask[2]), contraction=contraction)
 
 
 @register_cost("aten::conv_tbc", kind="convolution")
-def conv_tbc(x, w, *_, out): return 2 * out.numel() * w.shape[0] * w.shape[1]
+def conv_tbc(x, w, *_, out):
+    return 2 * out.numel() * w.shape[0] * w.shape[1]
 
 
 @register_cost("aten::im2col", "aten::unfold_copy", kind="move")
-def im2col(*_, out, **__): return 0
+def im2col(*_, out, **__):
+    return 0
 
 
 @register_cost("aten::col2im", kind="scatter")
-def col2im(x, *_, out): return x.numel()  # overlapping patches add up
+def col2im(x, *_, out):
+    return x.numel()  # overlapping patches add up
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #39e0d2d1
 def _packed(weight) -> tuple[torch.Tensor, int]:
@@ -259,9 +353,14 @@ def _packed(weight) -> tuple[torch.Tensor, int]:
 
 
 def _in_int8(contraction: int, x, out, read: int | None = None) -> Work:
-    "Work of a product of 8 bits: an input of floating point is quantised first, the sums are scaled and shifted."
-    return Work(contraction + 3 * x.numel() * x.is_floating_point() + 2 * out.numel(), contraction=contraction,
-                read=read, mode="int8")
+    """Work of a product of 8 bits: an input of floating point is quantised first, the sums are
+    scaled and shifted."""
+    return Work(
+        contraction + 3 * x.numel() * x.is_floating_point() + 2 * out.numel(),
+        contraction=contraction,
+        read=read,
+        mode="int8",
+    )
 
 
 def _quantised(positions, x, packed, out, per_weight) -> Work:
@@ -269,32 +368,61 @@ def _quantised(positions, x, packed, out, per_weight) -> Work:
     return _in_int8(2 * positions.numel() * per_weight(w), x, out, held + distinct_bytes(x))
 
 
-@register_cost(*(f"quantized::{name}" for name in (
-    "linear linear_relu linear_leaky_relu linear_tanh linear_dynamic linear_relu_dynamic").split()),
-    "_quantized::linear", "_quantized::linear_dynamic", kind="matmul")
-def quantised_linear(x, packed, *_, out, **__): return _quantised(out, x, packed, out, lambda w: w.shape[-1])
+@register_cost(
+    *(
+        f"quantized::{name}"
+        for name in (
+            "linear linear_relu linear_leaky_relu linear_tanh linear_dynamic linear_relu_dynamic"
+        ).split()
+    ),
+    "_quantized::linear",
+    "_quantized::linear_dynamic",
+    kind="matmul",
+)
+def quantised_linear(x, packed, *_, out, **__):
+    return _quantised(out, x, packed, out, lambda w: w.shape[-1])
 
 
-@register_cost("quantized::linear_with_input_q_dq_qweight_dq_output_fp32",
-               "quantized::linear_with_input_q_dq_qweight_dq_relu_output_fp32", kind="matmul")
-def quantised_between(x, scale, zero, packed, *_, out, **__): return quantised_linear(x, packed, out=out)
+@register_cost(
+    "quantized::linear_with_input_q_dq_qweight_dq_output_fp32",
+    "quantized::linear_with_input_q_dq_qweight_dq_relu_output_fp32",
+    kind="matmul",
+)
+def quantised_between(x, scale, zero, packed, *_, out, **__):
+    return quantised_linear(x, packed, out=out)
 
 
-@register_cost(*(f"{space}::conv{d}{relu}{dyn}" for space in ("quantized", "_quantized") for d in ("1d", "2d", "3d")
-                 for relu in ("", "_relu") for dyn in ("", "_dynamic")), kind="convolution")
+@register_cost(
+    *(
+        f"{space}::conv{d}{relu}{dyn}"
+        for space in ("quantized", "_quantized")
+        for d in ("1d", "2d", "3d")
+        for relu in ("", "_relu")
+        for dyn in ("", "_dynamic")
+    ),
+    kind="convolution",
+)
 def quantised_convolution(x, packed, *_, out, **__):
     return _quantised(out, x, packed, out, lambda w: w.numel() // w.shape[0])
 
 
 @register_cost("quantized::conv2d_add", "quantized::conv2d_add_relu", kind="convolution")
 def quantised_residual(x, added, packed, *_, out, **__):
-    "A convolution, and what it is added to: brought to floating point, 2 FLOP an element, and added."
+    """A convolution, and what it is added to: brought to floating point, 2 FLOP an element, and
+    added."""
     work = quantised_convolution(x, packed, out=out)
     return work._replace(flops=work.flops + 3 * out.numel(), read=work.read + distinct_bytes(added))
 
 
-@register_cost(*(f"{space}::conv_transpose{d}{dyn}" for space in ("quantized", "_quantized")
-                 for d in ("1d", "2d", "3d") for dyn in ("", "_dynamic")), kind="convolution")
+@register_cost(
+    *(
+        f"{space}::conv_transpose{d}{dyn}"
+        for space in ("quantized", "_quantized")
+        for d in ("1d", "2d", "3d")
+        for dyn in ("", "_dynamic")
+    ),
+    kind="convolution",
+)
 def quantised_transposed(x, packed, *_, out, **__):
     return _quantised(x, x, packed, out, lambda w: w.numel() // w.shape[0])
 
@@ -302,37 +430,64 @@ def quantised_transposed(x, packed, *_, out, **__):
 @register_cost("quantized::matmul", kind="matmul")
 def quantised_matmul(a, b, *_, out):
     contraction = product_flops(a, b, out)
-    ends = 2 * (a.numel() + b.numel()) + 4 * out.numel()  # out of 8 bits and back: scale, shift, round, clamp
-    return Work(contraction + ends, contraction=contraction, mode=fp32_mode(a.device.type, "matmul"))
+    ends = (
+        2 * (a.numel() + b.numel()) + 4 * out.numel()
+    )  # out of 8 bits and back: scale, shift, round, clamp
+    return Work(
+        contraction + ends, contraction=contraction, mode=fp32_mode(a.device.type, "matmul")
+    )
 
 
-@register_cost("quantized::linear_dynamic_fp16", "quantized::linear_relu_dynamic_fp16", kind="matmul")
+@register_cost(
+    "quantized::linear_dynamic_fp16", "quantized::linear_relu_dynamic_fp16", kind="matmul"
+)
 def half_weights(x, packed, *_, out, **__):
     w, held = _packed(packed)
     return Work(2 * out.numel() * w.shape[-1], read=held + distinct_bytes(x), mode="fp32")
 
 
-@register_cost("quantized::linear_dynamic_fp16_unpacked_weight", "onednn::linear_dynamic_fp16",
-               "onednn::linear_relu_dynamic_fp16", kind="matmul")
-def unpacked_half_weights(x, w, *_, out, **__): return Work(2 * out.numel() * x.shape[-1], mode="fp32")
+@register_cost(
+    "quantized::linear_dynamic_fp16_unpacked_weight",
+    "onednn::linear_dynamic_fp16",
+    "onednn::linear_relu_dynamic_fp16",
+    kind="matmul",
+)
+def unpacked_half_weights(x, w, *_, out, **__):
+    return Work(2 * out.numel() * x.shape[-1], mode="fp32")
 
 
-@register_cost("aten::fbgemm_linear_fp16_weight", "aten::fbgemm_linear_fp16_weight_fp32_activation",
-               "_quantized::wrapped_fbgemm_linear_fp16_weight", kind="matmul")
+@register_cost(
+    "aten::fbgemm_linear_fp16_weight",
+    "aten::fbgemm_linear_fp16_weight_fp32_activation",
+    "_quantized::wrapped_fbgemm_linear_fp16_weight",
+    kind="matmul",
+)
 def fbgemm_half_weights(x, handle, bias=None, *_, out, **__):
     "The packed weight is a handle of 8 bytes: what it stands for has 2 bytes a number."
     given = distinct_bytes(x) + (0 if bias is None else distinct_bytes(bias))
-    return Work(2 * out.numel() * x.shape[-1], read=given + 2 * x.shape[-1] * out.shape[-1], mode="fp32")
+    return Work(
+        2 * out.numel() * x.shape[-1], read=given + 2 * x.shape[-1] * out.shape[-1], mode="fp32"
+    )
 
 
-@register_cost("aten::fbgemm_linear_int8_weight", "aten::fbgemm_linear_int8_weight_fp32_activation", kind="matmul")
-def fbgemm_int8(x, w, *_, out, **__): return _in_int8(2 * out.numel() * x.shape[-1], x, out)
+@register_cost(
+    "aten::fbgemm_linear_int8_weight",
+    "aten::fbgemm_linear_int8_weight_fp32_activation",
+    kind="matmul",
+)
+def fbgemm_int8(x, w, *_, out, **__):
+    return _in_int8(2 * out.numel() * x.shape[-1], x, out)
 
 
-@register_cost("_quantized::_wrapped_quantized_linear_prepacked", "aten::_wrapped_quantized_linear_prepacked",
-               kind="matmul")
+@register_cost(
+    "_quantized::_wrapped_quantized_linear_prepacked",
+    "aten::_wrapped_quantized_linear_prepacked",
+    kind="matmul",
+)
 def wrapped_int8(x, *_, out, **__):
-    return _in_int8(2 * out.numel() * x.shape[-1], x, out, distinct_bytes(x) + x.shape[-1] * out.shape[-1])
+    return _in_int8(
+        2 * out.numel() * x.shape[-1], x, out, distinct_bytes(x) + x.shape[-1] * out.shape[-1]
+    )
 
 
 @register_cost("_quantized::wrapped_quantized_linear", kind="matmul")
@@ -342,7 +497,8 @@ def wrapped_int8_unpacked(x, scale, zero, w, *_, out, **__):
 
 
 @register_cost("onednn::qlinear_pointwise", kind="matmul")
-def onednn_linear(x, *_, out, **__): return _onednn(2 * out.numel() * x.shape[-1], x, out)
+def onednn_linear(x, *_, out, **__):
+    return _onednn(2 * out.numel() * x.shape[-1], x, out)
 
 
 @register_cost(*(f"onednn::qconv{d}_pointwise" for d in ("", "1d", "2d", "3d")), kind="convolution")
@@ -352,4 +508,6 @@ def onednn_convolution(x, scale, zero, w, *_, out, **__):
 
 def _onednn(contraction: int, x, out) -> Work:
     work = _in_int8(contraction, x, out)
-    return work._replace(flops=contraction + 2 * out.numel(), mode=None if x.is_floating_point() else "int8")  # fp8
+    return work._replace(
+        flops=contraction + 2 * out.numel(), mode=None if x.is_floating_point() else "int8"
+    )  # fp8

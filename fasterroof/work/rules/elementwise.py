@@ -20,13 +20,18 @@ def _table(flops: int, transcendentals: int, names: str) -> None:
     _ELEMENTWISE.update(dict.fromkeys(names.split(), (flops, transcendentals)))
 
 
-_table(1, 1, "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh "
-             "sqrt rsqrt sigmoid erf erfc erfinv pow float_power hypot sinc lgamma digamma polygamma mvlgamma i0 "
-             "special_i0e special_i1 special_i1e special_entr special_erfcx special_log_ndtr special_ndtri "
-             "special_zeta special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 "
-             "special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0 "
-             "special_modified_bessel_k1 special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 "
-             "special_spherical_bessel_j0 special_airy_ai igamma igammac polar")
+_table(
+    1,
+    1,
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh"
+    " acosh atanh sqrt rsqrt sigmoid erf erfc erfinv pow float_power hypot sinc lgamma digamma"
+    " polygamma mvlgamma i0 special_i0e special_i1 special_i1e special_entr special_erfcx"
+    " special_log_ndtr special_ndtri special_zeta special_bessel_j0 special_bessel_j1"
+    " special_bessel_y0 special_bessel_y1 special_modified_bessel_i0 special_modified_bessel_i1"
+    " special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0"
+    " special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_airy_ai igamma igammac"
+    " polar",
+)
 _table(2, 1, "silu logit xlogy special_xlog1py elu celu log_sigmoid_forward")
 _table(3, 1, "selu")
 _table(5, 1, "gelu")
@@ -37,34 +42,50 @@ _table(4, 0, "hardsigmoid")
 _table(5, 0, "hardswish")
 _table(3, 0, "addcmul addcdiv lerp")
 # derivatives, from the output where torch keeps it, otherwise from the input
-_table(3, 0, "sigmoid_backward tanh_backward")                   # g·y·(1 − y); g·(1 − y·y)
-_table(2, 0, "threshold_backward hardtanh_backward leaky_relu_backward hardsigmoid_backward softshrink_backward "
-             "hardshrink_backward rrelu_with_noise_backward _prelu_kernel_backward")
+_table(3, 0, "sigmoid_backward tanh_backward")  # g·y·(1 − y); g·(1 − y·y)
+_table(
+    2,
+    0,
+    "threshold_backward hardtanh_backward leaky_relu_backward hardsigmoid_backward"
+    " softshrink_backward hardshrink_backward rrelu_with_noise_backward _prelu_kernel_backward",
+)
 _table(4, 0, "hardswish_backward")
-_table(6, 1, "silu_backward")                                    # g·σ·(1 + x·(1 − σ))
-_table(12, 2, "gelu_backward")                                   # Φ(x) + x·φ(x), an erf and an exp
+_table(6, 1, "silu_backward")  # g·σ·(1 + x·(1 − σ))
+_table(12, 2, "gelu_backward")  # Φ(x) + x·φ(x), an erf and an exp
 _table(4, 1, "elu_backward log_sigmoid_backward softplus_backward")
 _table(9, 3, "mish_backward")
 
 # %% ../../../nbs/analysis/work/rules/elementwise.ipynb #119a0e02
 def _per_element(name: str, args: tuple, kwargs: dict) -> tuple[int, int]:
     "FLOPs and transcendentals an element of the elementwise operator `name`."
-    if name == "gelu" and kwargs.get("approximate") == "tanh": return 9, 1
-    if name in ("add", "sub") and kwargs.get("alpha", 1) != 1: return 2, 0
+    if name == "gelu" and kwargs.get("approximate") == "tanh":
+        return 9, 1
+    if name in ("add", "sub") and kwargs.get("alpha", 1) != 1:
+        return 2, 0
     if name in ("addcmul", "addcdiv"):  # a factor of 1 is no multiplication, as with alpha
         factor = kwargs.get("value", args[3] if len(args) > 3 else 1)
         return (2 if isinstance(factor, (int, float)) and factor == 1 else 3), 0
-    if name == "pow" and len(args) > 1 and isinstance(args[1], (int, float)) and float(args[1]).is_integer():
-        return max(1, abs(int(args[1])).bit_length() + abs(int(args[1])).bit_count() - 2), 0  # by repeated squaring
+    if (
+        name == "pow"
+        and len(args) > 1
+        and isinstance(args[1], (int, float))
+        and float(args[1]).is_integer()
+    ):
+        return max(
+            1, abs(int(args[1])).bit_length() + abs(int(args[1])).bit_count() - 2
+        ), 0  # by repeated squaring
     return _ELEMENTWISE.get(name, (1, 0))
 
 
-def _complexity(name: str) -> int: return 6 if name in ("mul", "div", "addcmul", "addcdiv", "lerp") else 2
+def _complexity(name: str) -> int:
+    return 6 if name in ("mul", "div", "addcmul", "addcdiv", "lerp") else 2
 
 
 def _on_quantised(name: str, args: tuple, kwargs: dict, inputs: list, outputs: list) -> Work:
-    "Brought to fp32, 2 FLOP an element, worked on, and brought back, 4; bounds are compared as they are stored."
-    if name == "hardtanh": return Work(0)
+    """Brought to fp32, 2 FLOP an element, worked on, and brought back, 4; bounds are compared as
+    they are stored."""
+    if name == "hardtanh":
+        return Work(0)
     flops, transcendentals = _per_element(name, args, kwargs)
     n = sum(t.numel() for t in outputs)
     ends = 2 * sum(t.numel() for t in inputs if t.is_quantized) + 4 * n
@@ -74,63 +95,89 @@ def _on_quantised(name: str, args: tuple, kwargs: dict, inputs: list, outputs: l
 def _elementwise(name: str):
     def elementwise(*args, out, **kwargs):
         inputs, outputs = list(tensors_in((args, kwargs))), list(tensors_in(out))
-        if any(t.is_quantized for t in inputs): return _on_quantised(name, args, kwargs, inputs, outputs)
-        if not any(t.is_floating_point() or t.is_complex() for t in (*inputs, *outputs)): return 0
-        n = max(t.numel() for t in outputs)  # a second output is kept for the backward, or comes with the first
+        if any(t.is_quantized for t in inputs):
+            return _on_quantised(name, args, kwargs, inputs, outputs)
+        if not any(t.is_floating_point() or t.is_complex() for t in (*inputs, *outputs)):
+            return 0
+        n = max(
+            t.numel() for t in outputs
+        )  # a second output is kept for the backward, or comes with the first
         flops, transcendentals = _per_element(name, args, kwargs)
         factor = _complexity(name) if any(t.is_complex() for t in inputs) else 1
         return Work(flops * factor * n, transcendentals=transcendentals * n)
+
     return elementwise
 
 
 for _name in (*_ELEMENTWISE, "mul", "div", "add", "sub", "rsub"):
     register_cost(f"aten::{_name}", kind="elementwise")(_elementwise(_name))
 # elementwise, though torch's tag does not say so
-for _name in ("gcd lcm glu_jvp glu_backward_jvp _standard_gamma_grad _dirichlet_grad rad2deg deg2rad "
-              "floor_divide copysign frexp nan_to_num heaviside complex fmod remainder "
-              "_add_relu _conj_physical special_chebyshev_polynomial_t special_hermite_polynomial_h "
-              "abs eq ne lt le gt ge "
-              "rrelu_with_noise rrelu_with_noise_functional").split():
+for _name in (
+    "gcd lcm glu_jvp glu_backward_jvp _standard_gamma_grad _dirichlet_grad rad2deg deg2rad "
+    "floor_divide copysign frexp nan_to_num heaviside complex fmod remainder "
+    "_add_relu _conj_physical special_chebyshev_polynomial_t special_hermite_polynomial_h "
+    "abs eq ne lt le gt ge "
+    "rrelu_with_noise rrelu_with_noise_functional"
+).split():
     register_cost(f"aten::{_name}", kind="elementwise")(_elementwise(_name))
 
 
 @register_cost("aten::glu", kind="elementwise")
-def glu(x, *_, out, **__): return Work(2 * out.numel(), transcendentals=out.numel())  # a·σ(b)
+def glu(x, *_, out, **__):
+    return Work(2 * out.numel(), transcendentals=out.numel())  # a·σ(b)
 
 
 @register_cost("aten::glu_backward", kind="elementwise")
-def glu_backward(grad, *_, out, **__): return Work(6 * grad.numel(), transcendentals=grad.numel())
+def glu_backward(grad, *_, out, **__):
+    return Work(6 * grad.numel(), transcendentals=grad.numel())
 
 # %% ../../../nbs/analysis/work/rules/elementwise.ipynb #719d3cf1
 def _foreach(name: str):
     def foreach(tensors, *args, out, **kwargs):
-        if not isinstance(tensors, (list, tuple)): tensors = args[0]  # a number to the power of each
+        if not isinstance(tensors, (list, tuple)):
+            tensors = args[0]  # a number to the power of each
         n = sum(t.numel() for t in tensors if t.is_floating_point() or t.is_complex())
         flops, transcendentals = _per_element(name, (tensors, *args), kwargs)
         return Work(flops * n, transcendentals=transcendentals * n)
+
     return foreach
 
 
-for _name in ("abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp expm1 floor "
-              "frac lerp lgamma log log10 log1p log2 maximum minimum mul neg pow reciprocal round rsqrt sigmoid sign "
-              "sin sinh sqrt sub tan tanh trunc").split():
+for _name in (
+    "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp"
+    " expm1 floor frac lerp lgamma log log10 log1p log2 maximum minimum mul neg pow reciprocal"
+    " round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"
+).split():
     register_cost(f"aten::_foreach_{_name}", kind="elementwise")(_foreach(_name))
 
 
-def _norms(tensors, *_, out, **__): return 2 * sum(t.numel() for t in tensors)
+def _norms(tensors, *_, out, **__):
+    return 2 * sum(t.numel() for t in tensors)
 
 
 register_cost("aten::_foreach_norm", "aten::_foreach_powsum", kind="reduction")(_norms)
-register_cost("aten::_foreach_max", kind="reduction")(lambda tensors, *_, out, **__: sum(t.numel() for t in tensors))
-register_cost("aten::_foreach_copy", "aten::_foreach_zero", kind="move", reads_self=False)(lambda *_, out, **__: 0)
+register_cost("aten::_foreach_max", kind="reduction")(
+    lambda tensors, *_, out, **__: sum(t.numel() for t in tensors)
+)
+register_cost("aten::_foreach_copy", "aten::_foreach_zero", kind="move", reads_self=False)(
+    lambda *_, out, **__: 0
+)
 register_cost("aten::_foreach_clone", kind="move")(lambda *_, out, **__: 0)
 
 # %% ../../../nbs/analysis/work/rules/elementwise.ipynb #0eb4ac04
 def _fused(flops: int, transcendentals: int, decay: int = 2):
     def fused(params, *args, out, **kwargs):
         n = sum(t.numel() for t in params)
-        each = flops + decay * bool(kwargs.get("weight_decay")) + bool(kwargs.get("amsgrad")) + _prepared(kwargs)
-        return _updated(params, args, kwargs)._replace(flops=each * n, transcendentals=transcendentals * n)
+        each = (
+            flops
+            + decay * bool(kwargs.get("weight_decay"))
+            + bool(kwargs.get("amsgrad"))
+            + _prepared(kwargs)
+        )
+        return _updated(params, args, kwargs)._replace(
+            flops=each * n, transcendentals=transcendentals * n
+        )
+
     return fused
 
 
@@ -140,8 +187,12 @@ def _prepared(kwargs: dict) -> int:
 
 
 def _updated(params, args, kwargs) -> Work:
-    "Gradients are read; parameters and state are read and written. (The schema lets a gradient scale be undone too.)"
-    def held(x): return sum(map(distinct_bytes, tensors_in(x)))
+    """Gradients are read; parameters and state are read and written. (The schema lets a gradient
+    scale be undone too.)"""
+
+    def held(x):
+        return sum(map(distinct_bytes, tensors_in(x)))
+
     read = held((params, args))
     unscaled = kwargs.get("grad_scale") is not None
     return Work(0, read=read, written=read - (0 if unscaled else held(args[0])), footprint=read)
@@ -153,44 +204,98 @@ register_cost("aten::_fused_adagrad", kind="elementwise")(_fused(7, 1))
 
 
 @register_cost("aten::_fused_sgd", kind="elementwise")
-def fused_sgd(params, *args, out, momentum=0.0, weight_decay=0.0, dampening=0.0, nesterov=False,
-              is_first_step=False, **kwargs):
+def fused_sgd(
+    params,
+    *args,
+    out,
+    momentum=0.0,
+    weight_decay=0.0,
+    dampening=0.0,
+    nesterov=False,
+    is_first_step=False,
+    **kwargs,
+):
     buffer = (3 if dampening else 2) if momentum and not is_first_step else 0
     each = 2 + buffer + 2 * bool(nesterov) + 2 * bool(weight_decay) + _prepared(kwargs)
     return _updated(params, args, kwargs)._replace(flops=each * sum(t.numel() for t in params))
 
 
 @register_cost("aten::_amp_foreach_non_finite_check_and_unscale", kind="elementwise")
-def unscale(tensors, *_, out, **__): return 2 * sum(t.numel() for t in tensors)  # a comparison and a product
+def unscale(tensors, *_, out, **__):
+    return 2 * sum(t.numel() for t in tensors)  # a comparison and a product
 
 
-register_cost("quantized_decomposed::quantize_per_tensor", "quantized_decomposed::quantize_per_channel",
-              "quantized_decomposed::quantize_per_token", kind="elementwise")(lambda x, *_, out, **__: 4 * x.numel())
-register_cost("quantized_decomposed::dequantize_per_tensor", "quantized_decomposed::dequantize_per_channel",
-              "quantized_decomposed::dequantize_per_token", kind="elementwise")(lambda x, *_, out, **__: 2 * x.numel())
+register_cost(
+    "quantized_decomposed::quantize_per_tensor",
+    "quantized_decomposed::quantize_per_channel",
+    "quantized_decomposed::quantize_per_token",
+    kind="elementwise",
+)(lambda x, *_, out, **__: 4 * x.numel())
+register_cost(
+    "quantized_decomposed::dequantize_per_tensor",
+    "quantized_decomposed::dequantize_per_channel",
+    "quantized_decomposed::dequantize_per_token",
+    kind="elementwise",
+)(lambda x, *_, out, **__: 2 * x.numel())
 register_cost("aten::_amp_update_scale", kind="elementwise")(lambda *_, out, **__: 2)
 
 
-@register_cost("aten::fake_quantize_per_tensor_affine_cachemask", "aten::fake_quantize_per_channel_affine_cachemask",
-               "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
-               "aten::_fake_quantize_learnable_per_tensor_affine", "aten::_fake_quantize_learnable_per_channel_affine",
-               "aten::_fused_moving_avg_obs_fq_helper", "aten::_fused_moving_avg_obs_fq_helper_functional",
-               "aten::_fake_quantize_learnable_per_tensor_affine_backward",
-               "aten::_fake_quantize_learnable_per_channel_affine_backward", kind="elementwise")
-def fake_quantize(x, *_, out, **__): return 7 * x.numel()  # scale, shift, round, clamp (2), shift back, scale back
+@register_cost(
+    "aten::fake_quantize_per_tensor_affine_cachemask",
+    "aten::fake_quantize_per_channel_affine_cachemask",
+    "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    "aten::_fake_quantize_learnable_per_tensor_affine",
+    "aten::_fake_quantize_learnable_per_channel_affine",
+    "aten::_fused_moving_avg_obs_fq_helper",
+    "aten::_fused_moving_avg_obs_fq_helper_functional",
+    "aten::_fake_quantize_learnable_per_tensor_affine_backward",
+    "aten::_fake_quantize_learnable_per_channel_affine_backward",
+    kind="elementwise",
+)
+def fake_quantize(x, *_, out, **__):
+    return 7 * x.numel()  # scale, shift, round, clamp (2), shift back, scale back
 
 # %% ../../../nbs/analysis/work/rules/elementwise.ipynb #137bc662
-register_cost("prims::inductor_seed", "prims::inductor_seeds", "prims::inductor_lookup_seed", "prims::inductor_randint",
-              "prims::inductor_rand_eager_offset", "prims::inductor_rand_eager_offsets",
-              kind="random")(lambda *_, out, **__: 0)
-register_cost("prims::inductor_force_stride_order", "prims::_low_memory_max_pool_offsets_to_indices", "prims::rev",
-              "prims::copy_to", "prims::copy_strided", "prims::device_put", "prims::reshape", "prims::collapse",
-              kind="move")(lambda *_, out, **__: 0)
-register_cost("prims::iota", "prims::maximum_value", "prims::minimum_value", kind="move")(lambda *_, out, **__: 0)
-register_cost("prims::shift_right_arithmetic", "prims::xor_sum", kind="elementwise")(lambda *_, out, **__: 0)
-register_cost(*(f"prims::{name}" for name in ("floor", "ndtri", "zeta", "erfcx", "spherical_bessel_j0", *(
-    f"bessel_{name}" for name in ("i0", "i0e", "i1", "i1e", "j0", "j1")))),
-    kind="elementwise")(lambda *_, out, **__: out.numel() if out.is_floating_point() else 0)
+register_cost(
+    "prims::inductor_seed",
+    "prims::inductor_seeds",
+    "prims::inductor_lookup_seed",
+    "prims::inductor_randint",
+    "prims::inductor_rand_eager_offset",
+    "prims::inductor_rand_eager_offsets",
+    kind="random",
+)(lambda *_, out, **__: 0)
+register_cost(
+    "prims::inductor_force_stride_order",
+    "prims::_low_memory_max_pool_offsets_to_indices",
+    "prims::rev",
+    "prims::copy_to",
+    "prims::copy_strided",
+    "prims::device_put",
+    "prims::reshape",
+    "prims::collapse",
+    kind="move",
+)(lambda *_, out, **__: 0)
+register_cost("prims::iota", "prims::maximum_value", "prims::minimum_value", kind="move")(
+    lambda *_, out, **__: 0
+)
+register_cost("prims::shift_right_arithmetic", "prims::xor_sum", kind="elementwise")(
+    lambda *_, out, **__: 0
+)
+register_cost(
+    *(
+        f"prims::{name}"
+        for name in (
+            "floor",
+            "ndtri",
+            "zeta",
+            "erfcx",
+            "spherical_bessel_j0",
+            *(f"bessel_{name}" for name in ("i0", "i0e", "i1", "i1e", "j0", "j1")),
+        )
+    ),
+    kind="elementwise",
+)(lambda *_, out, **__: out.numel() if out.is_floating_point() else 0)
 
 
 @register_cost("prims::inductor_random", kind="random")
@@ -200,11 +305,13 @@ def inductor_random(size, seed, mode, *_, out, **__):
 
 
 @register_cost("prims::fma", kind="elementwise")
-def fma(*_, out, **__): return 2 * out.numel()
+def fma(*_, out, **__):
+    return 2 * out.numel()
 
 
 @register_cost("prims::inductor_cvt_e8m0_rceil", kind="elementwise")
-def round_to_scale(*_, out, **__): return out.numel()
+def round_to_scale(*_, out, **__):
+    return out.numel()
 
 
 @register_cost("prims::prepare_softmax_online", kind="softmax")

@@ -13,10 +13,12 @@ from math import log2, prod
 from ..cost import Work, complex_factor, register_cost
 
 # %% ../../../nbs/analysis/work/rules/linalg.ipynb #7b8f21bf
-def _batch(t) -> int: return prod(t.shape[:-2])
+def _batch(t) -> int:
+    return prod(t.shape[:-2])
 
 
-def _scaled(t, flops: float) -> int: return round(_batch(t) * flops * complex_factor(t))
+def _scaled(t, flops: float) -> int:
+    return round(_batch(t) * flops * complex_factor(t))
 
 
 def _lu(a):
@@ -27,7 +29,10 @@ def _lu(a):
 
 def _of_matrix(flops):
     "The rule of an operator whose FLOPs are a function of its first argument, a batch of matrices."
-    def of_matrix(a, *args, out, **kwargs): return _scaled(a, flops(a, *args, **kwargs))
+
+    def of_matrix(a, *args, out, **kwargs):
+        return _scaled(a, flops(a, *args, **kwargs))
+
     return of_matrix
 
 
@@ -35,8 +40,15 @@ def _register(flops, *names: str) -> None:
     register_cost(*(f"aten::{name}" for name in names), kind="linalg")(_of_matrix(flops))
 
 
-_register(lambda a, *_, **__: _lu(a), "linalg_lu_factor_ex", "linalg_lu", "linalg_ldl_factor_ex", "_linalg_det",
-          "_linalg_slogdet", "_lu_with_info")
+_register(
+    lambda a, *_, **__: _lu(a),
+    "linalg_lu_factor_ex",
+    "linalg_lu",
+    "linalg_ldl_factor_ex",
+    "_linalg_det",
+    "_linalg_slogdet",
+    "_lu_with_info",
+)
 _register(lambda a, *_, **__: a.shape[-1] ** 3 / 3, "linalg_cholesky_ex", "cholesky")
 _register(lambda a, *_, **__: 2 * a.shape[-1] ** 3, "linalg_inv_ex")
 _register(lambda a, *_, **__: a.shape[-1] ** 3 * 2 / 3, "cholesky_inverse")
@@ -48,57 +60,76 @@ def _qr(a) -> float:
     return 2 * k * k * (max(m, n) - k / 3)
 
 
-def _reflected(m: int, p: int, k: int) -> float: return 4 * m * p * k - 2 * p * k * k
+def _reflected(m: int, p: int, k: int) -> float:
+    return 4 * m * p * k - 2 * p * k * k
 
 
 def _qr_with_q(a, mode="reduced", *_, **__):
     m, n = a.shape[-2:]
     k = min(m, n)
-    if mode == "r": return _qr(a)
+    if mode == "r":
+        return _qr(a)
     return _qr(a) + _reflected(m, m if mode == "complete" else k, k)
 
 
 def _svd(a, full=False, vectors=True, *_, **__):
     m, n = sorted(a.shape[-2:], reverse=True)
-    if not vectors: return 4 * m * n * n - 4 / 3 * n**3
+    if not vectors:
+        return 4 * m * n * n - 4 / 3 * n**3
     return (4 * m * m * n + 22 * n**3) if full else 14 * m * n * n + 8 * n**3
 
 
 _register(lambda a, *_, **__: _qr(a), "geqrf")
 _register(_qr_with_q, "linalg_qr")
 _register(_svd, "_linalg_svd")
-_register(lambda a, *_, **__: _svd(a) + 2 * a.shape[-1] * a.shape[-2] * min(a.shape[-2:]),
-          "linalg_pinv", "linalg_polar")
-_register(lambda a, *_, **__: _reflected(a.shape[-2], a.shape[-1], a.shape[-1]), "linalg_householder_product")
-_register(lambda a, uplo="L", vectors=True, *_, compute_v=None, **__:
-          (9 if (vectors if compute_v is None else compute_v) else 4 / 3) * a.shape[-1] ** 3, "_linalg_eigh")
+_register(
+    lambda a, *_, **__: _svd(a) + 2 * a.shape[-1] * a.shape[-2] * min(a.shape[-2:]),
+    "linalg_pinv",
+    "linalg_polar",
+)
+_register(
+    lambda a, *_, **__: _reflected(a.shape[-2], a.shape[-1], a.shape[-1]),
+    "linalg_householder_product",
+)
+_register(
+    lambda a, uplo="L", vectors=True, *_, compute_v=None, **__: (
+        (9 if (vectors if compute_v is None else compute_v) else 4 / 3) * a.shape[-1] ** 3
+    ),
+    "_linalg_eigh",
+)
 _register(lambda a, *_, **__: 25 * a.shape[-1] ** 3, "linalg_eig")
 _register(lambda a, *_, **__: 10 * a.shape[-1] ** 3, "_linalg_eigvals", "linalg_eigvals")
 _register(lambda a, *_, **__: 9 * a.shape[-1] ** 3 + 2 * a.shape[-1] ** 3, "linalg_matrix_sqrth")
 
 
 @register_cost("aten::linalg_cross", kind="elementwise")
-def cross(*_, out, **__): return 3 * out.numel()  # two products and a difference
+def cross(*_, out, **__):
+    return 3 * out.numel()  # two products and a difference
 
 
 @register_cost("aten::_linalg_solve_ex", kind="linalg")
-def solve(a, b, *_, out, **__): return _scaled(a, _lu(a)) + 2 * out[0].numel() * a.shape[-1]
+def solve(a, b, *_, out, **__):
+    return _scaled(a, _lu(a)) + 2 * out[0].numel() * a.shape[-1]
 
 
 @register_cost("aten::linalg_solve_triangular", kind="linalg")
-def solve_triangular(a, b, *_, out, **__): return out.numel() * a.shape[-1] * complex_factor(a)
+def solve_triangular(a, b, *_, out, **__):
+    return out.numel() * a.shape[-1] * complex_factor(a)
 
 
 @register_cost("aten::triangular_solve", kind="linalg")
-def old_solve_triangular(b, a, *_, out, **__): return out[0].numel() * a.shape[-1] * complex_factor(a)
+def old_solve_triangular(b, a, *_, out, **__):
+    return out[0].numel() * a.shape[-1] * complex_factor(a)
 
 
 @register_cost("aten::linalg_lu_solve", "aten::linalg_ldl_solve", kind="linalg")
-def lu_solve(lu, pivots, b, *_, out, **__): return 2 * out.numel() * lu.shape[-1] * complex_factor(lu)
+def lu_solve(lu, pivots, b, *_, out, **__):
+    return 2 * out.numel() * lu.shape[-1] * complex_factor(lu)
 
 
 @register_cost("aten::cholesky_solve", "aten::_cholesky_solve_helper", kind="linalg")
-def cholesky_solve(b, a, *_, out, **__): return 2 * out.numel() * a.shape[-1] * complex_factor(a)
+def cholesky_solve(b, a, *_, out, **__):
+    return 2 * out.numel() * a.shape[-1] * complex_factor(a)
 
 
 @register_cost("aten::linalg_lstsq", kind="linalg")
@@ -110,18 +141,24 @@ def lstsq(a, b, *_, out, **__):
 
 
 @register_cost("aten::ormqr", kind="linalg")
-def ormqr(a, tau, c, *_, out, **__): return _scaled(c, _reflected(c.shape[-2], c.shape[-1], tau.shape[-1]))
+def ormqr(a, tau, c, *_, out, **__):
+    return _scaled(c, _reflected(c.shape[-2], c.shape[-1], tau.shape[-1]))
 
 
 @register_cost("aten::_compute_linear_combination", kind="matmul")
-def linear_combination(x, coefficients, *_, out): return 2 * out.numel() * coefficients.shape[-1]
+def linear_combination(x, coefficients, *_, out):
+    return 2 * out.numel() * coefficients.shape[-1]
 
 # %% ../../../nbs/analysis/work/rules/linalg.ipynb #66a70fa8
-EXPONENTIAL = "matrix_exp: five products a matrix were assumed; a norm above three takes one more for each doubling"
+EXPONENTIAL = (
+    "matrix_exp: five products a matrix were assumed; a norm above three takes one more for each"
+    " doubling"
+)
 
 
 @register_cost("aten::linalg_matrix_exp", kind="linalg")
-def matrix_exp(a, *_, out, **__): return Work(_scaled(a, 5 * 2 * a.shape[-1] ** 3), note=EXPONENTIAL)
+def matrix_exp(a, *_, out, **__):
+    return Work(_scaled(a, 5 * 2 * a.shape[-1] ** 3), note=EXPONENTIAL)
 
 # %% ../../../nbs/analysis/work/rules/linalg.ipynb #8506dee7
 @register_cost("aten::_cdist_forward", kind="reduction")
@@ -133,34 +170,47 @@ def cdist(x, y, p, *_, out):
 @register_cost("aten::_euclidean_dist", kind="matmul")
 def euclidean_dist(x, y, *, out):
     contraction = 2 * out.numel() * (x.shape[-1] + 2)
-    return Work(contraction + 2 * (x.numel() + y.numel()) + 2 * out.numel(), contraction=contraction,
-                transcendentals=out.numel())
+    return Work(
+        contraction + 2 * (x.numel() + y.numel()) + 2 * out.numel(),
+        contraction=contraction,
+        transcendentals=out.numel(),
+    )
 
 
 @register_cost("aten::_cdist_backward", kind="reduction")
-def cdist_backward(grad, x, *_, out, **__): return 5 * grad.numel() * x.shape[-1]
+def cdist_backward(grad, x, *_, out, **__):
+    return 5 * grad.numel() * x.shape[-1]
 
 
 @register_cost("aten::_pdist_forward", kind="reduction")
-def pdist(x, *_, out, **__): return Work(3 * out.numel() * x.shape[-1] + out.numel(), transcendentals=out.numel())
+def pdist(x, *_, out, **__):
+    return Work(3 * out.numel() * x.shape[-1] + out.numel(), transcendentals=out.numel())
 
 
 @register_cost("aten::_pdist_backward", kind="reduction")
-def pdist_backward(grad, x, *_, out, **__): return 5 * grad.numel() * x.shape[-1]
+def pdist_backward(grad, x, *_, out, **__):
+    return 5 * grad.numel() * x.shape[-1]
 
 # %% ../../../nbs/analysis/work/rules/linalg.ipynb #444bfba8
 def _fft(t, dims, n: int | None = None) -> int:
     size = n or prod(t.shape[d] for d in dims)
-    return round(5 * (t.numel() // max(1, prod(t.shape[d] for d in dims))) * size * log2(size)) if size > 1 else 0
+    return (
+        round(5 * (t.numel() // max(1, prod(t.shape[d] for d in dims))) * size * log2(size))
+        if size > 1
+        else 0
+    )
 
 
 @register_cost("aten::_fft_c2c", kind="fft")
-def fft_c2c(x, dims, *_, out): return _fft(x, dims)
+def fft_c2c(x, dims, *_, out):
+    return _fft(x, dims)
 
 
 @register_cost("aten::_fft_r2c", kind="fft")
-def fft_r2c(x, dims, *_, out): return _fft(x, dims) // 2
+def fft_r2c(x, dims, *_, out):
+    return _fft(x, dims) // 2
 
 
 @register_cost("aten::_fft_c2r", kind="fft")
-def fft_c2r(x, dims, *_, out): return _fft(out, dims) // 2
+def fft_c2r(x, dims, *_, out):
+    return _fft(out, dims) // 2

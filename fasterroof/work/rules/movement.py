@@ -20,60 +20,92 @@ from ...core.tensors import tensors_in
 from ..cost import Work, distinct_bytes, register_cost
 
 # %% ../../../nbs/analysis/work/rules/movement.ipynb #a484b1cb
-def _aten(names: str) -> list[str]: return [f"aten::{name}" for name in names.split()]
+def _aten(names: str) -> list[str]:
+    return [f"aten::{name}" for name in names.split()]
 
 
-def _nothing(*_, out, **__): return 0
-def _written_only(*_, out, **__): return Work(0, read=0)
+def _nothing(*_, out, **__):
+    return 0
 
 
-_COPIED = ("alias as_strided ccol_indices col_indices crow_indices detach diagonal expand indices lift_fresh permute "
-           "row_indices select slice split split_with_sizes squeeze t transpose unbind unfold unsqueeze values view "
-           "view_as_complex view_as_real narrow _conj _fw_primal _indices _make_dual _neg_view _nested_get_values "
-           "_nested_view_from_buffer _nested_view_from_jagged _reshape _reshape_alias _sparse_broadcast_to _values")
+def _written_only(*_, out, **__):
+    return Work(0, read=0)
+
+
+_COPIED = (
+    "alias as_strided ccol_indices col_indices crow_indices detach diagonal expand indices"
+    " lift_fresh permute row_indices select slice split split_with_sizes squeeze t transpose unbind"
+    " unfold unsqueeze values view view_as_complex view_as_real narrow _conj _fw_primal _indices"
+    " _make_dual _neg_view _nested_get_values _nested_view_from_buffer _nested_view_from_jagged"
+    " _reshape _reshape_alias _sparse_broadcast_to _values"
+)
 register_cost(*(f"aten::{name}_copy" for name in _COPIED.split()), kind="move")(_nothing)
-register_cost(*_aten(
-    "clone _to_copy cat stack _chunk_cat constant_pad_nd pad reflection_pad1d reflection_pad2d reflection_pad3d "
-    "replication_pad1d replication_pad2d replication_pad3d roll flip rot90 repeat repeat_interleave masked_fill where "
-    "_unsafe_view tril triu unsafe_split unsafe_split_with_sizes pixel_shuffle pixel_unshuffle channel_shuffle "
-    "_local_scalar_dense as_strided_scatter diagonal_scatter select_scatter slice_scatter diag_embed block_diag "
-    "tril_indices triu_indices contiguous _to_dense to_dense to_sparse _to_sparse _to_sparse_csr _to_sparse_csc "
-    "_to_sparse_bsr _to_sparse_bsc to_mkldnn _pin_memory lift _lazy_clone _reshape_from_tensor _mkldnn_reshape "
-    "_mkldnn_transpose mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight _convert_weight_to_int4pack "
-    "_convert_weight_to_int4pack_for_cpu _dyn_quant_pack_4bit_weight _coalesce sparse_mask masked_select nonzero "
-    "nonzero_static argwhere _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo int_repr "
-    "_pack_padded_sequence _pad_packed_sequence to_padded_tensor nested_to_padded_tensor _nested_from_padded "
-    "_nested_from_padded_and_nested_example _nested_from_padded_tensor _nested_tensor_from_tensor_list "
-    "_nested_select_backward _nested_sum_backward "
-    "_jagged_to_padded_dense_forward _padded_dense_to_jagged_forward vander lu_unpack "
-    "_sparse_mask_projection _cslt_compress _copy_from _copy_from_and_resize _cudnn_rnn_flatten_weight "
-    "_make_per_tensor_quantized_tensor _make_per_channel_quantized_tensor "
-    "_sparse_semi_structured_tile _sparse_semi_structured_apply _sparse_semi_structured_apply_dense"),
-    kind="move")(_nothing)
-register_cost(*_aten(
-    "copy slice_backward select_backward diagonal_backward unfold_backward value_selecting_reduction_backward "
-    "index_fill copy_sparse_to_sparse resize_as_sparse"), kind="move", reads_self=False)(_nothing)
-register_cost(*_aten(  # what these are given is a shape to follow, not to read
-    "fill zero zeros zeros_like new_zeros ones ones_like new_ones full full_like new_full scalar_tensor arange "
-    "range linspace logspace eye hann_window hamming_window bartlett_window blackman_window kaiser_window fft_fftfreq "
-    "fft_rfftfreq _efficientzerotensor _new_zeros_with_same_feature_meta _fill_mem_eff_dropout_mask_"),
-    kind="move", reads_self=False)(_written_only)
-register_cost(*_aten(
-    "empty empty_like new_empty empty_strided new_empty_strided empty_permuted empty_quantized as_strided_ set_ set "
-    "resize resize_as resize_ resize_as_ _resize_output _resize_output_ _empty_affine_quantized "
-    "_empty_per_channel_affine_quantized sparse_coo_tensor sparse_compressed_tensor _sparse_coo_tensor_unsafe "
-    "_sparse_coo_tensor_with_dims _sparse_coo_tensor_with_dims_and_tensors _sparse_compressed_tensor_with_dims "
-    "_sparse_compressed_tensor_unsafe sparse_resize sparse_resize_ sparse_resize_and_clear _coalesced _coalesced_ "
-    "squeeze_ unsqueeze_ t_ transpose_ detach_ swapaxes_ swapdims_ _mkldnn_transpose_ shallow_copy_data_ "
-    "q_scale q_zero_point q_per_channel_scales q_per_channel_zero_points q_per_channel_axis qscheme is_pinned "
-    "is_same_size is_set_to is_coalesced _nnz _dimI _dimV dense_dim sparse_dim _has_same_storage_numel _assert_async "
-    "_functional_assert_async _functional_assert_scalar _assert_tensor_metadata _make_dep_token record_stream "
-    "_fused_sdp_choice _linalg_check_errors _foobar _version requires_grad_ retain_grad _cudnn_init_dropout_state "
-    "_functional_sym_constrain_range _functional_sym_constrain_range_for_size sym_constrain_range "
-    "sym_constrain_range_for_size _assert_scalar from_file _nested_tensor_size _nested_tensor_strides "
-    "_nested_tensor_storage_offsets _nested_get_offsets _nested_get_lengths _nested_get_ragged_idx "
-    "_nested_get_min_seqlen _nested_get_max_seqlen _nested_get_jagged_dummy "
-    "_nested_compute_contiguous_strides_offsets"), kind="allocation")(_nothing)
+register_cost(
+    *_aten(
+        "clone _to_copy cat stack _chunk_cat constant_pad_nd pad reflection_pad1d reflection_pad2d"
+        " reflection_pad3d replication_pad1d replication_pad2d replication_pad3d roll flip rot90"
+        " repeat repeat_interleave masked_fill where _unsafe_view tril triu unsafe_split"
+        " unsafe_split_with_sizes pixel_shuffle pixel_unshuffle channel_shuffle _local_scalar_dense"
+        " as_strided_scatter diagonal_scatter select_scatter slice_scatter diag_embed block_diag"
+        " tril_indices triu_indices contiguous _to_dense to_dense to_sparse _to_sparse"
+        " _to_sparse_csr _to_sparse_csc _to_sparse_bsr _to_sparse_bsc to_mkldnn _pin_memory lift"
+        " _lazy_clone _reshape_from_tensor _mkldnn_reshape _mkldnn_transpose"
+        " mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight _convert_weight_to_int4pack"
+        " _convert_weight_to_int4pack_for_cpu _dyn_quant_pack_4bit_weight _coalesce sparse_mask"
+        " masked_select nonzero nonzero_static argwhere _convert_indices_from_coo_to_csr"
+        " _convert_indices_from_csr_to_coo int_repr _pack_padded_sequence _pad_packed_sequence"
+        " to_padded_tensor nested_to_padded_tensor _nested_from_padded"
+        " _nested_from_padded_and_nested_example _nested_from_padded_tensor"
+        " _nested_tensor_from_tensor_list _nested_select_backward _nested_sum_backward"
+        " _jagged_to_padded_dense_forward _padded_dense_to_jagged_forward vander lu_unpack"
+        " _sparse_mask_projection _cslt_compress _copy_from _copy_from_and_resize"
+        " _cudnn_rnn_flatten_weight _make_per_tensor_quantized_tensor"
+        " _make_per_channel_quantized_tensor _sparse_semi_structured_tile"
+        " _sparse_semi_structured_apply _sparse_semi_structured_apply_dense"
+    ),
+    kind="move",
+)(_nothing)
+register_cost(
+    *_aten(
+        "copy slice_backward select_backward diagonal_backward unfold_backward"
+        " value_selecting_reduction_backward index_fill copy_sparse_to_sparse resize_as_sparse"
+    ),
+    kind="move",
+    reads_self=False,
+)(_nothing)
+register_cost(
+    *_aten(  # what these are given is a shape to follow, not to read
+        "fill zero zeros zeros_like new_zeros ones ones_like new_ones full full_like new_full"
+        " scalar_tensor arange range linspace logspace eye hann_window hamming_window"
+        " bartlett_window blackman_window kaiser_window fft_fftfreq fft_rfftfreq"
+        " _efficientzerotensor _new_zeros_with_same_feature_meta _fill_mem_eff_dropout_mask_"
+    ),
+    kind="move",
+    reads_self=False,
+)(_written_only)
+register_cost(
+    *_aten(
+        "empty empty_like new_empty empty_strided new_empty_strided empty_permuted empty_quantized"
+        " as_strided_ set_ set resize resize_as resize_ resize_as_ _resize_output _resize_output_"
+        " _empty_affine_quantized _empty_per_channel_affine_quantized sparse_coo_tensor"
+        " sparse_compressed_tensor _sparse_coo_tensor_unsafe _sparse_coo_tensor_with_dims"
+        " _sparse_coo_tensor_with_dims_and_tensors _sparse_compressed_tensor_with_dims"
+        " _sparse_compressed_tensor_unsafe sparse_resize sparse_resize_ sparse_resize_and_clear"
+        " _coalesced _coalesced_ squeeze_ unsqueeze_ t_ transpose_ detach_ swapaxes_ swapdims_"
+        " _mkldnn_transpose_ shallow_copy_data_ q_scale q_zero_point q_per_channel_scales"
+        " q_per_channel_zero_points q_per_channel_axis qscheme is_pinned is_same_size is_set_to"
+        " is_coalesced _nnz _dimI _dimV dense_dim sparse_dim _has_same_storage_numel _assert_async"
+        " _functional_assert_async _functional_assert_scalar _assert_tensor_metadata"
+        " _make_dep_token record_stream _fused_sdp_choice _linalg_check_errors _foobar _version"
+        " requires_grad_ retain_grad _cudnn_init_dropout_state _functional_sym_constrain_range"
+        " _functional_sym_constrain_range_for_size sym_constrain_range sym_constrain_range_for_size"
+        " _assert_scalar from_file _nested_tensor_size _nested_tensor_strides"
+        " _nested_tensor_storage_offsets _nested_get_offsets _nested_get_lengths"
+        " _nested_get_ragged_idx _nested_get_min_seqlen _nested_get_max_seqlen"
+        " _nested_get_jagged_dummy _nested_compute_contiguous_strides_offsets"
+    ),
+    kind="allocation",
+)(_nothing)
 
 
 @register_cost("aten::_nested_tensor_from_mask", kind="move")
@@ -84,36 +116,70 @@ def nested_from_mask(padded, mask, *_, out, **__):
 
 
 @register_cost("aten::_nested_tensor_from_mask_left_aligned", kind="move")
-def mask_left_aligned(padded, mask, *_, out): return Work(0, read=distinct_bytes(mask))  # it reads only the mask
+def mask_left_aligned(padded, mask, *_, out):
+    return Work(0, read=distinct_bytes(mask))  # it reads only the mask
 
 
-@register_cost(*_aten("reflection_pad1d_backward reflection_pad2d_backward reflection_pad3d_backward "
-                      "replication_pad1d_backward replication_pad2d_backward replication_pad3d_backward"), kind="move")
-def pad_backward(grad, *_, out, **__): return grad.numel()  # gradients of repeated elements add up
+@register_cost(
+    *_aten(
+        "reflection_pad1d_backward reflection_pad2d_backward reflection_pad3d_backward "
+        "replication_pad1d_backward replication_pad2d_backward replication_pad3d_backward"
+    ),
+    kind="move",
+)
+def pad_backward(grad, *_, out, **__):
+    return grad.numel()  # gradients of repeated elements add up
 
 
-@register_cost(*_aten("quantize_per_tensor quantize_per_channel quantize_per_tensor_dynamic"), kind="move")
-def quantise(x, *_, out, **__): return 4 * x.numel()  # scale, shift, round, clamp
+@register_cost(
+    *_aten("quantize_per_tensor quantize_per_channel quantize_per_tensor_dynamic"), kind="move"
+)
+def quantise(x, *_, out, **__):
+    return 4 * x.numel()  # scale, shift, round, clamp
 
 
 @register_cost("aten::dequantize", kind="move")
-def dequantise(x, *_, out, **__): return 2 * sum(t.numel() for t in tensors_in(x)) * x.is_quantized
+def dequantise(x, *_, out, **__):
+    return 2 * sum(t.numel() for t in tensors_in(x)) * x.is_quantized
 
 
-@register_cost(*(f"quantized::{op}{kind}" for op in ("add", "mul") for kind in (
-    "", "_relu", "_scalar", "_scalar_relu", "_out", "_relu_out")), "quantized::add_relu", "quantized::leaky_relu",
-    "quantized::hardswish", "quantized::sigmoid", "quantized::relu6", "quantized::elu", "quantized::layer_norm",
-    "quantized::group_norm", "quantized::instance_norm", "quantized::clamp", "quantized::cat", "quantized::cat_relu",
-    "quantized::prelu", "quantized::threshold", "quantized::softmax", kind="elementwise")
+@register_cost(
+    *(
+        f"quantized::{op}{kind}"
+        for op in ("add", "mul")
+        for kind in ("", "_relu", "_scalar", "_scalar_relu", "_out", "_relu_out")
+    ),
+    "quantized::add_relu",
+    "quantized::leaky_relu",
+    "quantized::hardswish",
+    "quantized::sigmoid",
+    "quantized::relu6",
+    "quantized::elu",
+    "quantized::layer_norm",
+    "quantized::group_norm",
+    "quantized::instance_norm",
+    "quantized::clamp",
+    "quantized::cat",
+    "quantized::cat_relu",
+    "quantized::prelu",
+    "quantized::threshold",
+    "quantized::softmax",
+    kind="elementwise",
+)
 def quantised_elementwise(x, *more, out, **__):
     "Each element is brought to floating point and back, 2 and 4 FLOP, and worked on."
     inputs = [t for t in tensors_in((x, *more)) if t.is_quantized]
-    return Work(sum(2 * t.numel() for t in inputs) + 5 * sum(t.numel() for t in tensors_in(out)), mode="fp32")
+    return Work(
+        sum(2 * t.numel() for t in inputs) + 5 * sum(t.numel() for t in tensors_in(out)),
+        mode="fp32",
+    )
 
 
 @register_cost("onednn::qadd", "onednn::qadd_relu", "onednn::qmul", kind="elementwise")
 def onednn_elementwise(x, scale, zero, y, *_, out, **__):
-    return Work(2 * (x.numel() + y.numel()) + 5 * out.numel(), mode="fp32")  # plain bytes, scales beside them
+    return Work(
+        2 * (x.numel() + y.numel()) + 5 * out.numel(), mode="fp32"
+    )  # plain bytes, scales beside them
 
 # %% ../../../nbs/analysis/work/rules/movement.ipynb #796fe7d5
 def _draws(transcendentals: int, like: bool = False):
@@ -121,6 +187,7 @@ def _draws(transcendentals: int, like: bool = False):
         n = sum(t.numel() for t in tensors_in(out) if t.is_floating_point() or t.is_complex())
         read = 0 if like else None  # what it is like is a shape, not to be read
         return Work(max(1, transcendentals) * n, transcendentals=transcendentals * n, read=read)
+
     return draws
 
 
@@ -128,26 +195,45 @@ register_cost("aten::rand_like", "aten::randint_like", kind="random")(_draws(0, 
 register_cost("aten::randn_like", kind="random")(_draws(2, like=True))
 
 
-register_cost(*_aten("bernoulli_ bernoulli uniform_ uniform random_ random rand randint "
-                     "randperm _philox_uniform _philox_uniform_ _philox_randint _philox_randint_ _philox_key_split "
-                     "_philox_key_fold_in geometric binomial"), kind="random", reads_self=False)(_draws(0))
-register_cost(*_aten("normal_ normal normal_functional randn _philox_normal _philox_normal_"),
-              kind="random", reads_self=False)(_draws(2))
-register_cost(*_aten("exponential_ exponential log_normal log_normal_ cauchy cauchy_ geometric_ poisson "
-                     "_standard_gamma _sample_dirichlet"), kind="random", reads_self=False)(_draws(1))
+register_cost(
+    *_aten(
+        "bernoulli_ bernoulli uniform_ uniform random_ random rand randint randperm _philox_uniform"
+        " _philox_uniform_ _philox_randint _philox_randint_ _philox_key_split _philox_key_fold_in"
+        " geometric binomial"
+    ),
+    kind="random",
+    reads_self=False,
+)(_draws(0))
+register_cost(
+    *_aten("normal_ normal normal_functional randn _philox_normal _philox_normal_"),
+    kind="random",
+    reads_self=False,
+)(_draws(2))
+register_cost(
+    *_aten(
+        "exponential_ exponential log_normal log_normal_ cauchy cauchy_ geometric_ poisson "
+        "_standard_gamma _sample_dirichlet"
+    ),
+    kind="random",
+    reads_self=False,
+)(_draws(1))
 
 
 @register_cost("aten::native_dropout", "aten::_fused_dropout", kind="random")
 def native_dropout(x, p, train=True, *_, out, **__):
-    return 2 * x.numel() if train is not False else 0  # a draw and a multiplication; outside of training a copy
+    return (
+        2 * x.numel() if train is not False else 0
+    )  # a draw and a multiplication; outside of training a copy
 
 
 @register_cost("aten::native_dropout_backward", "aten::_masked_scale", kind="elementwise")
-def native_dropout_backward(grad, *_, out, **__): return 2 * grad.numel()  # times the mask, times the scale
+def native_dropout_backward(grad, *_, out, **__):
+    return 2 * grad.numel()  # times the mask, times the scale
 
 
 @register_cost("aten::multinomial", kind="random")
-def multinomial(weights, n, *_, out, **__): return 2 * weights.numel() + out.numel()  # a cumulative sum, the draws
+def multinomial(weights, n, *_, out, **__):
+    return 2 * weights.numel() + out.numel()  # a cumulative sum, the draws
 
 # %% ../../../nbs/analysis/work/rules/movement.ipynb #0dd34bbc
 _MOST_READ = 2**20  # indices whose values are read
@@ -155,10 +241,17 @@ UNREAD = "embeddings: which rows repeat is unknown, so each index reads its row"
 
 
 def _rows(indices: torch.Tensor) -> tuple[int, str]:
-    "How many different rows indices name, and what that assumes; without their values as many as there are indices."
-    known = indices.device.type == "cpu" and not isinstance(indices, FakeTensor) and indices.numel() <= _MOST_READ
-    try: return (np.unique(indices.numpy()).size, "") if known else (indices.numel(), UNREAD)
-    except Exception: return indices.numel(), UNREAD  # a wrapper, such as vmap's
+    """How many different rows indices name, and what that assumes; without their values as many as
+    there are indices."""
+    known = (
+        indices.device.type == "cpu"
+        and not isinstance(indices, FakeTensor)
+        and indices.numel() <= _MOST_READ
+    )
+    try:
+        return (np.unique(indices.numpy()).size, "") if known else (indices.numel(), UNREAD)
+    except Exception:
+        return indices.numel(), UNREAD  # a wrapper, such as vmap's
 
 
 def _lookup(table, indices, out) -> Work:
@@ -174,24 +267,33 @@ def embedding(table, indices, *_, out, **__):
 
 
 @register_cost("aten::index", "aten::_unsafe_index", kind="gather")
-def index(x, indices, *, out): return _lookup(x, [i for i in indices if i is not None], out)
+def index(x, indices, *, out):
+    return _lookup(x, [i for i in indices if i is not None], out)
 
 
 @register_cost("aten::_unsafe_masked_index", kind="gather")
-def masked_index(x, mask, indices, *_, out): return _lookup(x, [mask, *(i for i in indices if i is not None)], out)
+def masked_index(x, mask, indices, *_, out):
+    return _lookup(x, [mask, *(i for i in indices if i is not None)], out)
 
 
 @register_cost("aten::index_select", "aten::gather", kind="gather")
-def gather(x, dim, indices, *_, out, **__): return _lookup(x, [indices], out)
+def gather(x, dim, indices, *_, out, **__):
+    return _lookup(x, [indices], out)
 
 
 @register_cost("aten::take", kind="gather")
-def take(x, indices, *, out): return _lookup(x, [indices], out)
+def take(x, indices, *, out):
+    return _lookup(x, [indices], out)
 
 
-@register_cost("aten::_embedding_bag", "aten::_embedding_bag_forward_only", kind="gather", by_values=True)
-def embedding_bag(table, indices, offsets, scale=False, mode=0, sparse=False, weights=None, *_, out):
-    "Rows that the indices name, added up bag by bag; a mean divides, weights multiply, a maximum compares."
+@register_cost(
+    "aten::_embedding_bag", "aten::_embedding_bag_forward_only", kind="gather", by_values=True
+)
+def embedding_bag(
+    table, indices, offsets, scale=False, mode=0, sparse=False, weights=None, *_, out
+):
+    """Rows that the indices name, added up bag by bag; a mean divides, weights multiply, a maximum
+    compares."""
     rows = indices.numel() * table.shape[1]
     given = [indices, offsets, *((weights,) if weights is not None else ())]
     flops = rows * (2 if weights is not None else 1) + out[0].numel() * (mode == 1)
@@ -200,29 +302,43 @@ def embedding_bag(table, indices, offsets, scale=False, mode=0, sparse=False, we
     return Work(flops, read=read + sum(map(distinct_bytes, given)), note=note)
 
 
-@register_cost(*(f"quantized::embedding_bag_{rows}_rowwise_offsets" for rows in ("byte", "4bit", "2bit")),
-               kind="gather")
+@register_cost(
+    *(f"quantized::embedding_bag_{rows}_rowwise_offsets" for rows in ("byte", "4bit", "2bit")),
+    kind="gather",
+)
 def rowwise_embedding(table, indices, *_, out, **__):
     rows, width = indices.numel(), out.shape[-1]
-    return Work(3 * rows * width, read=distinct_bytes(indices) + rows * table.shape[1] * table.element_size())
+    return Work(
+        3 * rows * width,
+        read=distinct_bytes(indices) + rows * table.shape[1] * table.element_size(),
+    )
 
 
-@register_cost(*(f"quantized::embedding_{kind}{rows}" for kind in ("", "bag_") for rows in ("byte", "4bit", "2bit")),
-               kind="gather")
+@register_cost(
+    *(
+        f"quantized::embedding_{kind}{rows}"
+        for kind in ("", "bag_")
+        for rows in ("byte", "4bit", "2bit")
+    ),
+    kind="gather",
+)
 def quantised_embedding(packed, indices, *_, out, **__):
-    "Each row, packed with a scale and a shift of 4 bytes each, is brought to floating point and, in bags, added up."
+    """Each row, packed with a scale and a shift of 4 bytes each, is brought to floating point and,
+    in bags, added up."""
     rows, width, tensor = indices.numel(), out.shape[-1], packed.unpack()
     bits = {torch.quint8: 8, torch.quint4x2: 4, torch.quint2x4: 2}.get(tensor.dtype, 8)
     adds = rows * width if out.numel() != rows * width else 0
-    return Work(2 * rows * width + adds, read=distinct_bytes(indices) + rows * (width * bits // 8 + 8))
+    return Work(
+        2 * rows * width + adds, read=distinct_bytes(indices) + rows * (width * bits // 8 + 8)
+    )
 
 # %% ../../../nbs/analysis/work/rules/movement.ipynb #b6703722
 def scatter_work(
-    x: torch.Tensor,         # what is written into
-    n: int,                  # elements written
-    given: int,              # bytes of indices and values
-    out: torch.Tensor,       # `x` itself if the operator works in place
-    flops: int = 0,          # FLOP an element written; more than 0: it is read first
+    x: torch.Tensor,  # what is written into
+    n: int,  # elements written
+    given: int,  # bytes of indices and values
+    out: torch.Tensor,  # `x` itself if the operator works in place
+    flops: int = 0,  # FLOP an element written; more than 0: it is read first
 ) -> Work:
     "Work of writing `n` elements into `x`."
     size, in_place = x.element_size(), out is x
@@ -230,24 +346,41 @@ def scatter_work(
     copied = 0 if in_place else distinct_bytes(x)
     read = copied + given + (n * size if flops and in_place else 0)
     floating = x.is_floating_point() or x.is_complex()
-    return Work(flops * n if floating else 0, read=read, written=copied or n * size,
-                footprint=2 * copied + given + (0 if copied else n * size))
+    return Work(
+        flops * n if floating else 0,
+        read=read,
+        written=copied or n * size,
+        footprint=2 * copied + given + (0 if copied else n * size),
+    )
 
 
 def _indexed(x: torch.Tensor, indices) -> int:
     "Elements that the indices name; of a mask without values, all that it covers."
     rest, shapes = prod(x.shape), []
     for at, i in enumerate(indices):
-        if i is None: continue
-        covered = x.shape[at: at + i.dim()] if i.dtype in (torch.bool, torch.uint8) else x.shape[at: at + 1]
+        if i is None:
+            continue
+        covered = (
+            x.shape[at : at + i.dim()]
+            if i.dtype in (torch.bool, torch.uint8)
+            else x.shape[at : at + 1]
+        )
         rest //= max(1, prod(covered))
-        try: shapes.append((int(i.sum()),) if i.dtype in (torch.bool, torch.uint8) else i.shape)
-        except Exception: shapes.append((i.numel(),))  # a fake tensor
+        try:
+            shapes.append((int(i.sum()),) if i.dtype in (torch.bool, torch.uint8) else i.shape)
+        except Exception:
+            shapes.append((i.numel(),))  # a fake tensor
     return rest * prod(torch.broadcast_shapes(*shapes))
 
 
-@register_cost("aten::index_put", "aten::_index_put_impl", "aten::_unsafe_index_put", kind="scatter",
-               reads_self=False, by_values=True)
+@register_cost(
+    "aten::index_put",
+    "aten::_index_put_impl",
+    "aten::_unsafe_index_put",
+    kind="scatter",
+    reads_self=False,
+    by_values=True,
+)
 def index_put(x, indices, values, accumulate=False, *_, out, **__):
     n = _indexed(x, indices)
     given = distinct_bytes(values) + sum(distinct_bytes(i) for i in indices if i is not None)
@@ -256,35 +389,49 @@ def index_put(x, indices, values, accumulate=False, *_, out, **__):
 
 @register_cost("aten::_unsafe_masked_index_put_accumulate", kind="scatter")
 def masked_index_put(x, mask, indices, values, *_, out):
-    given = distinct_bytes(values) + distinct_bytes(mask) + sum(distinct_bytes(i) for i in indices if i is not None)
+    given = (
+        distinct_bytes(values)
+        + distinct_bytes(mask)
+        + sum(distinct_bytes(i) for i in indices if i is not None)
+    )
     return scatter_work(x, values.numel(), given, out, 1)
 
 
 def _scatter(flops: int):
     def scatter(x, dim, indices, source=None, *_, out, **named):
         adds = max(flops, int("reduce" in named))
-        given = distinct_bytes(indices) + (distinct_bytes(source) if isinstance(source, torch.Tensor) else 0)
+        given = distinct_bytes(indices) + (
+            distinct_bytes(source) if isinstance(source, torch.Tensor) else 0
+        )
         return scatter_work(x, indices.numel(), given, out, adds)
+
     return scatter
 
 
 def _index_rows(flops: int):
     def index_rows(x, dim, indices, source=None, *_, out, **__):
         rows = indices.numel() * (x.numel() // max(1, x.shape[dim]) if x.dim() else 1)
-        given = distinct_bytes(indices) + (distinct_bytes(source) if isinstance(source, torch.Tensor) else 0)
+        given = distinct_bytes(indices) + (
+            distinct_bytes(source) if isinstance(source, torch.Tensor) else 0
+        )
         return scatter_work(x, rows, given, out, flops)
+
     return index_rows
 
 
 register_cost("aten::scatter", kind="scatter", reads_self=False)(_scatter(0))
 register_cost("aten::scatter_add", "aten::scatter_reduce", kind="scatter")(_scatter(1))
-register_cost("aten::index_copy", "aten::index_fill", kind="scatter", reads_self=False)(_index_rows(0))
+register_cost("aten::index_copy", "aten::index_fill", kind="scatter", reads_self=False)(
+    _index_rows(0)
+)
 register_cost("aten::index_add", "aten::index_reduce", kind="scatter")(_index_rows(1))
 
 
 @register_cost("aten::put", kind="scatter", reads_self=False)
 def put(x, indices, source, accumulate=False, *, out):
-    return scatter_work(x, indices.numel(), distinct_bytes(indices) + distinct_bytes(source), out, int(accumulate))
+    return scatter_work(
+        x, indices.numel(), distinct_bytes(indices) + distinct_bytes(source), out, int(accumulate)
+    )
 
 
 @register_cost("aten::masked_scatter", kind="scatter")
@@ -293,7 +440,8 @@ def masked_scatter(x, mask, source, *, out):
 
 
 @register_cost("aten::masked_scatter_backward", kind="move")
-def masked_scatter_backward(grad, mask, *_, out): return 0
+def masked_scatter_backward(grad, mask, *_, out):
+    return 0
 
 
 @register_cost("aten::embedding_dense_backward", kind="scatter")
@@ -302,14 +450,17 @@ def embedding_backward(grad, indices, *_, out, **__):
     return grad.numel()
 
 
-@register_cost("aten::_embedding_bag_dense_backward", "aten::_embedding_bag_backward", kind="scatter")
+@register_cost(
+    "aten::_embedding_bag_dense_backward", "aten::_embedding_bag_backward", kind="scatter"
+)
 def embedding_bag_backward(grad, indices, *_, out, **__):
     "A bag's gradient goes to each of its rows."
     return indices.numel() * grad.shape[-1]
 
 
 @register_cost("aten::_embedding_bag_per_sample_weights_backward", kind="reduction")
-def bag_weights_backward(grad, table, indices, *_, out): return 2 * indices.numel() * table.shape[1]
+def bag_weights_backward(grad, table, indices, *_, out):
+    return 2 * indices.numel() * table.shape[1]
 
 
 @register_cost("aten::embedding_renorm", kind="scatter")
@@ -320,6 +471,5 @@ def embedding_renorm(table, indices, *_, out):
 
 
 @register_cost("aten::max_unpool2d", "aten::max_unpool3d", kind="scatter")
-def max_unpool(x, *_, out): return 0
-
-
+def max_unpool(x, *_, out):
+    return 0

@@ -22,10 +22,11 @@ from ..cost import Work, distinct_bytes, register_cost
 
 # %% ../../../nbs/analysis/work/rules/reductions.ipynb #6507b65a
 MEAN, VARIANCE, NORMALISE, AFFINE = 1, 3, 2, 2  # FLOP an element
-SOFTMAX = 5                                     # maximum, difference, exponential, sum, quotient
+SOFTMAX = 5  # maximum, difference, exponential, sum, quotient
 
 
-def _floating(*ts) -> bool: return any(t.is_floating_point() or t.is_complex() for t in ts)
+def _floating(*ts) -> bool:
+    return any(t.is_floating_point() or t.is_complex() for t in ts)
 
 
 def _norm(x, weight, rows: int) -> Work:
@@ -34,7 +35,11 @@ def _norm(x, weight, rows: int) -> Work:
 
 
 def _norm_backward(x, weight, mask=(True, True, True)) -> int:
-    parts = (2 + 1 + 2 + 4 + (weight is not None), 2 if mask[0] else 4, 1)  # the weight's gradient shares x̂
+    parts = (
+        2 + 1 + 2 + 4 + (weight is not None),
+        2 if mask[0] else 4,
+        1,
+    )  # the weight's gradient shares x̂
     return x.numel() * sum(n for n, wanted in zip(parts, mask, strict=True) if wanted)
 
 
@@ -42,59 +47,89 @@ def _batch_norm(x, weight, bias, mean, var, training, *_, out):
     return _norm(x, weight, x.shape[1]) if training else batch_norm_no_training(x, out=out)
 
 
-register_cost("aten::native_batch_norm", "aten::_native_batch_norm_legit", "aten::cudnn_batch_norm",
-              "aten::miopen_batch_norm", "aten::_native_batch_norm_legit_functional", kind="norm")(_batch_norm)
+register_cost(
+    "aten::native_batch_norm",
+    "aten::_native_batch_norm_legit",
+    "aten::cudnn_batch_norm",
+    "aten::miopen_batch_norm",
+    "aten::_native_batch_norm_legit_functional",
+    kind="norm",
+)(_batch_norm)
 
 
-@register_cost("aten::_native_batch_norm_legit_no_training", "aten::_batch_norm_no_update",
-               "aten::quantized_batch_norm", *(f"quantized::batch_norm{d}{relu}" for d in ("", "1d", "2d", "3d")
-                                               for relu in ("", "_relu")), kind="norm")
+@register_cost(
+    "aten::_native_batch_norm_legit_no_training",
+    "aten::_batch_norm_no_update",
+    "aten::quantized_batch_norm",
+    *(f"quantized::batch_norm{d}{relu}" for d in ("", "1d", "2d", "3d") for relu in ("", "_relu")),
+    kind="norm",
+)
 def batch_norm_no_training(x, *_, out, **__):
     channels = x.shape[1]
-    return Work(2 * x.numel() + 2 * channels, transcendentals=channels)  # scale and shift of each channel come first
+    return Work(
+        2 * x.numel() + 2 * channels, transcendentals=channels
+    )  # scale and shift of each channel come first
 
 
-@register_cost("aten::_batch_norm_with_update", "aten::_batch_norm_with_update_functional", kind="norm")
-def batch_norm_with_update(x, weight, *_, out, **__): return _norm(x, weight, x.shape[1])
+@register_cost(
+    "aten::_batch_norm_with_update", "aten::_batch_norm_with_update_functional", kind="norm"
+)
+def batch_norm_with_update(x, weight, *_, out, **__):
+    return _norm(x, weight, x.shape[1])
 
 
 @register_cost("aten::native_batch_norm_backward", "aten::batch_norm_backward", kind="norm")
-def batch_norm_backward(grad, x, weight, mean, var, saved_mean, saved_invstd, train, eps, mask, *_, out, **__):
-    if train: return _norm_backward(x, weight, mask)
+def batch_norm_backward(
+    grad, x, weight, mean, var, saved_mean, saved_invstd, train, eps, mask, *_, out, **__
+):
+    if train:
+        return _norm_backward(x, weight, mask)
     return x.numel() * (mask[0] + 4 * mask[1] + mask[2])  # statistics are constants: one product
 
 
 @register_cost("aten::cudnn_batch_norm_backward", "aten::miopen_batch_norm_backward", kind="norm")
-def cudnn_batch_norm_backward(x, grad, weight, *_, out, **__): return _norm_backward(x, weight)
+def cudnn_batch_norm_backward(x, grad, weight, *_, out, **__):
+    return _norm_backward(x, weight)
 
 
 @register_cost("aten::batch_norm_stats", kind="norm")
-def batch_norm_stats(x, *_, out): return (MEAN + VARIANCE) * x.numel()
+def batch_norm_stats(x, *_, out):
+    return (MEAN + VARIANCE) * x.numel()
 
 
 @register_cost("aten::batch_norm_elemt", kind="norm")
-def batch_norm_elemt(x, *_, out): return (NORMALISE + AFFINE) * x.numel()
+def batch_norm_elemt(x, *_, out):
+    return (NORMALISE + AFFINE) * x.numel()
 
 
-@register_cost("aten::batch_norm_gather_stats", "aten::batch_norm_gather_stats_with_counts",
-               "aten::batch_norm_update_stats", kind="norm")
-def batch_norm_gather_stats(x, *_, out): return 4 * sum(t.numel() for t in tensors_in(out))
+@register_cost(
+    "aten::batch_norm_gather_stats",
+    "aten::batch_norm_gather_stats_with_counts",
+    "aten::batch_norm_update_stats",
+    kind="norm",
+)
+def batch_norm_gather_stats(x, *_, out):
+    return 4 * sum(t.numel() for t in tensors_in(out))
 
 
 @register_cost("aten::batch_norm_backward_reduce", "aten::batch_norm_backward_elemt", kind="norm")
-def batch_norm_backward_part(grad, x, *_, out): return 5 * x.numel()
+def batch_norm_backward_part(grad, x, *_, out):
+    return 5 * x.numel()
 
 
 @register_cost("aten::native_layer_norm", kind="norm")
-def layer_norm(x, shape, weight, *_, out): return _norm(x, weight, x.numel() // max(1, prod(shape)))
+def layer_norm(x, shape, weight, *_, out):
+    return _norm(x, weight, x.numel() // max(1, prod(shape)))
 
 
 @register_cost("aten::native_layer_norm_backward", kind="norm")
-def layer_norm_backward(grad, x, shape, mean, rstd, weight, bias, mask, *_, out): return _norm_backward(x, weight, mask)
+def layer_norm_backward(grad, x, shape, mean, rstd, weight, bias, mask, *_, out):
+    return _norm_backward(x, weight, mask)
 
 
 @register_cost("aten::native_group_norm", kind="norm")
-def group_norm(x, weight, bias, n, c, hw, groups, *_, out): return _norm(x, weight, n * groups)
+def group_norm(x, weight, bias, n, c, hw, groups, *_, out):
+    return _norm(x, weight, n * groups)
 
 
 @register_cost("aten::native_group_norm_backward", kind="norm")
@@ -108,13 +143,16 @@ def weight_norm(v, g, *_, out):
 
 
 @register_cost("aten::_weight_norm_interface_backward", kind="norm")
-def weight_norm_backward(grad, v, g, *_, out): return 6 * v.numel()  # Σ g·v; that multiple of v subtracted
+def weight_norm_backward(grad, v, g, *_, out):
+    return 6 * v.numel()  # Σ g·v; that multiple of v subtracted
 
 
 @register_cost("aten::_fused_rms_norm", kind="norm")
 def rms_norm(x, shape, weight, *_, out):
     rows = x.numel() // max(1, prod(shape))
-    return Work(x.numel() * (3 + (weight is not None)) + rows, transcendentals=rows)  # square, sum; scale; weight
+    return Work(
+        x.numel() * (3 + (weight is not None)) + rows, transcendentals=rows
+    )  # square, sum; scale; weight
 
 
 @register_cost("aten::_fused_rms_norm_backward", kind="norm")
@@ -122,26 +160,43 @@ def rms_norm_backward(grad, x, shape, rstd, weight, mask, *_, out):
     return x.numel() * ((6 + (weight is not None)) * mask[0] + 2 * mask[1])
 
 # %% ../../../nbs/analysis/work/rules/reductions.ipynb #eaaee1b2
-def _window(kernel, dims: int) -> int: return prod(kernel) if len(kernel) == dims else kernel[0] ** dims
+def _window(kernel, dims: int) -> int:
+    return prod(kernel) if len(kernel) == dims else kernel[0] ** dims
 
 
-def _first(out): return next(tensors_in(out))
+def _first(out):
+    return next(tensors_in(out))
 
 
 def _pool(dims: int):
     def pool(x, kernel, *_, out, **__):
         return _window(kernel, dims) * _first(out).numel() if _floating(x) or x.is_quantized else 0
+
     return pool
 
 
 _pool1d, _pool2d, _pool3d = map(_pool, (1, 2, 3))
-register_cost("aten::avg_pool1d", "aten::quantized_max_pool1d", "quantized::max_pool1d", kind="pool")(_pool1d)
-register_cost("aten::max_pool2d_with_indices", "aten::avg_pool2d", "aten::mkldnn_max_pool2d",
-              "aten::fractional_max_pool2d",
-              "aten::quantized_max_pool2d", "quantized::max_pool2d", "aten::max_pool2d", kind="pool")(_pool2d)
-register_cost("aten::max_pool3d_with_indices", "aten::avg_pool3d", "aten::mkldnn_max_pool3d",
-              "aten::fractional_max_pool3d",
-              "aten::quantized_max_pool3d", kind="pool")(_pool3d)
+register_cost(
+    "aten::avg_pool1d", "aten::quantized_max_pool1d", "quantized::max_pool1d", kind="pool"
+)(_pool1d)
+register_cost(
+    "aten::max_pool2d_with_indices",
+    "aten::avg_pool2d",
+    "aten::mkldnn_max_pool2d",
+    "aten::fractional_max_pool2d",
+    "aten::quantized_max_pool2d",
+    "quantized::max_pool2d",
+    "aten::max_pool2d",
+    kind="pool",
+)(_pool2d)
+register_cost(
+    "aten::max_pool3d_with_indices",
+    "aten::avg_pool3d",
+    "aten::mkldnn_max_pool3d",
+    "aten::fractional_max_pool3d",
+    "aten::quantized_max_pool3d",
+    kind="pool",
+)(_pool3d)
 
 
 def _spread(flops: int, grad, *more) -> Work:
@@ -150,16 +205,26 @@ def _spread(flops: int, grad, *more) -> Work:
 
 
 @register_cost("aten::avg_pool2d_backward", kind="pool")
-def avg_pool2d_backward(grad, x, kernel, *_, out, **__): return _spread(_window(kernel, 2) * grad.numel(), grad)
+def avg_pool2d_backward(grad, x, kernel, *_, out, **__):
+    return _spread(_window(kernel, 2) * grad.numel(), grad)
 
 
 @register_cost("aten::avg_pool3d_backward", kind="pool")
-def avg_pool3d_backward(grad, x, kernel, *_, out, **__): return _spread(_window(kernel, 3) * grad.numel(), grad)
+def avg_pool3d_backward(grad, x, kernel, *_, out, **__):
+    return _spread(_window(kernel, 3) * grad.numel(), grad)
 
 
-@register_cost(*(f"aten::{name}_backward" for name in (
-    "max_pool2d_with_indices max_pool3d_with_indices mkldnn_max_pool2d mkldnn_max_pool3d max_pool2d "
-    "adaptive_max_pool2d adaptive_max_pool3d fractional_max_pool2d fractional_max_pool3d").split()), kind="pool")
+@register_cost(
+    *(
+        f"aten::{name}_backward"
+        for name in (
+            "max_pool2d_with_indices max_pool3d_with_indices mkldnn_max_pool2d mkldnn_max_pool3d"
+            " max_pool2d adaptive_max_pool2d adaptive_max_pool3d fractional_max_pool2d"
+            " fractional_max_pool3d"
+        ).split()
+    ),
+    kind="pool",
+)
 def max_pool_backward(grad, x, *more, out, **__):
     places = [t for t in more if isinstance(t, torch.Tensor) and not t.is_floating_point()]
     return _spread(grad.numel(), grad, *places) if places else grad.numel()
@@ -170,41 +235,68 @@ def _windows(n: int, o: int) -> int:
     return sum(-(-(i + 1) * n // o) - i * n // o for i in range(o))
 
 
-@register_cost("aten::_adaptive_avg_pool2d", "aten::_adaptive_avg_pool3d", "aten::adaptive_max_pool2d",
-               "aten::adaptive_max_pool3d", "aten::mkldnn_adaptive_avg_pool2d", "aten::adaptive_avg_pool1d",
-               "aten::adaptive_avg_pool2d", "aten::adaptive_avg_pool3d", kind="pool")
+@register_cost(
+    "aten::_adaptive_avg_pool2d",
+    "aten::_adaptive_avg_pool3d",
+    "aten::adaptive_max_pool2d",
+    "aten::adaptive_max_pool3d",
+    "aten::mkldnn_adaptive_avg_pool2d",
+    "aten::adaptive_avg_pool1d",
+    "aten::adaptive_avg_pool2d",
+    "aten::adaptive_avg_pool3d",
+    kind="pool",
+)
 def adaptive_pool(x, size, *_, out):
     "Elements in all windows."
     dims = len(size)
     return prod(map(_windows, x.shape[-dims:], _first(out).shape[-dims:])) * prod(x.shape[:-dims])
 
 
-@register_cost("aten::_adaptive_avg_pool2d_backward", "aten::mkldnn_adaptive_avg_pool2d_backward", kind="pool")
-def adaptive_avg_pool2d_backward(grad, x, *_, out): return _spread(adaptive_pool(x, grad.shape[-2:], out=grad), grad)
+@register_cost(
+    "aten::_adaptive_avg_pool2d_backward", "aten::mkldnn_adaptive_avg_pool2d_backward", kind="pool"
+)
+def adaptive_avg_pool2d_backward(grad, x, *_, out):
+    return _spread(adaptive_pool(x, grad.shape[-2:], out=grad), grad)
 
 
 @register_cost("aten::_adaptive_avg_pool3d_backward", kind="pool")
-def adaptive_avg_pool3d_backward(grad, x, *_, out): return _spread(adaptive_pool(x, grad.shape[-3:], out=grad), grad)
+def adaptive_avg_pool3d_backward(grad, x, *_, out):
+    return _spread(adaptive_pool(x, grad.shape[-3:], out=grad), grad)
 
 # %% ../../../nbs/analysis/work/rules/reductions.ipynb #86859fd8
-@register_cost("aten::_softmax", "aten::_safe_softmax", "aten::_masked_softmax", "aten::_sparse_softmax",
-               "aten::_log_softmax", "aten::_sparse_log_softmax", kind="softmax")
+@register_cost(
+    "aten::_softmax",
+    "aten::_safe_softmax",
+    "aten::_masked_softmax",
+    "aten::_sparse_softmax",
+    "aten::_log_softmax",
+    "aten::_sparse_log_softmax",
+    kind="softmax",
+)
 def softmax(x, *_, out, **__):
     n = x._values().numel() if x.is_sparse else x.numel()
     return Work(SOFTMAX * n, transcendentals=n)
 
 
-@register_cost("aten::_softmax_backward_data", "aten::_sparse_softmax_backward_data", "aten::_masked_softmax_backward",
-               kind="softmax")
-def softmax_backward(grad, y, *_, out, **__): return 4 * y.numel()  # y·(g − Σ g·y)
+@register_cost(
+    "aten::_softmax_backward_data",
+    "aten::_sparse_softmax_backward_data",
+    "aten::_masked_softmax_backward",
+    kind="softmax",
+)
+def softmax_backward(grad, y, *_, out, **__):
+    return 4 * y.numel()  # y·(g − Σ g·y)
 
 
-@register_cost("aten::_log_softmax_backward_data", "aten::_sparse_log_softmax_backward_data", kind="softmax")
+@register_cost(
+    "aten::_log_softmax_backward_data", "aten::_sparse_log_softmax_backward_data", kind="softmax"
+)
 def log_softmax_backward(grad, y, *_, out, **__):
     return Work(4 * y.numel(), transcendentals=y.numel())  # g − eʸ·Σ g
 
 
-def _if_floating(t: torch.Tensor) -> int: return t.numel() if _floating(t) else 0
+def _if_floating(t: torch.Tensor) -> int:
+    return t.numel() if _floating(t) else 0
 
 
 def _reduction(flops: int, transcendentals: int = 0):
@@ -212,15 +304,26 @@ def _reduction(flops: int, transcendentals: int = 0):
         n = (x.numel() if x.layout is torch.strided else x._nnz()) if _floating(x) else 0
         parts = 2 if x.is_complex() else 1
         return Work(flops * parts * n, transcendentals=transcendentals * n)
+
     return reduction
 
 
 for _kind, _flops, _transcendentals, _names in (
-    ("reduction", 1, 0, "mean sum amax amin max min argmax argmin prod nansum nanmean aminmax _aminmax all any "
-                        "count_nonzero equal median nanmedian kthvalue trace _is_all_true _is_any_true hash_tensor "
-                        "_sparse_sum_backward "
-                        "_sparse_sum _sparse_csr_sum _sparse_csr_prod segment_reduce _segment_reduce_backward"),
-    ("reduction", 2, 0, "linalg_vector_norm norm native_norm linalg__powsum renorm linalg_matrix_norm histc"),
+    (
+        "reduction",
+        1,
+        0,
+        "mean sum amax amin max min argmax argmin prod nansum nanmean aminmax _aminmax all any "
+        "count_nonzero equal median nanmedian kthvalue trace _is_all_true _is_any_true hash_tensor "
+        "_sparse_sum_backward "
+        "_sparse_sum _sparse_csr_sum _sparse_csr_prod segment_reduce _segment_reduce_backward",
+    ),
+    (
+        "reduction",
+        2,
+        0,
+        "linalg_vector_norm norm native_norm linalg__powsum renorm linalg_matrix_norm histc",
+    ),
     ("reduction", 4, 0, "var std var_mean std_mean"),
     ("reduction", 4, 1, "logsumexp"),
     ("scan", 1, 0, "cumsum cumprod cummax cummin _cummax_helper _cummin_helper"),
@@ -228,10 +331,13 @@ for _kind, _flops, _transcendentals, _names in (
     ("loss", 3, 0, "dist"),
     ("reduction", 6, 0, "allclose"),  # |a − b| ≤ α + ρ·|b|
 ):
-    register_cost(*(f"aten::{name}" for name in _names.split()), kind=_kind)(_reduction(_flops, _transcendentals))
+    register_cost(*(f"aten::{name}" for name in _names.split()), kind=_kind)(
+        _reduction(_flops, _transcendentals)
+    )
 
 # %% ../../../nbs/analysis/work/rules/reductions.ipynb #51a865fd
-def _log2(n: int) -> int: return max(1, (n - 1).bit_length()) if n > 1 else 0
+def _log2(n: int) -> int:
+    return max(1, (n - 1).bit_length()) if n > 1 else 0
 
 
 @register_cost("aten::sort", "aten::argsort", "aten::mode", kind="sort")
@@ -247,12 +353,16 @@ def topk(x, k, dim=-1, *_, out, **__):
     return x.numel() + rows * k * _log2(k) if _floating(x) else 0
 
 
-@register_cost("aten::unique_consecutive", "aten::unique_dim_consecutive", "aten::isin", kind="sort")
-def compared(x, *_, out, **__): return x.numel() if isinstance(x, torch.Tensor) and _floating(x) else 0
+@register_cost(
+    "aten::unique_consecutive", "aten::unique_dim_consecutive", "aten::isin", kind="sort"
+)
+def compared(x, *_, out, **__):
+    return x.numel() if isinstance(x, torch.Tensor) and _floating(x) else 0
 
 
 @register_cost("aten::_unique2", "aten::_unique", "aten::unique_dim", kind="sort")
-def unique(x, *_, out, **__): return x.numel() * _log2(x.numel()) if _floating(x) else 0
+def unique(x, *_, out, **__):
+    return x.numel() * _log2(x.numel()) if _floating(x) else 0
 
 
 @register_cost("aten::searchsorted", kind="sort")
@@ -261,22 +371,34 @@ def searchsorted(edges, values, *_, out, **__):
 
 
 @register_cost("aten::bucketize", kind="sort")
-def bucketize(values, edges, *_, out, **__): return out.numel() * _log2(edges.numel() + 1) if _floating(edges) else 0
+def bucketize(values, edges, *_, out, **__):
+    return out.numel() * _log2(edges.numel() + 1) if _floating(edges) else 0
 
 
 @register_cost("aten::bincount", kind="sort")
-def bincount(x, weights=None, *_, out, **__): return 0 if weights is None else _if_floating(weights)
+def bincount(x, weights=None, *_, out, **__):
+    return 0 if weights is None else _if_floating(weights)
 
 
-@register_cost("aten::histogram", "aten::_histogramdd_from_bin_cts",
-               "aten::_histogramdd_from_bin_tensors", "aten::_histogramdd_bin_edges", kind="sort")
-def binned(x, *_, out, **__): return 2 * x.numel() if _floating(x) else 0
+@register_cost(
+    "aten::histogram",
+    "aten::_histogramdd_from_bin_cts",
+    "aten::_histogramdd_from_bin_tensors",
+    "aten::_histogramdd_bin_edges",
+    kind="sort",
+)
+def binned(x, *_, out, **__):
+    return 2 * x.numel() if _floating(x) else 0
 
 # %% ../../../nbs/analysis/work/rules/reductions.ipynb #703a29a9
 @register_cost("aten::nll_loss_forward", "aten::nll_loss2d_forward", kind="loss")
 def nll_loss(x, target, *_, out):
     n, size = target.numel(), x.element_size()
-    return Work(2 * n, read=n * (size + target.element_size()), footprint=n * (2 * size + target.element_size()))
+    return Work(
+        2 * n,
+        read=n * (size + target.element_size()),
+        footprint=n * (2 * size + target.element_size()),
+    )
 
 
 @register_cost("aten::nll_loss_backward", "aten::nll_loss2d_backward", kind="loss")
@@ -289,18 +411,26 @@ def _loss(flops: int, transcendentals: int = 0, at: int = 0):
     def loss(*args, out, **__):
         n = args[at].numel()
         return Work(flops * n, transcendentals=transcendentals * n)
+
     return loss
 
 
 for _flops, _transcendentals, _at, _names in (
-    (3, 0, 0, "mse_loss l1_loss"), (5, 0, 0, "smooth_l1_loss huber_loss"), (4, 2, 0, "soft_margin_loss"),
-    (7, 2, 0, "binary_cross_entropy"), (7, 2, 0, "binary_cross_entropy_with_logits"),
+    (3, 0, 0, "mse_loss l1_loss"),
+    (5, 0, 0, "smooth_l1_loss huber_loss"),
+    (4, 2, 0, "soft_margin_loss"),
+    (7, 2, 0, "binary_cross_entropy"),
+    (7, 2, 0, "binary_cross_entropy_with_logits"),
     (4, 0, 0, "multi_margin_loss multilabel_margin_loss_forward"),
-    (3, 0, 1, "mse_loss_backward"), (4, 0, 1, "smooth_l1_loss_backward huber_loss_backward"),
-    (5, 1, 1, "soft_margin_loss_backward"), (5, 0, 1, "binary_cross_entropy_backward"),
+    (3, 0, 1, "mse_loss_backward"),
+    (4, 0, 1, "smooth_l1_loss_backward huber_loss_backward"),
+    (5, 1, 1, "soft_margin_loss_backward"),
+    (5, 0, 1, "binary_cross_entropy_backward"),
     (4, 0, 1, "multi_margin_loss_backward multilabel_margin_loss_backward"),
 ):
-    register_cost(*(f"aten::{name}" for name in _names.split()), kind="loss")(_loss(_flops, _transcendentals, _at))
+    register_cost(*(f"aten::{name}" for name in _names.split()), kind="loss")(
+        _loss(_flops, _transcendentals, _at)
+    )
 
 
 @register_cost("aten::_ctc_loss", "aten::_cudnn_ctc_loss", "aten::miopen_ctc_loss", kind="loss")
@@ -308,10 +438,14 @@ def ctc_loss(log_probs, targets, *_, out, **__):
     steps, n = log_probs.shape[0], log_probs.shape[1] if log_probs.dim() > 2 else 1
     longest = targets.shape[1] if targets.dim() == 2 else -(-targets.numel() // n)
     states = steps * n * (2 * longest + 1)
-    return Work(8 * states, transcendentals=4 * states)  # a maximum of three, three exponentials, a logarithm, a sum
+    return Work(
+        8 * states, transcendentals=4 * states
+    )  # a maximum of three, three exponentials, a logarithm, a sum
 
 
 @register_cost("aten::_ctc_loss_backward", kind="loss")
 def ctc_loss_backward(grad, log_probs, targets, *_, out, **__):
     work = ctc_loss(log_probs, targets, out=out)
-    return Work(work.flops + 4 * log_probs.numel(), transcendentals=work.transcendentals + log_probs.numel())
+    return Work(
+        work.flops + 4 * log_probs.numel(), transcendentals=work.transcendentals + log_probs.numel()
+    )

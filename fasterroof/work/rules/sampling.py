@@ -18,23 +18,35 @@ CUBIC = 35
 
 
 def _resized(per_element: int):
-    def resized(x, *_, out, **__): return per_element * out.numel() if x.is_floating_point() else 0
+    def resized(x, *_, out, **__):
+        return per_element * out.numel() if x.is_floating_point() else 0
+
     return resized
 
 
 def _resized_backward(per_element: int):
-    def resized_backward(grad, *_, out, **__): return per_element * grad.numel()
+    def resized_backward(grad, *_, out, **__):
+        return per_element * grad.numel()
+
     return resized_backward
 
 
-for _per, _names in ((LINEAR[1], ("upsample_linear1d",)), (LINEAR[2], ("upsample_bilinear2d",)),
-                     (LINEAR[3], ("upsample_trilinear3d",)), (CUBIC, ("upsample_bicubic2d",))):
+for _per, _names in (
+    (LINEAR[1], ("upsample_linear1d",)),
+    (LINEAR[2], ("upsample_bilinear2d",)),
+    (LINEAR[3], ("upsample_trilinear3d",)),
+    (CUBIC, ("upsample_bicubic2d",)),
+):
     register_cost(*(f"aten::{name}" for name in _names), kind="sample")(_resized(_per))
-    register_cost(*(f"aten::{name}_backward" for name in _names), kind="sample")(_resized_backward(_per))
+    register_cost(*(f"aten::{name}_backward" for name in _names), kind="sample")(
+        _resized_backward(_per)
+    )
 for _d in (1, 2, 3):
     for _exact in ("upsample_nearest", "_upsample_nearest_exact"):
         register_cost(f"aten::{_exact}{_d}d", kind="sample")(_resized(0))
-        register_cost(f"aten::{_exact}{_d}d_backward", kind="sample")(_resized_backward(1))  # gradients add up
+        register_cost(f"aten::{_exact}{_d}d_backward", kind="sample")(
+            _resized_backward(1)
+        )  # gradients add up
 
 
 def _antialiased(radius: int, backward: bool):
@@ -46,25 +58,34 @@ def _antialiased(radius: int, backward: bool):
             shape[dim] = small.shape[dim]
             flops += prod(shape) * 2 * ceil(2 * radius * shrink)
         return flops if x.is_floating_point() else 0
+
     return antialiased
 
 
 for _name, _radius in (("bilinear", 1), ("bicubic", 2), ("lanczos", 3)):
     register_cost(f"aten::_upsample_{_name}2d_aa", kind="sample")(_antialiased(_radius, False))
-    register_cost(f"aten::_upsample_{_name}2d_aa_backward", kind="sample")(_antialiased(_radius, True))
+    register_cost(f"aten::_upsample_{_name}2d_aa_backward", kind="sample")(
+        _antialiased(_radius, True)
+    )
 
 # %% ../../../nbs/analysis/work/rules/sampling.ipynb #6fe8e186
-_CORNERS = {2: (6 + 8, 7, 4 * (2 + 4)), 3: (9 + 22, 15, 8 * (2 + 6))}  # a position; a channel; a channel, backward
+_CORNERS = {
+    2: (6 + 8, 7, 4 * (2 + 4)),
+    3: (9 + 22, 15, 8 * (2 + 6)),
+}  # a position; a channel; a channel, backward
 
 
 def _grid(dims: int, backward: bool = False):
     def grid(*args, out, **__):
-        x, at, mode = args[backward: 3 + backward]
+        x, at, mode = args[backward : 3 + backward]
         positions, channels = at.numel() // dims, x.shape[1]
         place, forward, back = _CORNERS[dims]
-        if mode == 1: place, forward, back = 5 * dims, 0, 1     # nearest: rounded
-        elif mode == 2: place, forward, back = 3 * dims + 32, CUBIC, 16 * 6
+        if mode == 1:
+            place, forward, back = 5 * dims, 0, 1  # nearest: rounded
+        elif mode == 2:
+            place, forward, back = 3 * dims + 32, CUBIC, 16 * 6
         return positions * (place + channels * (back if backward else forward))
+
     return grid
 
 
@@ -72,23 +93,29 @@ for _d in (2, 3):
     register_cost(f"aten::grid_sampler_{_d}d", kind="sample")(_grid(_d))
     register_cost(f"aten::grid_sampler_{_d}d_backward", kind="sample")(_grid(_d, backward=True))
 register_cost("aten::_grid_sampler_2d_cpu_fallback", kind="sample")(_grid(2))
-register_cost("aten::_grid_sampler_2d_cpu_fallback_backward", kind="sample")(_grid(2, backward=True))
+register_cost("aten::_grid_sampler_2d_cpu_fallback_backward", kind="sample")(
+    _grid(2, backward=True)
+)
 
 
 @register_cost("aten::cudnn_grid_sampler", kind="sample")
-def cudnn_grid_sampler(x, grid, *_, out): return _grid(2)(x, grid, 0, out=out)
+def cudnn_grid_sampler(x, grid, *_, out):
+    return _grid(2)(x, grid, 0, out=out)
 
 
 @register_cost("aten::cudnn_grid_sampler_backward", kind="sample")
-def cudnn_grid_sampler_backward(x, grid, grad, *_, out): return _grid(2, backward=True)(grad, x, grid, 0, out=out)
+def cudnn_grid_sampler_backward(x, grid, grad, *_, out):
+    return _grid(2, backward=True)(grad, x, grid, 0, out=out)
 
 
 @register_cost("aten::affine_grid_generator", kind="matmul")
-def affine_grid(theta, size, *_, out): return 2 * out.numel() * theta.shape[-1]  # (x, y, 1) times a small matrix
+def affine_grid(theta, size, *_, out):
+    return 2 * out.numel() * theta.shape[-1]  # (x, y, 1) times a small matrix
 
 
 @register_cost("aten::affine_grid_generator_backward", kind="matmul")
-def affine_grid_backward(grad, size, *_, out): return 2 * grad.numel() * (grad.shape[-1] + 1)
+def affine_grid_backward(grad, size, *_, out):
+    return 2 * grad.numel() * (grad.shape[-1] + 1)
 
 # %% ../../../nbs/analysis/work/rules/sampling.ipynb #f440c7a4
 NMS = "nms: every pair of boxes was counted, which is the most it may compare"
@@ -102,22 +129,28 @@ def _roi_align(grad_or_x, rois, scale, height, width, *more, out, ratio):
 
 @register_cost("torchvision::roi_align", "torchvision::ps_roi_align", kind="sample")
 def roi_align(x, rois, scale, height, width, ratio=-1, *_, out):
-    return _roi_align(x, rois, scale, height, width, out=out[0] if isinstance(out, tuple) else out, ratio=ratio)
+    return _roi_align(
+        x, rois, scale, height, width, out=out[0] if isinstance(out, tuple) else out, ratio=ratio
+    )
 
 
-@register_cost("torchvision::_roi_align_backward", "torchvision::_ps_roi_align_backward", kind="sample")
+@register_cost(
+    "torchvision::_roi_align_backward", "torchvision::_ps_roi_align_backward", kind="sample"
+)
 def roi_align_backward(grad, *more, out):
     return Work(grad.numel() * 4 * 8, note=ADAPTIVE)
 
 
 @register_cost("torchvision::roi_pool", "torchvision::ps_roi_pool", kind="pool")
 def roi_pool(x, rois, scale, height, width, *_, out):
-    "As many comparisons as the boxes have pixels, which their values decide: at most the image once for each box."
+    """As many comparisons as the boxes have pixels, which their values decide: at most the image
+    once for each box."""
     return rois.shape[0] * x.shape[1] * x.shape[2] * x.shape[3]
 
 
 @register_cost("torchvision::_roi_pool_backward", "torchvision::_ps_roi_pool_backward", kind="pool")
-def roi_pool_backward(grad, *_, out): return grad.numel()
+def roi_pool_backward(grad, *_, out):
+    return grad.numel()
 
 
 @register_cost("torchvision::nms", kind="sort")
@@ -130,7 +163,9 @@ def nms(boxes, *_, out):
 def deform_conv2d(x, w, offset, mask, bias, *_, out):
     contraction = 2 * out.numel() * (w.numel() // max(1, w.shape[0]))
     taps = out.shape[0] * prod(out.shape[2:]) * x.shape[1] * prod(w.shape[2:])
-    return Work(contraction + taps * (7 + (mask is not None and mask.numel() > 0)), contraction=contraction)
+    return Work(
+        contraction + taps * (7 + (mask is not None and mask.numel() > 0)), contraction=contraction
+    )
 
 
 @register_cost("torchvision::_deform_conv2d_backward", kind="convolution")
@@ -141,4 +176,5 @@ def deform_conv2d_backward(grad, x, w, offset, mask, *_, out):
 
 
 @register_cost("image::decode_image", "image::decode_jpeg", "image::decode_png", kind="move")
-def decode(*_, out, **__): return 0
+def decode(*_, out, **__):
+    return 0

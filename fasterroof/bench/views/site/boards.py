@@ -22,27 +22,40 @@ def _chip(a: ShownAttempt, r: int, name: str = "") -> Html:
     "A cell of the overview."
     v = verdict(a.row)
     time = si(seconds(a.row, "min"), "s")
-    plain = {"reference": (time, v.word), "none": (time, v.word), "failed": (v.word, ""), "skipped": (v.word, "")}
+    plain = {
+        "reference": (time, v.word),
+        "none": (time, v.word),
+        "failed": (v.word, ""),
+        "skipped": (v.word, ""),
+    }
     big, small = plain.get(v.kind, (ratio_of(a.row), f"{v.word} · {time}"))
-    return linked(r, el("b", glyph(v.kind), " ", big), el("small", small) if small else None,
-                  el("i", one_line(name, 60)) if name else None, cls=f"v {v.kind}")
+    return linked(
+        r,
+        el("b", glyph(v.kind), " ", big),
+        el("small", small) if small else None,
+        el("i", one_line(name, 60)) if name else None,
+        cls=f"v {v.kind}",
+    )
 
 
 COLUMNS, BOARDS, CASES = 8, 12, 300  # baselines that have a column, tables, lines of each
 
 
-def _plain(point: object) -> str: return json.dumps(point, sort_keys=True, default=str)
+def _plain(point: object) -> str:
+    return json.dumps(point, sort_keys=True, default=str)
 
 
 def overview_point(
-    attempts: Sequence[ShownAttempt],    # of one case
+    attempts: Sequence[ShownAttempt],  # of one case
     representative: Mapping | None,  # its point, where it is known
-) -> str:                           # as `Attempt.point`
+) -> str:  # as `Attempt.point`
     "The point at which a case is shown."
     at: dict[str, set] = {}
     for a in attempts:
-        if a.row["status"] != "skipped": at.setdefault(a.point, set()).add((a.row["baseline"], *a.place))
-    if representative is not None and (key := _plain(representative)) in at: return key
+        if a.row["status"] != "skipped":
+            at.setdefault(a.point, set()).add((a.row["baseline"], *a.place))
+    if representative is not None and (key := _plain(representative)) in at:
+        return key
     points = {a.point: a.row["param_point"] for a in attempts}
     names = list(dict.fromkeys(name for p in points.values() for name in p))
     order = sorted(points, key=lambda k: (natural(points[k], names), k))
@@ -50,42 +63,63 @@ def overview_point(
 
 
 def overview(
-    attempts: Sequence[ShownAttempt],          # of all cases
+    attempts: Sequence[ShownAttempt],  # of all cases
     representative: Mapping[str, Mapping],  # case -> point
-    ids: Mapping[int, int],               # id of an attempt -> number of its row in the page
-    anchors: Mapping[str, str],           # case -> id of its section
-) -> tuple[list[tuple[str, str, Html]], list[str]]:  # (platform, device, table); sentences on what is left out
+    ids: Mapping[int, int],  # id of an attempt -> number of its row in the page
+    anchors: Mapping[str, str],  # case -> id of its section
+) -> tuple[
+    list[tuple[str, str, Html]], list[str]
+]:  # (platform, device, table); sentences on what is left out
     "Cases by baselines."
     boards: dict[tuple[str, str], dict[str, dict[str, ShownAttempt]]] = {}
     told: dict[str, str] = {}
     for case, (those, known) in by_case(attempts).items():
         key = overview_point(those, representative.get(case))
         for a in those:
-            if a.point != key: continue
-            told.setdefault(case, point_words(a.row["param_point"], known) or point_words(a.row["param_point"]))
+            if a.point != key:
+                continue
+            told.setdefault(
+                case, point_words(a.row["param_point"], known) or point_words(a.row["param_point"])
+            )
             boards.setdefault(a.place, {}).setdefault(case, {}).setdefault(a.row["baseline"], a)
-    made = [(*place, _board(cases, told, ids, anchors)) for place, cases in list(boards.items())[:BOARDS]]
-    left = [f"{len(boards) - BOARDS:,} more platforms and devices are left out here."] if len(boards) > BOARDS else []
-    if any(len(cases) > CASES for cases in boards.values()): left.append(f"The first {CASES:,} cases are shown.")
+    made = [
+        (*place, _board(cases, told, ids, anchors))
+        for place, cases in list(boards.items())[:BOARDS]
+    ]
+    left = (
+        [f"{len(boards) - BOARDS:,} more platforms and devices are left out here."]
+        if len(boards) > BOARDS
+        else []
+    )
+    if any(len(cases) > CASES for cases in boards.values()):
+        left.append(f"The first {CASES:,} cases are shown.")
     return made, left
 
 
 def _board(cases: Mapping[str, Mapping[str, ShownAttempt]], told, ids, anchors) -> Html:
     counts: dict[str, int] = {}
     for row in cases.values():
-        for name in row: counts[name] = counts.get(name, 0) + 1
+        for name in row:
+            counts[name] = counts.get(name, 0) + 1
     names = sorted(counts, key=lambda n: -counts[n])
     dense = len(names) <= COLUMNS and sum(counts.values()) > 0.6 * len(names) * len(cases)
-    alone = names if dense else [n for n in names if counts[n] > max(1, 0.3 * len(cases))][: COLUMNS - 1]
+    alone = (
+        names
+        if dense
+        else [n for n in names if counts[n] > max(1, 0.3 * len(cases))][: COLUMNS - 1]
+    )
     rows = []
     for case, row in list(cases.items())[:CASES]:
         first = el("a", one_line(case, 60), href=f"#{anchors[case]}"), el("small", told[case])
         cells = [text_cell(first)]
         for n in alone:
             ratio = figure(within(row[n].row, "ratio", "value")) if n in row else None
-            cells.append(Cell(_chip(row[n], ids[id(row[n])]) if n in row else "", ratio, True, True))
+            cells.append(
+                Cell(_chip(row[n], ids[id(row[n])]) if n in row else "", ratio, True, True)
+            )
         others = [el("li", _chip(a, ids[id(a)], n)) for n, a in row.items() if n not in alone]
-        if len(alone) < len(names): cells.append(text_cell(el("ul", others, cls="chips") if others else ""))
+        if len(alone) < len(names):
+            cells.append(text_cell(el("ul", others, cls="chips") if others else ""))
         rows.append((None, cells))
     last = ["others" if alone else "baselines"] * (len(alone) < len(names))
     headings = ["case", *(one_line(n, 60) for n in alone), *last]

@@ -23,24 +23,45 @@ from .rows import ShownAttempt, point_words, spread
 from ....core.errors import one_line
 from ....core.units import si
 from ....report.html import Html, el, joined
-from ....report.svg import BOTTOM, LEFT, RIGHT, TOP, axis, bar, chart, label, mark, path, style_of, swatch
+from fasterroof.report.svg import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    axis,
+    bar,
+    chart,
+    label,
+    mark,
+    path,
+    style_of,
+    swatch,
+)
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #a8c43db8
 @dataclass(frozen=True)
 class Panel:
     "A chart of time against size."
-    size: str      # the parameter
+
+    size: str  # the parameter
     also: tuple[str, ...]  # parameters that are the same number at every point
-    at: str        # the other parameters
-    lines: dict[tuple[str, str, str], list[tuple[float, ShownAttempt]]]  # (baseline, platform, device) -> its points
+    at: str  # the other parameters
+    lines: dict[
+        tuple[str, str, str], list[tuple[float, ShownAttempt]]
+    ]  # (baseline, platform, device) -> its points
 
 
 def _size(points: Sequence[Mapping]) -> str | None:
     "The parameter that is a number everywhere it is given, and takes most values."
     values: dict[str, list] = {}
     for p in points:
-        for name, value in p.items(): values.setdefault(name, []).append(figure(value))
-    counts = {name: len({*vs}) for name, vs in values.items() if None not in vs and all(map(math.isfinite, vs))}
+        for name, value in p.items():
+            values.setdefault(name, []).append(figure(value))
+    counts = {
+        name: len({*vs})
+        for name, vs in values.items()
+        if None not in vs and all(map(math.isfinite, vs))
+    }
     return max(counts, key=counts.get) if counts and max(counts.values()) > 1 else None
 
 
@@ -51,15 +72,21 @@ def panels(
     timed = [a for a in attempts if a.row["status"] == "ok" and (seconds(a.row) or 0) > 0]
     points = [a.row["param_point"] for a in timed]
     size = _size(points)
-    if size is None: return []
+    if size is None:
+        return []
     timed = [a for a in timed if size in a.row["param_point"]]
     points = [a.row["param_point"] for a in timed]
     follows: dict[str, dict[float, set]] = {}
     for p in points:
-        for name, value in p.items(): follows.setdefault(name, {}).setdefault(p[size], set()).add(repr(value))
+        for name, value in p.items():
+            follows.setdefault(name, {}).setdefault(p[size], set()).add(repr(value))
     known = shared(a.row["param_point"] for a in attempts)
-    bound = {name for name, seen in follows.items() if all(len(vs) == 1 for vs in seen.values())
-             and (name in known or len({v for vs in seen.values() for v in vs}) > 1)}
+    bound = {
+        name
+        for name, seen in follows.items()
+        if all(len(vs) == 1 for vs in seen.values())
+        and (name in known or len({v for vs in seen.values() for v in vs}) > 1)
+    }
     same = tuple(n for n in bound if n != size and all(p.get(n) == p[size] for p in points))
     found: dict[str, Panel] = {}
     for a in timed:
@@ -76,10 +103,11 @@ LINES, BARS = 16, 200  # lines in a chart, points up to which they have bars
 @dataclass(frozen=True)
 class ChartFigure:
     "A chart with its legend."
+
     svg: Html
     legend: Sequence[tuple[int, str]]  # number of a line, its name
-    said: Sequence[str] = ()           # sentences below it
-    lines: bool = True                 # whether lines join its marks
+    said: Sequence[str] = ()  # sentences below it
+    lines: bool = True  # whether lines join its marks
 
 
 def figure_element(
@@ -88,20 +116,28 @@ def figure_element(
     more: str = "",  # below the title, smaller
 ) -> Html:
     "A chart as it stands in the page."
-    names = el("ul", (el("li", swatch(i, f.lines), name) for i, name in f.legend), cls="legend") if f.legend else None
+    names = (
+        el("ul", (el("li", swatch(i, f.lines), name) for i, name in f.legend), cls="legend")
+        if f.legend
+        else None
+    )
     below = el("figcaption", names, (el("p", s) for s in f.said))
     head = el("h4", title, el("small", more) if more else None) if title else None
     return el("figure", head, f.svg, below)
 
 
 def line_name(
-    key: tuple[str, str, str],           # baseline, platform, device
+    key: tuple[str, str, str],  # baseline, platform, device
     keys: Iterable[tuple[str, str, str]],  # all of them
 ) -> str:
     "What tells a line from the others."
     places = {k[1:] for k in keys}
     platforms = {p for p, _ in places}
-    parts = [key[0], *([key[1]] if len(platforms) > 1 else []), *([key[2]] if len(places) > len(platforms) else [])]
+    parts = [
+        key[0],
+        *([key[1]] if len(platforms) > 1 else []),
+        *([key[2]] if len(places) > len(platforms) else []),
+    ]
     return ", ".join(one_line(p, 60) for p in parts if p)
 
 
@@ -114,17 +150,28 @@ def _time_marks(points, i, x, y, ids, bars) -> list[Html]:
     points = sorted(points, key=lambda p: p[0])
     made = [path([(x.at(n), y.at(seconds(a.row))) for n, a in points], f"ln {style_of(i)}")]
     for n, a in points if bars else ():
-        if (s := spread(a.row)) and s.low > 0: made.append(bar(x.at(n), y.at(s.low), y.at(s.high), i, s.interval))
+        if (s := spread(a.row)) and s.low > 0:
+            made.append(bar(x.at(n), y.at(s.low), y.at(s.high), i, s.interval))
     for n, a in points:
-        made.append(mark(x.at(n), y.at(seconds(a.row)), i, f"{_named(a)}: {si(seconds(a.row), 's')}", ids.get(id(a))))
+        made.append(
+            mark(
+                x.at(n),
+                y.at(seconds(a.row)),
+                i,
+                f"{_named(a)}: {si(seconds(a.row), 's')}",
+                ids.get(id(a)),
+            )
+        )
     return made
 
 
 def time_figure(
     panel: Panel,  # the lines of one chart
-    numbers: Mapping[tuple[str, str, str], int],  # of the case's lines: one has one look in all of its charts
-    key: str,             # of the chart
-    what: str,            # the case
+    numbers: Mapping[
+        tuple[str, str, str], int
+    ],  # of the case's lines: one has one look in all of its charts
+    key: str,  # of the chart
+    what: str,  # the case
     ids: Mapping[int, int],  # id of an attempt -> number of its row in the page
 ) -> ChartFigure:
     "Time against size."
@@ -132,24 +179,43 @@ def time_figure(
     everything = [p for line in shown.values() for p in line]
     bars = len(everything) <= BARS
     spreads = [s for _, a in everything if (s := spread(a.row))] if bars else []
-    times = [seconds(a.row) for _, a in everything] + [t for s in spreads for t in (s.low, s.high) if t > 0]
+    times = [seconds(a.row) for _, a in everything] + [
+        t for s in spreads for t in (s.low, s.high) if t > 0
+    ]
     x, y = axis([n for n, _ in everything], LEFT, RIGHT, least=1.01), axis(times, BOTTOM, TOP)
     sizes = sorted({n for n, _ in everything})
-    marks = joined(m for k, line in shown.items() for m in _time_marks(line, numbers[k], x, y, ids, bars))
+    marks = joined(
+        m for k, line in shown.items() for m in _time_marks(line, numbers[k], x, y, ids, bars)
+    )
     last = {k: max(line, key=lambda p: p[0]) for k, line in shown.items()}
-    told = "; ".join(f"{line_name(k, shown)}: {si(seconds(a.row), 's')} at {number(n)}" for k, (n, a) in last.items())
-    said = [f"{len(panel.lines) - LINES} more lines are left out."] if len(panel.lines) > LINES else []
+    told = "; ".join(
+        f"{line_name(k, shown)}: {si(seconds(a.row), 's')} at {number(n)}"
+        for k, (n, a) in last.items()
+    )
+    said = (
+        [f"{len(panel.lines) - LINES} more lines are left out."] if len(panel.lines) > LINES else []
+    )
     title = f"{what}: time against {panel.size}" + f", {panel.at}" * bool(panel.at)
-    if not bars: said.append(f"Bars are left out: there are {len(everything):,} points.")
-    svg = chart(key, title, f"At the largest size: {told}.", x, y,
-                (" = ".join((panel.size, *panel.also)), "median time"), (lambda v: number(v, 4), lambda v: si(v, "s")),
-                [marks], [(n, number(n, 6)) for n in sizes] if len(sizes) <= 8 else None)
+    if not bars:
+        said.append(f"Bars are left out: there are {len(everything):,} points.")
+    svg = chart(
+        key,
+        title,
+        f"At the largest size: {told}.",
+        x,
+        y,
+        (" = ".join((panel.size, *panel.also)), "median time"),
+        (lambda v: number(v, 4), lambda v: si(v, "s")),
+        [marks],
+        [(n, number(n, 6)) for n in sizes] if len(sizes) <= 8 else None,
+    )
     return ChartFigure(svg, [(numbers[k], line_name(k, shown)) for k in shown], said)
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #5c8e703a
 @dataclass(frozen=True)
 class Roofline:
     "Attempts under one roof."
+
     device: str
     roof: Mapping
     points: list[tuple[float, float, ShownAttempt]]  # FLOP/B, FLOP/s
@@ -160,15 +226,20 @@ def _placed(a: ShownAttempt) -> tuple[float, float] | str:
     metrics, median = a.row.get("metrics"), seconds(a.row)
     flops, moved = (figure(within(metrics, name, "value")) for name in ("est_flops", "bytes_moved"))
     roof = within(a.row, "provenance", "roof")
-    if not isinstance(roof, Mapping) or not _levels(roof) or not _ceilings(roof): return "no roof"
-    if not flops or not 0 < flops < math.inf: return "no FLOPs"
-    if not moved or not 0 < moved < math.inf: return "no traffic"
+    if not isinstance(roof, Mapping) or not _levels(roof) or not _ceilings(roof):
+        return "no roof"
+    if not flops or not 0 < flops < math.inf:
+        return "no FLOPs"
+    if not moved or not 0 < moved < math.inf:
+        return "no traffic"
     return (flops / moved, flops / median) if median else "no time"
 
 
 def _rates(told: object) -> dict[str, float]:
     known = told.items() if isinstance(told, Mapping) else ()
-    return {one_line(k, 30): x for k, v in known if (x := figure(v)) is not None and 0 < x < math.inf}
+    return {
+        one_line(k, 30): x for k, v in known if (x := figure(v)) is not None and 0 < x < math.inf
+    }
 
 
 def _ceilings(roof: Mapping) -> dict[str, float]:
@@ -177,23 +248,32 @@ def _ceilings(roof: Mapping) -> dict[str, float]:
 
 
 def _levels(roof: Mapping) -> dict[str, float]:
-    return _rates(roof.get("levels")) or _rates({str(roof.get("memory") or "memory"): roof.get("bandwidth")})
+    return _rates(roof.get("levels")) or _rates(
+        {str(roof.get("memory") or "memory"): roof.get("bandwidth")}
+    )
 
 
 def rooflines(
     attempts: Iterable[ShownAttempt],  # of all cases
-) -> tuple[list[Roofline], dict[str, int]]:  # the newest roof first; why attempts are under none -> how many
+) -> tuple[
+    list[Roofline], dict[str, int]
+]:  # the newest roof first; why attempts are under none -> how many
     "Every attempt that is ok and has a roof, by roof."
     found: dict[str, Roofline] = {}
     lacking: dict[str, int] = {}
     for a in attempts:
-        if a.row["status"] != "ok": continue
+        if a.row["status"] != "ok":
+            continue
         at = _placed(a)
-        if isinstance(at, str): lacking[at] = lacking.get(at, 0) + 1; continue
+        if isinstance(at, str):
+            lacking[at] = lacking.get(at, 0) + 1
+            continue
         roof = a.row["provenance"]["roof"]
         key = json.dumps([a.device, roof], sort_keys=True, default=str)
         found.setdefault(key, Roofline(a.device, roof, [])).points.append((*at, a))
-    return sorted(found.values(), key=lambda r: (str(r.roof.get("time")), len(r.points)), reverse=True), lacking
+    return sorted(
+        found.values(), key=lambda r: (str(r.roof.get("time")), len(r.points)), reverse=True
+    ), lacking
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #549869d8
 def _roof_lines(roof: Mapping, x, y) -> list[Html]:
@@ -206,14 +286,17 @@ def _roof_lines(roof: Mapping, x, y) -> list[Html]:
     for (name, rate), foot, next_foot in zip(rates, feet, feet[1:], strict=False):
         made.append(path([(x.at(max(rate / widest, x.low)), foot), (RIGHT, foot)], "roof"))
         place = foot - 5 if foot - above > 17 else foot + 13 if next_foot - foot > 17 else None
-        if place: made.append(label(RIGHT - 2, place, f"{name} {si(rate, 'FLOP/s')}", "end", "small"))
+        if place:
+            made.append(label(RIGHT - 2, place, f"{name} {si(rate, 'FLOP/s')}", "end", "small"))
         above = place if place and place > foot else foot
     for name, rate in levels.items():
         start, end = max(x.low, y.low / rate), min(most / rate, x.high)
-        if start >= end: continue
+        if start >= end:
+            continue
         (ax, ay), (bx, by) = ((x.at(v), y.at(v * rate)) for v in (start, end))
         made.append(path([(ax, ay), (bx, by)], "roof"))
-        if rate not in (min(levels.values()), widest): continue  # (those between would run into each other)
+        if rate not in (min(levels.values()), widest):
+            continue  # (those between would run into each other)
         turn = math.degrees(math.atan2(by - ay, bx - ax))
         text = label(8, -5 if rate == widest else 14, f"{name} {si(rate, 'B/s')}", "start", "small")
         made.append(el("g", text, transform=f"translate({ax:.1f} {ay:.1f}) rotate({turn:.1f})"))
@@ -222,12 +305,15 @@ def _roof_lines(roof: Mapping, x, y) -> list[Html]:
 
 def roof_figure(
     r: Roofline,  # a roof and the attempts under it
-    key: str,                # of the chart
+    key: str,  # of the chart
     ids: Mapping[int, int],  # id of an attempt -> number of its row in the page
 ) -> ChartFigure:
     "Attempts under their roof."
     ceilings, levels = _ceilings(r.roof), _levels(r.roof)
-    ridges = max(ceilings.values()) / min(levels.values()), max(ceilings.values()) / max(levels.values())
+    ridges = (
+        max(ceilings.values()) / min(levels.values()),
+        max(ceilings.values()) / max(levels.values()),
+    )
     x = axis([ridges[1] / 8, ridges[0] * 2, *(p[0] for p in r.points)], LEFT, RIGHT)
     y = axis([max(ceilings.values()) * 1.5, *(p[1] for p in r.points)], BOTTOM, TOP)
     cases = {case: i for i, case in enumerate(dict.fromkeys(a.row["case"] for *_, a in r.points))}
@@ -239,24 +325,44 @@ def roof_figure(
         marks.append(mark(x.at(intensity), y.at(rate), cases[a.row["case"]], tip, ids.get(id(a))))
     best = max(r.points, key=lambda p: p[1])
     source = one_line(r.roof.get("source") or "unknown", 60)
-    told = (f"{len(r.points)} attempts; the highest rate, {si(best[1], 'FLOP/s')}, has {best[2].row['baseline']} in "
-            f"{best[2].row['case']}.")
-    svg = chart(key, f"Roofline of {r.device or 'a device that is not told'}", told, x, y, ("FLOP/B", "FLOP/s"),
-                (number, si), [*_roof_lines(r.roof, x, y), *marks])
-    told = [f"{k} {si(v, 'FLOP/s')}" for k, v in ceilings.items()] + [f"{k} {si(v, 'B/s')}" for k, v in levels.items()]
+    told = (
+        f"{len(r.points)} attempts; the highest rate, {si(best[1], 'FLOP/s')}, has"
+        f" {best[2].row['baseline']} in {best[2].row['case']}."
+    )
+    svg = chart(
+        key,
+        f"Roofline of {r.device or 'a device that is not told'}",
+        told,
+        x,
+        y,
+        ("FLOP/B", "FLOP/s"),
+        (number, si),
+        [*_roof_lines(r.roof, x, y), *marks],
+    )
+    told = [f"{k} {si(v, 'FLOP/s')}" for k, v in ceilings.items()] + [
+        f"{k} {si(v, 'B/s')}" for k, v in levels.items()
+    ]
     when = one_line(str(r.roof.get("time") or "")[:16].replace("T", " "), 20)
     said = [f"Roof ({source}{', ' * bool(when)}{when}): {'; '.join(told[:14])}."]
-    return ChartFigure(svg, [(i, one_line(case, 60)) for case, i in list(cases.items())[:LINES]], said, False)
+    return ChartFigure(
+        svg, [(i, one_line(case, 60)) for case, i in list(cases.items())[:LINES]], said, False
+    )
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #726996aa
 def read_histories(
-    files: Sequence[Path],             # of rows
+    files: Sequence[Path],  # of rows
     skipped: list[str] | None = None,  # as of `read_lines`
-    marked: bool | None = None,        # whether changes are looked for; None: where the library for it is installed
-) -> tuple[list[History], str]:        # histories; why they have no marks, "" where they have
+    marked: (
+        bool | None
+    ) = None,  # whether changes are looked for; None: where the library for it is installed
+) -> tuple[list[History], str]:  # histories; why they have no marks, "" where they have
     "The history of every identity; raises `RowError`."
-    if marked is None: marked = find_spec("ruptures") is not None
-    why = "Changes of level are not marked: ruptures finds them, which pip install 'fasterroof[bench]' brings."
+    if marked is None:
+        marked = find_spec("ruptures") is not None
+    why = (
+        "Changes of level are not marked: ruptures finds them, which pip install"
+        " 'fasterroof[bench]' brings."
+    )
     return histories(files, skipped=skipped, search=marked), "" if marked else why
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #ebcbe354
@@ -268,7 +374,10 @@ def ranked(
 ) -> list[History]:
     "Those with a history, the most telling first."
     told = [h for h in found if len(h.timed) > 1]
-    def rank(h): return not h.changes, -len(h.moments), h.case, h.platform, h.baseline, str(h.param_point)
+
+    def rank(h):
+        return not h.changes, -len(h.moments), h.case, h.platform, h.baseline, str(h.param_point)
+
     return sorted(told, key=rank)
 
 
@@ -277,18 +386,23 @@ def when_words(
     clock: bool = True,  # whether to the minute
 ) -> str:
     "A moment, as people read it."
-    if time is None: return "?"
-    try: at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
-    except OverflowError: return "?"
+    if time is None:
+        return "?"
+    try:
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
+    except OverflowError:
+        return "?"
     return f"{at:%Y-%m-%d %H:%M}" if clock else f"{at:%Y-%m-%d}"
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #f5821682
-def _timed(m: Moment) -> bool: return m.status == "ok" and bool(m.median_s)
+def _timed(m: Moment) -> bool:
+    return m.status == "ok" and bool(m.median_s)
 
 
 def _tip(m: Moment) -> str:
     parts = [when_words(m.time), f"run {one_line(m.run_id, 40)}"]
-    if m.sha: parts.append(f"git {one_line(m.sha[:12])}" + " with uncommitted changes" * bool(m.dirty))
+    if m.sha:
+        parts.append(f"git {one_line(m.sha[:12])}" + " with uncommitted changes" * bool(m.dirty))
     return ", ".join([*parts, si(m.median_s, "s") if m.status == "ok" else m.status])
 
 
@@ -296,39 +410,66 @@ def _moment_marks(moments: Sequence[Moment], x, y, row: int | None) -> list[Html
     timed = [(i, m) for i, m in enumerate(moments) if _timed(m)]
     made = [path([(x.at(i), y.at(m.median_s)) for i, m in timed], "ln s0 d0")]
     for i, m in timed:
-        if m.low_s and m.high_s: made.append(bar(x.at(i), y.at(m.low_s), y.at(m.high_s), 0, True))
+        if m.low_s and m.high_s:
+            made.append(bar(x.at(i), y.at(m.low_s), y.at(m.high_s), 0, True))
     for i, m in enumerate(moments):
         last = row if i == len(moments) - 1 else None
-        if _timed(m): made.append(mark(x.at(i), y.at(m.median_s), 0, _tip(m), last))
-        else: made.append(mark(x.at(i), BOTTOM - 8, 5, _tip(m), last))  # a cross at the foot: it has no time
+        if _timed(m):
+            made.append(mark(x.at(i), y.at(m.median_s), 0, _tip(m), last))
+        else:
+            made.append(
+                mark(x.at(i), BOTTOM - 8, 5, _tip(m), last)
+            )  # a cross at the foot: it has no time
     return made
 
 
 def history_figure(
-    h: History,        # of `ranked`
-    key: str,          # of the chart
-    title: str,        # what it is of
+    h: History,  # of `ranked`
+    key: str,  # of the chart
+    title: str,  # what it is of
     row: int | None = None,  # number of its newest row in the page
 ) -> ChartFigure:
     "The medians of an identity, run by run."
     first = max(0, len(h.moments) - RUNS)
     moments = h.moments[first:]
     timed = [m for m in moments if _timed(m)]
-    if not timed: return ChartFigure(Html(""), (), ("None of its newest runs has a time.",))
+    if not timed:
+        return ChartFigure(Html(""), (), ("None of its newest runs has a time.",))
     x = axis(range(len(moments)), LEFT, RIGHT, log=False)
-    y = axis([t for m in timed for t in (m.median_s, m.low_s or m.median_s, m.high_s or m.median_s)], BOTTOM, TOP)
+    y = axis(
+        [t for m in timed for t in (m.median_s, m.low_s or m.median_s, m.high_s or m.median_s)],
+        BOTTOM,
+        TOP,
+    )
     marks = _moment_marks(moments, x, y, row)
     for i in (c - first for c in h.changes if c > first):
         place = x.at(i - 0.5)
-        marks += [path([(place, TOP), (place, BOTTOM)], "change"), label(place, TOP - 3, "change", "middle", "small")]
+        marks += [
+            path([(place, TOP), (place, BOTTOM)], "change"),
+            label(place, TOP - 3, "change", "middle", "small"),
+        ]
     many = len(moments) - 1
     one_day = len({when_words(m.time, False) for m in moments}) == 1
-    at = [(i, when_words(moments[i].time, True)[11 if one_day else 5: 16 if one_day else 10])
-          for i in dict.fromkeys(round(many * k / 4) for k in range(5))]
+    at = [
+        (i, when_words(moments[i].time, True)[11 if one_day else 5 : 16 if one_day else 10])
+        for i in dict.fromkeys(round(many * k / 4) for k in range(5))
+    ]
     ends = [m.median_s for m in (timed[0], timed[-1])]
     told = f"{si(ends[0], 's')} at first, {si(ends[1], 's')} at last, {len(timed)} runs."
-    day = f", {when_words(moments[0].time, False)}" if one_day and moments[0].time is not None else ""
+    day = (
+        f", {when_words(moments[0].time, False)}" if one_day and moments[0].time is not None else ""
+    )
     names = f"runs, the newest to the right{day}", "median time"
-    svg = chart(key, f"{title}: median time over runs", told, x, y, names, (str, lambda v: si(v, "s")), marks, at)
+    svg = chart(
+        key,
+        f"{title}: median time over runs",
+        told,
+        x,
+        y,
+        names,
+        (str, lambda v: si(v, "s")),
+        marks,
+        at,
+    )
     said = [f"The newest {len(moments)} of {len(h.moments):,} runs."] if first else []
     return ChartFigure(svg, (), said)

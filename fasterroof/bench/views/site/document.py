@@ -14,7 +14,15 @@ from pathlib import Path
 from ...judge.history import History
 from ...store.query import row_files
 from .charts import read_histories
-from .rows import GLYPHS, Shown, ShownAttempt, by_case, fewer, read_site, verdict
+from fasterroof.bench.views.site.rows import (
+    GLYPHS,
+    Shown,
+    ShownAttempt,
+    by_case,
+    fewer,
+    read_site,
+    verdict,
+)
 from fasterroof.bench.views.site.sections import (
     case_section,
     failure_section,
@@ -34,32 +42,50 @@ from ....report.html import Html, data, el, plain_value, policy
 # %% ../../../../nbs/analysis/bench/views/site/document.ipynb #4529739d
 def details(
     attempts: Sequence[ShownAttempt],  # in the order of their numbers
-) -> dict:                        # {"schema", "rows", "parts"}
+) -> dict:  # {"schema", "rows", "parts"}
     "What the page's script opens."
     parts: dict[str, int] = {}
     values: list = []
 
     def part(x):
         "The number of a value; a text or a number is itself."
-        if not isinstance(x, (dict, list)): return x
+        if not isinstance(x, (dict, list)):
+            return x
         key = json.dumps(x, sort_keys=True)
-        if key not in parts: parts[key] = len(values); values.append(x)
+        if key not in parts:
+            parts[key] = len(values)
+            values.append(x)
         return {"of": parts[key]}
 
     def told(a):
         row, v = a.row, verdict(a.row)
-        kept = {k: x for k, x in row.items() if x is not None and k not in ("provenance", "schema_version")}
+        kept = {
+            k: x
+            for k, x in row.items()
+            if x is not None and k not in ("provenance", "schema_version")
+        }
         if "metrics" in kept:
-            kept["metrics"] = {n: {k: x for k, x in m.items() if k != "samples" and x is not None}
-                               if isinstance(m, Mapping) else m for n, m in kept["metrics"].items()}
+            kept["metrics"] = {
+                n: {k: x for k, x in m.items() if k != "samples" and x is not None}
+                if isinstance(m, Mapping)
+                else m
+                for n, m in kept["metrics"].items()
+            }
         kept = plain_value(kept, 3000 if row.get("failure_detail") else 400)
-        if "fidelity" in kept: kept["fidelity"] = {k: part(x) for k, x in kept["fidelity"].items()}
+        if "fidelity" in kept:
+            kept["fidelity"] = {k: part(x) for k, x in kept["fidelity"].items()}
         came = plain_value(row.get("provenance") or {})
         own = {k: came.pop(k) for k in ("timestamp", "foreign_load") if k in came}
         common = part({k: part(x) for k, x in came.items()})
         file, line = a.where.rsplit(", ", 1)
-        return {**kept, "device": a.device, "provenance": [own, common], "where": [part([file]), line],
-                "verdict": part([v.kind, GLYPHS[v.kind], v.word])}
+        return {
+            **kept,
+            "device": a.device,
+            "provenance": [own, common],
+            "where": [part([file]), line],
+            "verdict": part([v.kind, GLYPHS[v.kind], v.word]),
+        }
+
     rows = [told(a) for a in attempts]
     return {"schema": "fasterroof.bench.site/1", "rows": rows, "parts": values}
 
@@ -72,37 +98,72 @@ def _asset(name: str) -> Html:
 OPEN = 6  # cases up to which all are unfolded; of more the first two
 
 
-def _sections(shown: Shown, found: Sequence[History], why: str, representative, skipped,
-              ids) -> list[tuple[str, str, Html]]:
+def _sections(
+    shown: Shown, found: Sequence[History], why: str, representative, skipped, ids
+) -> list[tuple[str, str, Html]]:
     "Those that have something to show: id, name, content."
     cases = by_case(shown.attempts)
     anchors = {case: f"case-{i}" for i, case in enumerate(cases)}
-    each = [case_section(i, case, those, known, ids, len(cases) <= OPEN or i < 2)
-            for i, (case, (those, known)) in enumerate(cases.items())]
-    made = [("overview", "Overview", overview_section(shown, representative, ids, anchors)),
-            ("cases", "Cases", section("cases", "Cases", each)), ("roofs", "Rooflines", roof_section(shown, ids)),
-            ("platforms", "Platforms", platform_section(shown, ids)),
-            ("history", "History", history_section(found, why, shown, ids)),
-            ("failures", "Failures", failure_section(shown, skipped, ids)),
-            ("rest", "The rest", rest_section(shown.rest)), ("runs", "Runs", runs_section(shown))]
+    each = [
+        case_section(i, case, those, known, ids, len(cases) <= OPEN or i < 2)
+        for i, (case, (those, known)) in enumerate(cases.items())
+    ]
+    made = [
+        ("overview", "Overview", overview_section(shown, representative, ids, anchors)),
+        ("cases", "Cases", section("cases", "Cases", each)),
+        ("roofs", "Rooflines", roof_section(shown, ids)),
+        ("platforms", "Platforms", platform_section(shown, ids)),
+        ("history", "History", history_section(found, why, shown, ids)),
+        ("failures", "Failures", failure_section(shown, skipped, ids)),
+        ("rest", "The rest", rest_section(shown.rest)),
+        ("runs", "Runs", runs_section(shown)),
+    ]
     return [(key, name, content) for key, name, content in made if content is not None]
 
 
-def _page(shown: Shown, found: Sequence[History], why: str, title: str, representative, skipped: Sequence[str]) -> str:
+def _page(
+    shown: Shown,
+    found: Sequence[History],
+    why: str,
+    title: str,
+    representative,
+    skipped: Sequence[str],
+) -> str:
     ids = {id(a): i for i, a in enumerate(shown.attempts)}
     there = _sections(shown, found, why, representative, skipped, ids)
     css, js = _asset("site.css"), _asset("site.js")
-    head = el("head", el("meta", charset="utf-8"), policy([css], [js]),
-              el("meta", name="viewport", content="width=device-width, initial-scale=1"), el("title", title),
-              el("link", rel="icon", href="data:,"), el("style", css))
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        policy([css], [js]),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("title", title),
+        el("link", rel="icon", href="data:,"),
+        el("style", css),
+    )
     links = [el("li", el("a", name, href=f"#{key}")) for key, name, _ in there]
     nav = el("nav", el("ul", links), aria_label="Sections")
-    box = el("dialog", el("header", el("h2", id="row-title"), el("button", "Close", type="button")),
-             el("div", cls="body", tabindex=0), id="row", aria_labelledby="row-title")
-    body = el("body", el("a", "To the results", href="#main", cls="skip"), el("header", head_of(shown, title)), nav,
-              el("main", [content for *_, content in there], id="main", tabindex=-1),
-              el("footer", "Made by fasterroof from stored rows. This page loads nothing and stores nothing."),
-              box, data(details(shown.attempts), "rows"), el("script", js))
+    box = el(
+        "dialog",
+        el("header", el("h2", id="row-title"), el("button", "Close", type="button")),
+        el("div", cls="body", tabindex=0),
+        id="row",
+        aria_labelledby="row-title",
+    )
+    body = el(
+        "body",
+        el("a", "To the results", href="#main", cls="skip"),
+        el("header", head_of(shown, title)),
+        nav,
+        el("main", [content for *_, content in there], id="main", tabindex=-1),
+        el(
+            "footer",
+            "Made by fasterroof from stored rows. This page loads nothing and stores nothing.",
+        ),
+        box,
+        data(details(shown.attempts), "rows"),
+        el("script", js),
+    )
     return "<!doctype html>\n" + el("html", head, body, lang="en") + "\n"
 
 
@@ -110,13 +171,15 @@ LIMIT = 5_000_000  # bytes of a page
 
 
 def site_page(
-    paths: Iterable[str | Path],       # files of rows, and folders that hold some at any depth
-    title: str = "",                   # "": how many cases there are
-    skipped: list[str] | None = None,  # what is wrong with lines that were passed over is added here; None: raise
-    representative: Mapping[str, Mapping] | None = None,  # case -> the point at which the overview shows it
-    most: int = 2000,                  # attempts that are shown, the newest
-    limit: int = LIMIT,                # bytes; where the page is larger it shows fewer
-) -> str:                              # HTML
+    paths: Iterable[str | Path],  # files of rows, and folders that hold some at any depth
+    title: str = "",  # "": how many cases there are
+    skipped: list[str]
+    | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+    representative: Mapping[str, Mapping]
+    | None = None,  # case -> the point at which the overview shows it
+    most: int = 2000,  # attempts that are shown, the newest
+    limit: int = LIMIT,  # bytes; where the page is larger it shows fewer
+) -> str:  # HTML
     "The page of all rows; raises `RowError` where there are none, or for a line that is none."
     files = row_files(paths)
     found, why = read_histories(files, None if skipped is None else [])
@@ -126,17 +189,21 @@ def site_page(
     while True:
         name = one_line(title, 120) or f"Benchmark of {of}"
         page = _page(shown, found, why, name, representative or {}, skipped or ())
-        if (size := len(page.encode())) <= limit or len(shown.attempts) < 20: return page
+        if (size := len(page.encode())) <= limit or len(shown.attempts) < 20:
+            return page
         shown = fewer(shown, int(0.95 * len(shown.attempts) * limit / size))
 
 # %% ../../../../nbs/analysis/bench/views/site/document.ipynb #3e58616c
 def write_site(
-    paths: Iterable[str | Path],       # files of rows, and folders that hold some at any depth
-    folder: str | Path,                # is made where it is not there
-    **options,                         # of `site_page`
-) -> Path:                             # of the page
-    "Write the page as `index.html`; raises `RowError`, and `RunFileError` where it cannot be written."
+    paths: Iterable[str | Path],  # files of rows, and folders that hold some at any depth
+    folder: str | Path,  # is made where it is not there
+    **options,  # of `site_page`
+) -> Path:  # of the page
+    """Write the page as `index.html`; raises `RowError`, and `RunFileError` where it cannot be
+    written."""
     place = Path(folder, "index.html")
-    try: place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as e: raise RunFileError(f"Cannot write {one_line(place)}: {e.strerror or e}.") from e
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise RunFileError(f"Cannot write {one_line(place)}: {e.strerror or e}.") from e
     return write_whole(place, site_page(paths, **options))

@@ -31,10 +31,11 @@ from ....report.html import Html, el, lines
 @dataclass(frozen=True)
 class Cell:
     "A cell of a table."
-    content: object            # a text or `Html`
-    key: float | None = None   # what it is sorted by
+
+    content: object  # a text or `Html`
+    key: float | None = None  # what it is sorted by
     numeric: bool = False
-    left: bool = False         # stands to the left, though it is a figure
+    left: bool = False  # stands to the left, though it is a figure
 
 
 def text_cell(
@@ -45,8 +46,8 @@ def text_cell(
 
 
 def figure_cell(
-    content: object,     # a text or `Html`
-    key: float | None,   # None where there is no figure
+    content: object,  # a text or `Html`
+    key: float | None,  # None where there is no figure
 ) -> Cell:
     "A cell of a figure."
     return Cell(content, key, True)
@@ -54,32 +55,67 @@ def figure_cell(
 
 def _td(c: Cell, first: bool) -> Html:
     key = None if not c.numeric else "" if c.key is None else f"{c.key:.7g}"
-    long = first or not isinstance(c.content, Html) and isinstance(c.content, str) and len(c.content) > 24
-    content = el("span", c.content, cls="t") if long else c.content  # (what may be broken into lines)
-    return el("th" if first else "td", content, scope="row" if first else None, data_v=key,
-              cls="n" if c.numeric and not c.left else None)
+    long = (
+        first
+        or not isinstance(c.content, Html)
+        and isinstance(c.content, str)
+        and len(c.content) > 24
+    )
+    content = (
+        el("span", c.content, cls="t") if long else c.content
+    )  # (what may be broken into lines)
+    return el(
+        "th" if first else "td",
+        content,
+        scope="row" if first else None,
+        data_v=key,
+        cls="n" if c.numeric and not c.left else None,
+    )
 
 
 def table(
-    name: str,                    # what it shows, for those who do not see it
-    headings: Sequence[str],      # the first column is what a row is about
-    rows: Iterable[tuple[int | None, Sequence[Cell]]],  # (number of its row in the page or None, cells)
-    sorts: bool = True,           # whether headings sort it and a field filters it
-    anchor: bool = False,         # whether its rows are where links to rows lead
+    name: str,  # what it shows, for those who do not see it
+    headings: Sequence[str],  # the first column is what a row is about
+    rows: Iterable[
+        tuple[int | None, Sequence[Cell]]
+    ],  # (number of its row in the page or None, cells)
+    sorts: bool = True,  # whether headings sort it and a field filters it
+    anchor: bool = False,  # whether its rows are where links to rows lead
 ) -> Html:
     "A table in its box."
     rows = list(rows)
-    numeric = [any(cells[i].numeric and not cells[i].left for _, cells in rows) for i in range(len(headings))]
-    head = [el("th", el("button", h, type="button") if sorts and h else h, scope="col", cls="n" if n else None)
-            for h, n in zip(headings, numeric, strict=True)]
-    body = [el("tr", [_td(c, i == 0) for i, c in enumerate(cells)], data_r=r, id=f"r{r}" if anchor else None)
-            for r, cells in rows]
-    made = el("table", el("caption", name, cls="unseen"), el("thead", el("tr", head)), el("tbody", body))
-    return el("div", made, cls="box sorts" if sorts else "box", tabindex=0, role="region", aria_label=name)
+    numeric = [
+        any(cells[i].numeric and not cells[i].left for _, cells in rows)
+        for i in range(len(headings))
+    ]
+    head = [
+        el(
+            "th",
+            el("button", h, type="button") if sorts and h else h,
+            scope="col",
+            cls="n" if n else None,
+        )
+        for h, n in zip(headings, numeric, strict=True)
+    ]
+    body = [
+        el(
+            "tr",
+            [_td(c, i == 0) for i, c in enumerate(cells)],
+            data_r=r,
+            id=f"r{r}" if anchor else None,
+        )
+        for r, cells in rows
+    ]
+    made = el(
+        "table", el("caption", name, cls="unseen"), el("thead", el("tr", head)), el("tbody", body)
+    )
+    return el(
+        "div", made, cls="box sorts" if sorts else "box", tabindex=0, role="region", aria_label=name
+    )
 
 # %% ../../../../nbs/analysis/bench/views/site/lists.ipynb #39cc154f
 def linked(
-    r: int,            # number of a row
+    r: int,  # number of a row
     *content: object,  # as of `el`
     cls: str | None = None,
 ) -> Html:
@@ -94,13 +130,15 @@ def glyph(
     return el("span", GLYPHS[kind], aria_hidden="true", cls="g")
 
 # %% ../../../../nbs/analysis/bench/views/site/lists.ipynb #886892ee
-def _seconds(stat: str): return lambda a: figure_cell(si(t := seconds(a.row, stat), "s"), t)
+def _seconds(stat: str):
+    return lambda a: figure_cell(si(t := seconds(a.row, stat), "s"), t)
 
 
 def _metric(name: str, tell=quantity_text):
     def cell(a):
         value = within(a.row, "metrics", name)
         return figure_cell(tell(value), figure(within(value, "value")))
+
     return cell
 
 
@@ -109,12 +147,15 @@ def _verdict(a: ShownAttempt) -> Cell:
     return text_cell(el("span", glyph(v.kind), " ", v.word, cls=f"w {v.kind}"))
 
 
-def _ratio(a: ShownAttempt) -> Cell: return figure_cell(ratio_of(a.row), figure(within(a.row, "ratio", "value")))
+def _ratio(a: ShownAttempt) -> Cell:
+    return figure_cell(ratio_of(a.row), figure(within(a.row, "ratio", "value")))
 
 
 def _interval(a: ShownAttempt) -> Cell:
     given = within(a.row, "metrics", "steady_time", "interval")
-    return figure_cell(interval_of(a.row), figure(given[0]) if isinstance(given, list) and given else None)
+    return figure_cell(
+        interval_of(a.row), figure(given[0]) if isinstance(given, list) and given else None
+    )
 
 
 def _compile(a: ShownAttempt) -> Cell:
@@ -122,10 +163,18 @@ def _compile(a: ShownAttempt) -> Cell:
 
 
 _FIGURES = (
-    ("verdict", _verdict), ("min / reference", _ratio), ("median", None), ("95 % interval", _interval),
-    ("min", _seconds("min")), ("p95", _seconds("p95")), ("of roof", _metric("utilization", hot_and_cold)),
-    ("compile", _compile), ("throughput", _metric("throughput")), ("host memory", _metric("host_rss")),
-    ("device memory", _metric("peak_hbm")))
+    ("verdict", _verdict),
+    ("min / reference", _ratio),
+    ("median", None),
+    ("95 % interval", _interval),
+    ("min", _seconds("min")),
+    ("p95", _seconds("p95")),
+    ("of roof", _metric("utilization", hot_and_cold)),
+    ("compile", _compile),
+    ("throughput", _metric("throughput")),
+    ("host memory", _metric("host_rss")),
+    ("device memory", _metric("peak_hbm")),
+)
 
 
 def place_words(a: ShownAttempt) -> list:
@@ -136,22 +185,28 @@ def place_words(a: ShownAttempt) -> list:
 def attempts_table(
     case: str,  # its name
     attempts: Sequence[ShownAttempt],  # of the case
-    known: frozenset[str],        # parameters that are said above
-    ids: Mapping[int, int],       # id of an attempt -> number of its row in the page
+    known: frozenset[str],  # parameters that are said above
+    ids: Mapping[int, int],  # id of an attempt -> number of its row in the page
 ) -> Html:
     "A case's attempts."
+
     def median(a):
         t = seconds(a.row)
         return figure_cell(linked(ids[id(a)], si(t, "s") if t is not None else "details"), t)
+
     several = {a.place for a in attempts}
-    columns = [("baseline", lambda a: text_cell(one_line(a.row["baseline"], 80))),
-               ("point", lambda a: text_cell(point_words(a.row["param_point"], known))),
-               ("platform", lambda a: text_cell(place_words(a) if len(several) > 1 else ""))]
+    columns = [
+        ("baseline", lambda a: text_cell(one_line(a.row["baseline"], 80))),
+        ("point", lambda a: text_cell(point_words(a.row["param_point"], known))),
+        ("platform", lambda a: text_cell(place_words(a) if len(several) > 1 else "")),
+    ]
     columns += [(name, cell or median) for name, cell in _FIGURES]
     cells = [[cell(a) for a in attempts] for _, cell in columns]
     kept = [i for i, of in enumerate(cells) if any(c.content not in (MISSING, "") for c in of)]
     rows = [(ids[id(a)], [cells[i][j] for i in kept]) for j, a in enumerate(attempts)]
-    return table(f"Attempts of {one_line(case, 60)}", [columns[i][0] for i in kept], rows, anchor=True)
+    return table(
+        f"Attempts of {one_line(case, 60)}", [columns[i][0] for i in kept], rows, anchor=True
+    )
 
 # %% ../../../../nbs/analysis/bench/views/site/lists.ipynb #911da4d0
 BESIDE, PLACES = 400, 8  # lines, and columns of places
@@ -159,8 +214,10 @@ BESIDE, PLACES = 400, 8  # lines, and columns of places
 
 def beside(
     attempts: Sequence[ShownAttempt],  # of all cases
-    ids: Mapping[int, int],       # id of an attempt -> number of its row in the page
-) -> tuple[Html | None, list[str]]:  # None where nothing ran in two places; sentences on what is left out
+    ids: Mapping[int, int],  # id of an attempt -> number of its row in the page
+) -> tuple[
+    Html | None, list[str]
+]:  # None where nothing ran in two places; sentences on what is left out
     "Medians of what ran in several places."
     found: dict[tuple, dict[tuple, ShownAttempt]] = {}
     points = {}
@@ -169,28 +226,38 @@ def beside(
             key = case, a.point, a.row["baseline"]
             points[key] = point_words(a.row["param_point"], known)
             found.setdefault(key, {}).setdefault(a.place, a)
-    found = {k: at for k, at in found.items() if sum(seconds(a.row) is not None for a in at.values()) > 1}
-    if not found: return None, []
+    found = {
+        k: at for k, at in found.items() if sum(seconds(a.row) is not None for a in at.values()) > 1
+    }
+    if not found:
+        return None, []
     counts: dict[tuple, int] = {}
     for at in found.values():
-        for place in at: counts[place] = counts.get(place, 0) + 1
+        for place in at:
+            counts[place] = counts.get(place, 0) + 1
     places = sorted(counts, key=lambda p: (-counts[p], p))[:PLACES]
 
     def cell(at, place):
-        if place not in at: return figure_cell("", None)
+        if place not in at:
+            return figure_cell("", None)
         a = at[place]
         time, r = seconds(a.row), ids[id(a)]
         said = si(time, "s") if time is not None else verdict(a.row).word
         ratio = ratio_of(a.row)
-        return figure_cell([linked(r, said), el("small", ratio) if ratio != MISSING else None], time)
+        return figure_cell(
+            [linked(r, said), el("small", ratio) if ratio != MISSING else None], time
+        )
+
     rows = []
     for key, at in list(found.items())[:BESIDE]:
         names = [one_line(key[2], 80), one_line(key[0], 60), points[key]]
         rows.append((None, [*map(text_cell, names), *(cell(at, p) for p in places)]))
     heads = [f"{one_line(p, 40)}" + f" · {d}" * bool(d) for p, d in places]
     left = []
-    if len(found) > BESIDE: left.append(f"{len(found) - BESIDE:,} more lines are left out here.")
-    if len(counts) > PLACES: left.append(f"{len(counts) - PLACES:,} more platforms and devices are left out here.")
+    if len(found) > BESIDE:
+        left.append(f"{len(found) - BESIDE:,} more lines are left out here.")
+    if len(counts) > PLACES:
+        left.append(f"{len(counts) - PLACES:,} more platforms and devices are left out here.")
     return table("Platforms side by side", ["baseline", "case", "point", *heads], rows), left
 
 # %% ../../../../nbs/analysis/bench/views/site/lists.ipynb #7a3bcd0a
@@ -201,14 +268,18 @@ def _facts(row: Mapping) -> list[tuple[str, object]]:
     "What a failure says besides its message; texts of many lines stay so."
     told = []
     for name, value in list((row.get("failure_detail") or {}).items())[:20]:
-        if value is None or value == "" or name == "message": continue
+        if value is None or value == "" or name == "message":
+            continue
         many = isinstance(value, str) and ("\n" in value.strip() or len(value) > 200)
         text = value if isinstance(value, str) else json.dumps(value, default=str)
         told.append((one_line(name, 40), el("pre", lines(text)) if many else one_line(text, 300)))
     fidelity = row.get("fidelity")
     if within(fidelity, "status") not in (None, "pass"):
-        told += [(name, number(within(fidelity, name))) for name in ("rel_to_tol", "max_abs", "n_mismatched")
-                 if within(fidelity, name) is not None]
+        told += [
+            (name, number(within(fidelity, name)))
+            for name in ("rel_to_tol", "max_abs", "n_mismatched")
+            if within(fidelity, name) is not None
+        ]
     return told
 
 
@@ -217,34 +288,57 @@ def _entry(those: Sequence[ShownAttempt], ids: Mapping[int, int]) -> Html:
     message = str(within(row, "failure_detail", "message") or "").strip()
     said = one_line(message.splitlines()[0], 200) if message else "no message"
     at = [linked(ids[id(a)], point_words(a.row["param_point"]) or "its row") for a in those[:8]]
-    where = el("p", [[x, " · "] for x in at[:-1]], at[-1], f" and {len(those) - 8:,} more" if len(those) > 8 else None)
+    where = el(
+        "p",
+        [[x, " · "] for x in at[:-1]],
+        at[-1],
+        f" and {len(those) - 8:,} more" if len(those) > 8 else None,
+    )
     facts = _facts(row)
-    head = el("summary", el("b", one_line(row["baseline"], 80)), f" in {one_line(row['case'], 60)} on ",
-              one_line(row["platform"], 40), f" ({len(those):,})" if len(those) > 1 else "", el("span", said))
+    head = el(
+        "summary",
+        el("b", one_line(row["baseline"], 80)),
+        f" in {one_line(row['case'], 60)} on ",
+        one_line(row["platform"], 40),
+        f" ({len(those):,})" if len(those) > 1 else "",
+        el("span", said),
+    )
     whole = el("pre", lines(message)) if "\n" in message or len(message) > 200 else None
-    return el("details", head, where, whole,
-              el("dl", [[el("dt", name), el("dd", value)] for name, value in facts]) if facts else None)
+    return el(
+        "details",
+        head,
+        where,
+        whole,
+        el("dl", [[el("dt", name), el("dd", value)] for name, value in facts]) if facts else None,
+    )
 
 
 def failures(
     attempts: Sequence[ShownAttempt],  # of all cases
-    ids: Mapping[int, int],       # id of an attempt -> number of its row in the page
-) -> list[Html]:                  # empty where all are ok
+    ids: Mapping[int, int],  # id of an attempt -> number of its row in the page
+) -> list[Html]:  # empty where all are ok
     "What failed and what was skipped, and why."
     found: dict[str, dict[str, list[ShownAttempt]]] = {}
     for a in attempts:
         row = a.row
-        if row["status"] == "ok": continue
+        if row["status"] == "ok":
+            continue
         alike = [row.get(name) for name in ("case", "platform", "baseline", "failure_detail")]
-        if within(row, "fidelity", "status") not in (None, "pass"): alike.append(row["fidelity"])  # figures of its own
-        found.setdefault(row["status"], {}).setdefault(json.dumps(alike, sort_keys=True, default=str), []).append(a)
+        if within(row, "fidelity", "status") not in (None, "pass"):
+            alike.append(row["fidelity"])  # figures of its own
+        found.setdefault(row["status"], {}).setdefault(
+            json.dumps(alike, sort_keys=True, default=str), []
+        ).append(a)
     order = {s: i for i, s in enumerate(STATUSES)}
     made = []
     for status in sorted(found, key=lambda s: (order.get(s, len(order)), s)):
         entries = list(found[status].values())
         kind = "skipped" if status == "skipped" else "failed"
         count = f" {sum(map(len, entries)):,}"
-        made.append(el("h3", glyph(kind), " ", one_line(status, 60).replace("_", " "), el("small", count)))
+        made.append(
+            el("h3", glyph(kind), " ", one_line(status, 60).replace("_", " "), el("small", count))
+        )
         made += [_entry(those, ids) for those in entries[:ENTRIES]]
-        if len(entries) > ENTRIES: made.append(el("p", f"… and {len(entries) - ENTRIES:,} more kinds.", cls="note"))
+        if len(entries) > ENTRIES:
+            made.append(el("p", f"… and {len(entries) - ENTRIES:,} more kinds.", cls="note"))
     return made

@@ -22,37 +22,53 @@ from ....core.stats import order_interval
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #c9907480
 def device_words(
     row: Mapping,  # that was read
-) -> str:          # "NVIDIA H200, GPU-8a2f11c0"; "" where it does not tell
+) -> str:  # "NVIDIA H200, GPU-8a2f11c0"; "" where it does not tell
     "The device that a row is of."
     gpu = gpu_of(row)
     return one_line(f"{gpu[0][:60]}, {gpu[1]}" if gpu else device_of(row), 120)
 
 
 def point_words(
-    point: Mapping,                  # of its parameters
-    known: Iterable[str] = (),       # parameters that are said elsewhere
-) -> str:                            # "n=512, algebra=log"
+    point: Mapping,  # of its parameters
+    known: Iterable[str] = (),  # parameters that are said elsewhere
+) -> str:  # "n=512, algebra=log"
     "A point, as people read it."
-    def told(x): return x if isinstance(x, str) else json.dumps(x, ensure_ascii=False, default=str)
-    return ", ".join(f"{one_line(k, 40)}={one_line(told(v), 60)}" for k, v in point.items() if k not in known)
+
+    def told(x):
+        return x if isinstance(x, str) else json.dumps(x, ensure_ascii=False, default=str)
+
+    return ", ".join(
+        f"{one_line(k, 40)}={one_line(told(v), 60)}" for k, v in point.items() if k not in known
+    )
 
 
 def natural(
-    point: Mapping,        # of its parameters
+    point: Mapping,  # of its parameters
     names: Sequence[str],  # in the order in which they count
 ) -> tuple:
     "What sorts points: numbers by their size, and before words."
     values = [point.get(name) for name in names]
-    return tuple((0, figure(v), "") if figure(v) is not None else (1, 0.0, one_line(v, 60)) for v in values)
+    return tuple(
+        (0, figure(v), "") if figure(v) is not None else (1, 0.0, one_line(v, 60)) for v in values
+    )
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #d52f2db7
 BEYOND = METRICS["steady_time"].gate["min"]
-GLYPHS = {"faster": "▲", "slower": "▼", "same": "≈", "reference": "◆", "none": "·", "failed": "✕", "skipped": "○"}
+GLYPHS = {
+    "faster": "▲",
+    "slower": "▼",
+    "same": "≈",
+    "reference": "◆",
+    "none": "·",
+    "failed": "✕",
+    "skipped": "○",
+}
 
 
 @dataclass(frozen=True)
 class Verdict:
     "What came of an attempt."
+
     kind: str  # a key of `GLYPHS`
     word: str  # "faster", "about the same", "out of memory", …
 
@@ -65,19 +81,25 @@ def verdict(
         kind = "skipped" if row["status"] == "skipped" else "failed"
         return Verdict(kind, one_line(row["status"], 40).replace("_", " "))
     ratio = figure(within(row, "ratio", "value"))
-    if ratio is None: return Verdict("none", "no ratio")
-    if within(row, "ratio", "other_device"): return Verdict("none", "reference measured elsewhere")
-    if within(row, "ratio", "vs") == row["baseline"]: return Verdict("reference", "reference")
-    if ratio * BEYOND < 1: return Verdict("faster", "faster")
+    if ratio is None:
+        return Verdict("none", "no ratio")
+    if within(row, "ratio", "other_device"):
+        return Verdict("none", "reference measured elsewhere")
+    if within(row, "ratio", "vs") == row["baseline"]:
+        return Verdict("reference", "reference")
+    if ratio * BEYOND < 1:
+        return Verdict("faster", "faster")
     return Verdict("slower", "slower") if ratio > BEYOND else Verdict("same", "about the same")
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #0bedcc53
 @dataclass(frozen=True)
 class Spread:
     "Two times around a median."
-    low: float      # s
-    high: float     # s
-    interval: bool  # True: 95 % interval of the median; False: from the fastest sample to the 95th percentile
+
+    low: float  # s
+    high: float  # s
+    # True: 95 % interval of the median; False: from the fastest sample to the 95th percentile
+    interval: bool
 
 
 def spread(
@@ -88,8 +110,10 @@ def spread(
     if isinstance(given, list) and len(given) == 2:
         time = {**row["metrics"]["steady_time"], "low": given[0], "high": given[1]}
         ends = [seconds({"metrics": {"steady_time": time}}, end) for end in ("low", "high")]
-        if None not in ends: return Spread(*ends, True)
-    if found := order_interval(samples_of(row)): return Spread(*found, True)
+        if None not in ends:
+            return Spread(*ends, True)
+    if found := order_interval(samples_of(row)):
+        return Spread(*found, True)
     low, high = seconds(row, "min"), seconds(row, "p95")
     return None if low is None or high is None else Spread(low, high, False)
 
@@ -97,31 +121,35 @@ def spread(
 @dataclass(frozen=True)
 class ShownAttempt:
     "A row that the page shows."
+
     row: Mapping
-    where: str     # file, in its folder, and line
-    device: str    # as people know it; "" where nothing tells
-    point: str     # equal for equal points
+    where: str  # file, in its folder, and line
+    device: str  # as people know it; "" where nothing tells
+    point: str  # equal for equal points
 
     @property
-    def place(self) -> tuple[str, str]: return self.row["platform"], self.device
+    def place(self) -> tuple[str, str]:
+        return self.row["platform"], self.device
 
 
 @dataclass
 class Rest:
     "What the page does not show of a case and a baseline on a platform."
+
     case: str
     baseline: str
     platform: str
     attempts: int = 0
     ok: int = 0
-    low_s: float | None = None   # the least and the largest median
+    low_s: float | None = None  # the least and the largest median
     high_s: float | None = None
 
     def add(self, row: Mapping) -> None:
         "Count a row."
         self.attempts += 1
         self.ok += row["status"] == "ok"
-        if (t := seconds(row)) is None: return
+        if (t := seconds(row)) is None:
+            return
         self.low_s = t if self.low_s is None else min(t, self.low_s)
         self.high_s = t if self.high_s is None else max(t, self.high_s)
 
@@ -129,9 +157,10 @@ class Rest:
 @dataclass(frozen=True)
 class Shown:
     "What a page is made from."
+
     attempts: list[ShownAttempt]  # by case, platform, device, point, the reference first
-    rest: list[Rest]         # of identities whose newest row the page has no room for
-    rows: int                # that were read
+    rest: list[Rest]  # of identities whose newest row the page has no room for
+    rows: int  # that were read
     identities: int
 
 
@@ -139,8 +168,10 @@ def _count(files: Iterable[Path]) -> int:
     total = 0
     for file in files:
         try:
-            with open(file, "rb") as f: total += sum(1 for line in f if line.strip())
-        except OSError as e: raise RowError(f"Cannot read {one_line(file)}: {e.strerror or e}.") from e
+            with open(file, "rb") as f:
+                total += sum(1 for line in f if line.strip())
+        except OSError as e:
+            raise RowError(f"Cannot read {one_line(file)}: {e.strerror or e}.") from e
     return total
 
 
@@ -151,7 +182,7 @@ def _rest(files: Sequence[Path], places: list[tuple[str, tuple]]) -> list[Rest]:
     found: dict[tuple, Rest] = {}
     places = sorted(places, key=lambda p: p[1][2:])
     for i in range(0, len(places), _AT_ONCE):
-        for row in rows_at(files, dict(places[i: i + _AT_ONCE])):
+        for row in rows_at(files, dict(places[i : i + _AT_ONCE])):
             key = row["case"], row["baseline"], row["platform"]
             found.setdefault(key, Rest(*key)).add(row)
     return [found[key] for key in sorted(found)]
@@ -160,20 +191,31 @@ def _rest(files: Sequence[Path], places: list[tuple[str, tuple]]) -> list[Rest]:
 def _sorted(rows: Sequence[Mapping], where: Sequence[str]) -> list[ShownAttempt]:
     near: dict[tuple, set] = {}
     for row in rows:
-        if name := device_words(row): near.setdefault((row["run_id"], row["platform"]), set()).add(name)
+        if name := device_words(row):
+            near.setdefault((row["run_id"], row["platform"]), set()).add(name)
     names: dict[str, dict] = {}
     references = {(row["case"], within(row, "ratio", "vs")) for row in rows}
-    for row in rows: names.setdefault(row["case"], {}).update(dict.fromkeys(row["param_point"]))
+    for row in rows:
+        names.setdefault(row["case"], {}).update(dict.fromkeys(row["param_point"]))
 
     def made(row, place):
         known = near.get((row["run_id"], row["platform"]), set())
-        return ShownAttempt(row, place, device_words(row) or (min(known) if len(known) == 1 else ""), point_key(row))
+        return ShownAttempt(
+            row, place, device_words(row) or (min(known) if len(known) == 1 else ""), point_key(row)
+        )
 
     def rank(a):
         row = a.row
         first = (row["case"], row["baseline"]) not in references
-        return (row["case"], *a.place, natural(row["param_point"], [*names[row["case"]]]), first, row["baseline"],
-                row["framework"])
+        return (
+            row["case"],
+            *a.place,
+            natural(row["param_point"], [*names[row["case"]]]),
+            first,
+            row["baseline"],
+            row["framework"],
+        )
+
     return sorted((made(row, place) for row, place in zip(rows, where, strict=True)), key=rank)
 
 
@@ -185,22 +227,28 @@ def _by_turns(order: list, case_of: Callable[[object], str]) -> list:
         case = case_of(x)
         turns[case] = turns.get(case, 0) + 1
         return turns[case]
+
     return [order[i] for _, i in sorted((turn(x), i) for i, x in enumerate(order))]
 
 
 def read_site(
-    files: Sequence[Path],             # of rows
-    most: int = 2000,                  # attempts that are shown
+    files: Sequence[Path],  # of rows
+    most: int = 2000,  # attempts that are shown
     skipped: list[str] | None = None,  # as of `read_lines`
 ) -> Shown:
     "The newest attempts; raises `RowError` where there are no rows, or for a line that is none."
     wrong = len(skipped or ())
     places = newest_places(files, skipped)
     if not places:
-        why = f"; of the lines that were passed over ({len(skipped):,}) the first is {skipped[0]}" if skipped else ""
+        why = (
+            f"; of the lines that were passed over ({len(skipped):,}) the first is {skipped[0]}"
+            if skipped
+            else ""
+        )
         raise RowError(f"There are no rows to show{why}.")
     order = sorted(places.items(), key=lambda p: p[1][:2], reverse=True)
-    if len(order) > most: order = _by_turns(order, lambda p: json.loads(p[0])["case"])
+    if len(order) > most:
+        order = _by_turns(order, lambda p: json.loads(p[0])["case"])
     kept = sorted(order[:most], key=lambda p: p[1][2:])
     rows = rows_at(files, dict(kept))
     where = [f"{'/'.join(files[i].parts[-2:])}, line {line}" for _, (_, _, i, line) in kept]
@@ -213,13 +261,23 @@ def fewer(
     most: int,  # attempts
 ) -> Shown:
     "The same with fewer attempts, the others counted; nothing is read again."
-    def age(a): return moment(a.row) or 0, a.row["run_id"]
+
+    def age(a):
+        return moment(a.row) or 0, a.row["run_id"]
+
     order = _by_turns(sorted(shown.attempts, key=age, reverse=True), lambda a: a.row["case"])
-    kept, rest = {id(a) for a in order[:most]}, {(r.case, r.baseline, r.platform): replace(r) for r in shown.rest}
+    kept, rest = (
+        {id(a) for a in order[:most]},
+        {(r.case, r.baseline, r.platform): replace(r) for r in shown.rest},
+    )
     for a in order[most:]:
         key = a.row["case"], a.row["baseline"], a.row["platform"]
         rest.setdefault(key, Rest(*key)).add(a.row)
-    return replace(shown, attempts=[a for a in shown.attempts if id(a) in kept], rest=[rest[k] for k in sorted(rest)])
+    return replace(
+        shown,
+        attempts=[a for a in shown.attempts if id(a) in kept],
+        rest=[rest[k] for k in sorted(rest)],
+    )
 
 
 def by_case(
@@ -227,5 +285,8 @@ def by_case(
 ) -> dict[str, tuple[list[ShownAttempt], frozenset[str]]]:
     "case -> its attempts, and the parameters that have one value at all of its points."
     found: dict[str, list[ShownAttempt]] = {}
-    for a in attempts: found.setdefault(a.row["case"], []).append(a)
-    return {case: (those, shared(a.row["param_point"] for a in those)) for case, those in found.items()}
+    for a in attempts:
+        found.setdefault(a.row["case"], []).append(a)
+    return {
+        case: (those, shared(a.row["param_point"] for a in those)) for case, those in found.items()
+    }

@@ -38,15 +38,24 @@ from fasterroof.bench.views.site.lists import (
     table,
     text_cell,
 )
-from .rows import BEYOND, GLYPHS, Rest, Shown, ShownAttempt, by_case, point_words, verdict
+from fasterroof.bench.views.site.rows import (
+    BEYOND,
+    GLYPHS,
+    Rest,
+    Shown,
+    ShownAttempt,
+    by_case,
+    point_words,
+    verdict,
+)
 from ....core.errors import one_line
 from ....core.units import MISSING, si
 from ....report.html import Html, el
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #d5bedffd
 def count_words(
-    n: int,         # of them
-    one: str,       # what one is called
+    n: int,  # of them
+    one: str,  # what one is called
     more: str = "",  # what several are called; "": with an s
 ) -> str:
     "How many there are of something."
@@ -61,16 +70,25 @@ def note(
 
 
 def section(
-    key: str,           # its id
-    title: str,         # its heading
-    *content: object,   # as of `el`
+    key: str,  # its id
+    title: str,  # its heading
+    *content: object,  # as of `el`
 ) -> Html:
     "A section of the page."
-    return el("section", el("h2", title, id=f"{key}-h"), *content, id=key, aria_labelledby=f"{key}-h")
+    return el(
+        "section", el("h2", title, id=f"{key}-h"), *content, id=key, aria_labelledby=f"{key}-h"
+    )
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #3e9d338f
-_WORDS = {"faster": "faster than the reference", "slower": "slower", "same": "about the same",
-          "reference": "the reference", "none": "no ratio", "failed": "failed", "skipped": "skipped"}
+_WORDS = {
+    "faster": "faster than the reference",
+    "slower": "slower",
+    "same": "about the same",
+    "reference": "the reference",
+    "none": "no ratio",
+    "failed": "failed",
+    "skipped": "skipped",
+}
 
 
 def head_of(
@@ -80,41 +98,68 @@ def head_of(
     "Title, figures, and what is left out."
     attempts = shown.attempts
     moments = [m for a in attempts if (m := moment(a.row)) is not None]
-    span = f"{when_words(min(moments))} to {when_words(max(moments))} UTC" if moments else "at times that are not told"
+    span = (
+        f"{when_words(min(moments))} to {when_words(max(moments))} UTC"
+        if moments
+        else "at times that are not told"
+    )
     kinds = Counter(verdict(a.row).kind for a in attempts)
-    tiles = [("attempts shown", len(attempts)), ("rows read", shown.rows),
-             ("runs shown", len({a.row["run_id"] for a in attempts})),
-             ("cases", len({a.row["case"] for a in attempts})),
-             *((f"{GLYPHS[k]} {_WORDS[k].partition(' than')[0]}", kinds[k]) for k in GLYPHS if kinds[k])]
+    tiles = [
+        ("attempts shown", len(attempts)),
+        ("rows read", shown.rows),
+        ("runs shown", len({a.row["run_id"] for a in attempts})),
+        ("cases", len({a.row["case"] for a in attempts})),
+        *((f"{GLYPHS[k]} {_WORDS[k].partition(' than')[0]}", kinds[k]) for k in GLYPHS if kinds[k]),
+    ]
     button = el("button", "Light / dark", id="theme", type="button", cls="button")
-    made = [el("div", el("div", el("h1", title), el("p", f"Taken {span}.", cls="sub")), button, cls="top"),
-            el("dl", [el("div", el("dt", what), el("dd", f"{n:,}")) for what, n in tiles], cls="tiles")]
+    made = [
+        el(
+            "div",
+            el("div", el("h1", title), el("p", f"Taken {span}.", cls="sub")),
+            button,
+            cls="top",
+        ),
+        el("dl", [el("div", el("dt", what), el("dd", f"{n:,}")) for what, n in tiles], cls="tiles"),
+    ]
     if shown.identities > len(attempts):
-        said = (f"{len(attempts):,} attempts are shown, the newest of each case, of {shown.identities:,} that are the "
-                "newest of what they measure. ")
-        made.append(el("p", said,  el("a", "The rest is summarised", href="#rest"), ".", cls="warn"))
+        said = (
+            f"{len(attempts):,} attempts are shown, the newest of each case, of"
+            f" {shown.identities:,} that are the newest of what they measure. "
+        )
+        made.append(el("p", said, el("a", "The rest is summarised", href="#rest"), ".", cls="warn"))
     return made
 
 
 def overview_section(
     shown: Shown,  # what the page shows
     representative: Mapping[str, Mapping],  # case -> point
-    ids: Mapping[int, int],                 # id of an attempt -> number of its row
-    anchors: Mapping[str, str],             # case -> id of its section
+    ids: Mapping[int, int],  # id of an attempt -> number of its row
+    anchors: Mapping[str, str],  # case -> id of its section
 ) -> Html:
     "Who is faster, at one point of each case."
     boards, left = overview(shown.attempts, representative, ids, anchors)
-    key = el("ul", [el("li", el("span", glyph(k), " ", w, cls=f"w {k}")) for k, w in _WORDS.items()], cls="key")
-    said = ("The figure is the attempt's fastest sample over the reference's, in the same run, at the same point, on "
-            "the same platform: below 1 is faster. It is called faster or slower beyond a factor of "
-            f"{BEYOND:.2f} either way.")
+    key = el(
+        "ul",
+        [el("li", el("span", glyph(k), " ", w, cls=f"w {k}")) for k, w in _WORDS.items()],
+        cls="key",
+    )
+    said = (
+        "The figure is the attempt's fastest sample over the reference's, in the same run, at the"
+        " same point, on the same platform: below 1 is faster. It is called faster or slower"
+        f" beyond a factor of {BEYOND:.2f} either way."
+    )
     if any(within(a.row, "ratio", "other_device") for a in shown.attempts):
         said += " †: the reference ran on another device."
-    tables = [[el("h3", one_line(platform, 60), el("small", f" {device}") if device else None), made]
-              for platform, device, made in boards]
-    decides = note("One process each does not decide: how much a time differs from process to process is not in "
-                   "these figures. ", el("code", "fasterroof bench compare"),
-                   " runs pairs of fresh processes, and does.")
+    tables = [
+        [el("h3", one_line(platform, 60), el("small", f" {device}") if device else None), made]
+        for platform, device, made in boards
+    ]
+    decides = note(
+        "One process each does not decide: how much a time differs from process to process is not"
+        " in these figures. ",
+        el("code", "fasterroof bench compare"),
+        " runs pairs of fresh processes, and does.",
+    )
     return section("overview", "Overview", key, tables, note(said), decides, map(note, left))
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #df5b489f
@@ -125,34 +170,63 @@ def _where(attempts: Sequence[ShownAttempt], known) -> str:
     "What all attempts of a case have in common."
     point = attempts[0].row["param_point"]
     common = point_words({k: v for k, v in point.items() if k in known})
-    places = dict.fromkeys(f"{one_line(a.row['platform'], 40)}" + f", {a.device}" * bool(a.device) for a in attempts)
+    places = dict.fromkeys(
+        f"{one_line(a.row['platform'], 40)}" + f", {a.device}" * bool(a.device) for a in attempts
+    )
     said = [f"At {'every point ' if len(known) < len(point) else ''}{common}."] if common else []
     return " ".join([*said, *([f"On {next(iter(places))}."] if len(places) == 1 else [])])
 
 
 def case_section(
-    i: int,                       # number of the case
+    i: int,  # number of the case
     case: str,  # its name
     attempts: Sequence[ShownAttempt],  # of the case
-    known: frozenset[str],        # parameters that are the same everywhere
-    ids: Mapping[int, int],       # id of an attempt -> number of its row
-    opened: bool,                 # whether it is unfolded
+    known: frozenset[str],  # parameters that are the same everywhere
+    ids: Mapping[int, int],  # id of an attempt -> number of its row
+    opened: bool,  # whether it is unfolded
 ) -> Html:
     "A case: time against size, and all attempts."
     found = panels(attempts)
     numbers = {k: j for j, k in enumerate(dict.fromkeys(k for p in found for k in p.lines))}
-    drawn = [figure_element(time_figure(p, numbers, f"t{i}-{j}", case, ids), p.at)
-             for j, p in enumerate(found[:PANELS])]
-    bars = note("Bars with caps: the 95 % interval of the median, from the samples of one process. Dotted bars: from "
-                "the fastest sample to the 95th percentile, of rows without samples.") if drawn else None
+    drawn = [
+        figure_element(time_figure(p, numbers, f"t{i}-{j}", case, ids), p.at)
+        for j, p in enumerate(found[:PANELS])
+    ]
+    bars = (
+        note(
+            "Bars with caps: the 95 % interval of the median, from the samples of one process."
+            " Dotted bars: from the fastest sample to the 95th percentile, of rows without samples."
+        )
+        if drawn
+        else None
+    )
     left = note(f"{len(found) - PANELS} more charts are left out.") if len(found) > PANELS else None
     where = _where(attempts, known)
-    field = el("label", el("span", f"Filter attempts of {one_line(case, 60)}", cls="unseen"), el(
-        "input", type="search", placeholder="filter", data_of=f"t{i}"), el("output", aria_live="polite"), cls="filter")
+    field = el(
+        "label",
+        el("span", f"Filter attempts of {one_line(case, 60)}", cls="unseen"),
+        el("input", type="search", placeholder="filter", data_of=f"t{i}"),
+        el("output", aria_live="polite"),
+        cls="filter",
+    )
     rows = el("div", field, attempts_table(case, attempts, known, ids), id=f"t{i}")
-    head = el("summary", el("h3", one_line(case, 80)), el("small", f" {count_words(len(attempts), 'attempt')}"))
-    return el("details", head, note(where) if where else None, el("div", drawn, cls="charts") if drawn else None, bars,
-              left, rows, cls="case", id=f"case-{i}", open=opened)
+    head = el(
+        "summary",
+        el("h3", one_line(case, 80)),
+        el("small", f" {count_words(len(attempts), 'attempt')}"),
+    )
+    return el(
+        "details",
+        head,
+        note(where) if where else None,
+        el("div", drawn, cls="charts") if drawn else None,
+        bars,
+        left,
+        rows,
+        cls="case",
+        id=f"case-{i}",
+        open=opened,
+    )
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #48bb3846
 ROOFS = 8  # charts
@@ -164,30 +238,56 @@ def roof_section(
 ) -> Html | None:
     "Every attempt on its roofline."
     found, lacking = rooflines(shown.attempts)
-    why = "; ".join(f"{count_words(n, 'attempt has', 'attempts have')} {what}" for what, n in lacking.items())
-    if not found: return section("roofs", "Rooflines", note(f"Nothing is drawn: {why}.")) if why else None
-    drawn = [figure_element(roof_figure(r, f"roof{j}", ids), r.device or "device not told",
-                            count_words(len(r.points), "attempt")) for j, r in enumerate(found[:ROOFS])]
-    said = ["Each attempt at its intensity and at the rate that it achieved at its median, under the roof that its own "
-            "run measured. A point above a roof is impossible: the roof or the count is wrong; it is drawn where it "
-            "is."]
+    why = "; ".join(
+        f"{count_words(n, 'attempt has', 'attempts have')} {what}" for what, n in lacking.items()
+    )
+    if not found:
+        return section("roofs", "Rooflines", note(f"Nothing is drawn: {why}.")) if why else None
+    drawn = [
+        figure_element(
+            roof_figure(r, f"roof{j}", ids),
+            r.device or "device not told",
+            count_words(len(r.points), "attempt"),
+        )
+        for j, r in enumerate(found[:ROOFS])
+    ]
+    said = [
+        "Each attempt at its intensity and at the rate that it achieved at its median, under the"
+        " roof that its own run measured. A point above a roof is impossible: the roof or the count"
+        " is wrong; it is drawn where it is."
+    ]
     if len(found) > ROOFS:
         rest = count_words(sum(len(r.points) for r in found[ROOFS:]), "attempt")
-        said.append(f"{count_words(len(found) - ROOFS, 'older roof')} with {rest} listed below the charts.")
-    if why: said.append(f"Not drawn: {why}.")
-    listed = table("Attempts under older roofs", ["baseline", "case", "device", "roof of", "intensity", "achieved"],
-                   [_under(r, point, ids) for r in found[ROOFS:] for point in r.points][:LISTED])
-    return section("roofs", "Rooflines", note(" ".join(said)), el("div", drawn, cls="charts"),
-                   listed if len(found) > ROOFS else None)
+        said.append(
+            f"{count_words(len(found) - ROOFS, 'older roof')} with {rest} listed below the charts."
+        )
+    if why:
+        said.append(f"Not drawn: {why}.")
+    listed = table(
+        "Attempts under older roofs",
+        ["baseline", "case", "device", "roof of", "intensity", "achieved"],
+        [_under(r, point, ids) for r in found[ROOFS:] for point in r.points][:LISTED],
+    )
+    return section(
+        "roofs",
+        "Rooflines",
+        note(" ".join(said)),
+        el("div", drawn, cls="charts"),
+        listed if len(found) > ROOFS else None,
+    )
 
 
 def _under(r: Roofline, point: tuple, ids: Mapping[int, int]) -> tuple:
     "An attempt and where it stands, as a line of a table."
     intensity, rate, a = point
     return ids[id(a)], [
-        text_cell(one_line(a.row["baseline"], 60)), text_cell(one_line(a.row["case"], 60)), text_cell(a.device),
-        text_cell(one_line(r.roof.get("time") or MISSING, 19)), figure_cell(si(intensity, "FLOP/B"), intensity),
-        figure_cell(linked(ids[id(a)], si(rate, "FLOP/s")), rate)]
+        text_cell(one_line(a.row["baseline"], 60)),
+        text_cell(one_line(a.row["case"], 60)),
+        text_cell(a.device),
+        text_cell(one_line(r.roof.get("time") or MISSING, 19)),
+        figure_cell(si(intensity, "FLOP/B"), intensity),
+        figure_cell(linked(ids[id(a)], si(rate, "FLOP/s")), rate),
+    ]
 
 
 def platform_section(
@@ -196,15 +296,26 @@ def platform_section(
 ) -> Html | None:
     "What ran in several places."
     made, left = beside(shown.attempts, ids)
-    if made is None: return None
-    said = "Medians of the same baseline at the same point, and its ratio to the reference of that platform."
+    if made is None:
+        return None
+    said = (
+        "Medians of the same baseline at the same point, and its ratio to the reference of that"
+        " platform."
+    )
     return section("platforms", "Platforms side by side", note(said), made, map(note, left))
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #fb034321
 def _newest(h: History) -> tuple:
     "What finds the row of a history's newest moment."
     run = h.moments[-1].run_id if h.moments else ""
-    return run, h.case, h.baseline, h.platform, h.framework, json.dumps(h.param_point, sort_keys=True, default=str)
+    return (
+        run,
+        h.case,
+        h.baseline,
+        h.platform,
+        h.framework,
+        json.dumps(h.param_point, sort_keys=True, default=str),
+    )
 
 
 def _line(h: History, at: str, r: int | None) -> tuple:
@@ -212,21 +323,41 @@ def _line(h: History, at: str, r: int | None) -> tuple:
     times = [h.moments[i].median_s for i in h.timed]
     first, last = si(times[0], "s"), si(times[-1], "s")
     changes = len(h.changes)
-    return r, [text_cell(one_line(h.baseline, 60)), text_cell(one_line(h.case, 60)), text_cell(at),
-               figure_cell(f"{len(h.moments):,}", len(h.moments)), figure_cell(first, times[0]),
-               figure_cell(last if r is None else linked(r, last), times[-1]),
-               figure_cell(f"{times[-1] / times[0]:.3g}×", times[-1] / times[0]), figure_cell(f"{changes}", changes)]
+    return r, [
+        text_cell(one_line(h.baseline, 60)),
+        text_cell(one_line(h.case, 60)),
+        text_cell(at),
+        figure_cell(f"{len(h.moments):,}", len(h.moments)),
+        figure_cell(first, times[0]),
+        figure_cell(last if r is None else linked(r, last), times[-1]),
+        figure_cell(f"{times[-1] / times[0]:.3g}×", times[-1] / times[0]),
+        figure_cell(f"{changes}", changes),
+    ]
 
 
 def _moments(h: History, name: str) -> Html:
     "The runs of a history, the newest first, folded away: what a chart shows only to a mouse."
+
     def line(i, m):
         whole = m.low_s is not None and m.high_s is not None
         spread = f"{si(m.low_s, 's')} … {si(m.high_s, 's')}" if whole else MISSING
         sha = f"{m.sha[:9]}{' with changes' if m.dirty else ''}" if m.sha else MISSING
-        said = "the level changed" if i in h.changes else "" if m.status == "ok" else one_line(m.status, 40)
-        return None, [text_cell(when_words(m.time, True)), text_cell(sha), figure_cell(si(m.median_s, "s"), m.median_s),
-                      text_cell(spread), text_cell(said), text_cell(one_line(m.run_id, 60))]
+        said = (
+            "the level changed"
+            if i in h.changes
+            else ""
+            if m.status == "ok"
+            else one_line(m.status, 40)
+        )
+        return None, [
+            text_cell(when_words(m.time, True)),
+            text_cell(sha),
+            figure_cell(si(m.median_s, "s"), m.median_s),
+            text_cell(spread),
+            text_cell(said),
+            text_cell(one_line(m.run_id, 60)),
+        ]
+
     lines = [line(i, m) for i, m in enumerate(h.moments)][::-1][:LISTED]
     heads = ["when", "revision", "median", "95 % interval", "", "run"]
     listed = table(f"Runs of {name}", heads, lines, sorts=False)
@@ -235,15 +366,21 @@ def _moments(h: History, name: str) -> Html:
 
 def history_section(
     found: Sequence[History],  # as of `read_histories`
-    why: str,                # why they have no marks
+    why: str,  # why they have no marks
     shown: Shown,  # what the page shows
     ids: Mapping[int, int],  # id of an attempt -> number of its row
 ) -> Html | None:
     "Medians over the runs."
     told = ranked(found)
-    if not told: return None
-    rows = {(*(a.row[k] for k in ("run_id", "case", "baseline", "platform", "framework")), a.point): ids[id(a)]
-            for a in shown.attempts}
+    if not told:
+        return None
+    rows = {
+        (
+            *(a.row[k] for k in ("run_id", "case", "baseline", "platform", "framework")),
+            a.point,
+        ): ids[id(a)]
+        for a in shown.attempts
+    }
     known = {case: names for case, (_, names) in by_case(shown.attempts).items()}
 
     def at(h):
@@ -252,14 +389,25 @@ def history_section(
 
     def drawn(j, h):
         name = f"{one_line(h.baseline, 60)} in {one_line(h.case, 60)}"
-        return el("div", figure_element(history_figure(h, f"h{j}", name, rows.get(_newest(h))), name, at(h)),
-                  _moments(h, name))
-    said = [f"The median of what ran more than once ({count_words(len(told), 'identity', 'identities')}), run by run."]
+        return el(
+            "div",
+            figure_element(history_figure(h, f"h{j}", name, rows.get(_newest(h))), name, at(h)),
+            _moments(h, name),
+        )
+
+    said = [
+        "The median of what ran more than once"
+        f" ({count_words(len(told), 'identity', 'identities')}), run by run."
+    ]
     said.append(why if why else "A dashed line: the level changed there; that gates nothing.")
-    lines = [_line(h, at(h), rows.get(_newest(h))) for h in told[CHARTS: CHARTS + LISTED]]
+    lines = [_line(h, at(h), rows.get(_newest(h))) for h in told[CHARTS : CHARTS + LISTED]]
     heads = ["baseline", "case", "point", "runs", "first", "newest", "newest / first", "changes"]
     left = len(told) - CHARTS - LISTED
-    more = note(f"{count_words(left, 'more identity has', 'more identities have')} a history.") if left > 0 else None
+    more = (
+        note(f"{count_words(left, 'more identity has', 'more identities have')} a history.")
+        if left > 0
+        else None
+    )
     charts = el("div", [drawn(j, h) for j, h in enumerate(told[:CHARTS])], cls="charts")
     listed = table("Histories", heads, lines) if lines else None
     return section("history", "History", note(" ".join(said)), charts, listed, more)
@@ -283,15 +431,20 @@ def rest_section(
     rest: Sequence[Rest],  # what the page does not show
 ) -> Html | None:
     "A summary of what there is no room for."
-    if not rest: return None
+    if not rest:
+        return None
     rows = []
     for r in rest[:LISTED]:
         names = [text_cell(one_line(x, 60)) for x in (r.baseline, r.case, r.platform)]
         counts = [figure_cell(f"{n:,}", n) for n in (r.attempts, r.ok)]
-        rows.append((None, [*names, *counts, *(figure_cell(si(t, "s"), t) for t in (r.low_s, r.high_s))]))
+        rows.append(
+            (None, [*names, *counts, *(figure_cell(si(t, "s"), t) for t in (r.low_s, r.high_s))])
+        )
     more = f" The first {LISTED:,} of {len(rest):,} lines." * (len(rest) > LISTED)
-    said = (f"What the page has no room for: {sum(r.attempts for r in rest):,} attempts, each the newest of what "
-            f"it measures, counted by case, baseline and platform.{more}")
+    said = (
+        f"What the page has no room for: {sum(r.attempts for r in rest):,} attempts, each the"
+        f" newest of what it measures, counted by case, baseline and platform.{more}"
+    )
     heads = ["baseline", "case", "platform", "attempts", "ok", "least median", "largest median"]
     return section("rest", "The rest", note(said), table("The rest", heads, rows))
 
@@ -301,9 +454,16 @@ RUNS = 40  # lines
 
 def _commits(row: Mapping) -> str:
     "The commits that a row tells of: its own, or those of foreign folders."
-    found = {k: x for k, x in (row.get("provenance") or {}).items() if isinstance(x, Mapping) and x.get("sha")}
-    told = [f"{'' if k == 'git' else one_line(k, 30) + ' '}{one_line(str(x['sha'])[:12])}" +
-            " with changes" * (x.get("dirty") is True) for k, x in list(found.items())[:3]]
+    found = {
+        k: x
+        for k, x in (row.get("provenance") or {}).items()
+        if isinstance(x, Mapping) and x.get("sha")
+    }
+    told = [
+        f"{'' if k == 'git' else one_line(k, 30) + ' '}{one_line(str(x['sha'])[:12])}"
+        + " with changes" * (x.get("dirty") is True)
+        for k, x in list(found.items())[:3]
+    ]
     return ", ".join(told) or MISSING
 
 
@@ -312,18 +472,24 @@ def runs_section(
 ) -> Html:
     "The runs that the shown attempts are of."
     runs: dict[str, list[ShownAttempt]] = {}
-    for a in shown.attempts: runs.setdefault(a.row["run_id"], []).append(a)
+    for a in shown.attempts:
+        runs.setdefault(a.row["run_id"], []).append(a)
     rows = []
     for run in sorted(runs, reverse=True)[:RUNS]:
         those = runs[run]
         began = min((m for a in those if (m := moment(a.row)) is not None), default=None)
-        devices = one_line(", ".join(dict.fromkeys(a.device for a in those if a.device)), 120) or MISSING
+        devices = (
+            one_line(", ".join(dict.fromkeys(a.device for a in those if a.device)), 120) or MISSING
+        )
         ended = Counter(a.row["status"] for a in those).most_common(5)
         count = ", ".join(f"{n:,} {one_line(s, 30)}" for s, n in ended)
         when = figure_cell(MISSING if began is None else when_words(began), began)
         more = (devices, _commits(those[0].row), count)
         rows.append((None, [text_cell(one_line(run, 60)), when, *map(text_cell, more)]))
     left = f" The newest {RUNS:,} of {len(runs):,}." * (len(runs) > RUNS)
-    said = f"Of which the page shows attempts. Machine, versions and settings are in each attempt's details.{left}"
+    said = (
+        "Of which the page shows attempts. Machine, versions and settings are in each attempt's"
+        f" details.{left}"
+    )
     heads = ["run", "began (UTC)", "devices", "git", "attempts shown"]
     return section("runs", "Runs", note(said), table("Runs", heads, rows))
