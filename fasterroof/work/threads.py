@@ -136,8 +136,8 @@ _PATCHES = (
 @contextmanager
 def following(
     # called where work is handed over; returns a function that the other thread calls for a
-    hand_over: Callable,
     # context manager, in which it does the work
+    hand_over: Callable,
     quiet: bool = False,  # True: a thread that raises prints no traceback
 ) -> Iterator[Followed]:
     "While entered, work that this thread hands to others runs inside a context manager."

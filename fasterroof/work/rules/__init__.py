@@ -1,4 +1,24 @@
 """Cost rules: what each operator computes and moves. Importing this package registers all of them."""
-from . import attention, collectives, contractions, elementwise, linalg, movement, reductions, sampling
+from . import (
+    attention,
+    collectives,
+    contractions,
+    elementwise,
+    linalg,
+    movement,
+    quantized,
+    reductions,
+    sampling,
+)
 
-__all__ = ["attention", "collectives", "contractions", "elementwise", "linalg", "movement", "reductions", "sampling"]
+__all__ = [
+    "attention",
+    "collectives",
+    "contractions",
+    "elementwise",
+    "linalg",
+    "movement",
+    "quantized",
+    "reductions",
+    "sampling",
+]

@@ -7,11 +7,8 @@ __all__ = ['EXPERTS', 'product_flops', 'product', 'widened_product', 'composed_p
            'sampled_product', 'reduced_product', 'reduced_product_backward', 'outer', 'products', 'linear_backward',
            'mkldnn_linear_backward', 'mkldnn_linear_backward_input', 'mkldnn_linear_backward_weights',
            'matmul_backward', 'linear_cross_entropy', 'linear_cross_entropy_no_reduction', 'semi_structured',
-           'cslt_sparse_mm', 'dyn_quant_matmul', 'grouped_product', 'trilinear', 'convolution', 'convolution_backward',
-           'backend_convolution', 'backend_transposed', 'slow_conv2d_backward', 'conv_tbc', 'im2col', 'col2im',
-           'quantised_linear', 'quantised_between', 'quantised_convolution', 'quantised_residual',
-           'quantised_transposed', 'quantised_matmul', 'half_weights', 'unpacked_half_weights', 'fbgemm_half_weights',
-           'fbgemm_int8', 'wrapped_int8', 'wrapped_int8_unpacked', 'onednn_linear', 'onednn_convolution']
+           'cslt_sparse_mm', 'grouped_product', 'trilinear', 'convolution', 'convolution_backward',
+           'backend_convolution', 'backend_transposed', 'slow_conv2d_backward', 'conv_tbc', 'im2col', 'col2im']
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #a9bba4fa
 from math import prod
@@ -19,7 +16,6 @@ from math import prod
 import numpy as np
 import torch
 
-from ...core.settings import fp32_mode
 from ..cost import Work, complex_factor, distinct_bytes, register_cost
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #0fd0ee32
@@ -193,11 +189,6 @@ def cslt_sparse_mm(compressed, dense, *_, out, **__):
     flops = 2 * out.numel() * dense.shape[0]
     return Work(flops, executed=flops // 2)
 
-
-@register_cost("aten::_dyn_quant_matmul_4bit", kind="matmul")
-def dyn_quant_matmul(x, packed, block, inputs, outputs, *_, out):
-    return _in_int8(2 * out.numel() * inputs, x, out)
-
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #d5a96f50
 EXPERTS = "grouped products: every expert is assumed to have rows, so the weights of all are read"
 
@@ -343,171 +334,3 @@ def im2col(*_, out, **__):
 @register_cost("aten::col2im", kind="scatter")
 def col2im(x, *_, out):
     return x.numel()  # overlapping patches add up
-
-# %% ../../../nbs/analysis/work/rules/contractions.ipynb #39e0d2d1
-def _packed(weight) -> tuple[torch.Tensor, int]:
-    "The weight in a packed object, and its bytes with those of its bias (fp32)."
-    w, bias = weight.unpack()
-    size = w.element_size() if w.is_quantized else 2  # FBGEMM holds what it unpacks to fp32 in fp16
-    return w, w.numel() * size + (0 if bias is None else bias.numel() * 4)
-
-
-def _in_int8(contraction: int, x, out, read: int | None = None) -> Work:
-    """Work of a product of 8 bits: an input of floating point is quantised first, the sums are
-    scaled and shifted."""
-    return Work(
-        contraction + 3 * x.numel() * x.is_floating_point() + 2 * out.numel(),
-        contraction=contraction,
-        read=read,
-        mode="int8",
-    )
-
-
-def _quantised(positions, x, packed, out, per_weight) -> Work:
-    w, held = _packed(packed)
-    return _in_int8(2 * positions.numel() * per_weight(w), x, out, held + distinct_bytes(x))
-
-
-@register_cost(
-    *(
-        f"quantized::{name}"
-        for name in (
-            "linear linear_relu linear_leaky_relu linear_tanh linear_dynamic linear_relu_dynamic"
-        ).split()
-    ),
-    "_quantized::linear",
-    "_quantized::linear_dynamic",
-    kind="matmul",
-)
-def quantised_linear(x, packed, *_, out, **__):
-    return _quantised(out, x, packed, out, lambda w: w.shape[-1])
-
-
-@register_cost(
-    "quantized::linear_with_input_q_dq_qweight_dq_output_fp32",
-    "quantized::linear_with_input_q_dq_qweight_dq_relu_output_fp32",
-    kind="matmul",
-)
-def quantised_between(x, scale, zero, packed, *_, out, **__):
-    return quantised_linear(x, packed, out=out)
-
-
-@register_cost(
-    *(
-        f"{space}::conv{d}{relu}{dyn}"
-        for space in ("quantized", "_quantized")
-        for d in ("1d", "2d", "3d")
-        for relu in ("", "_relu")
-        for dyn in ("", "_dynamic")
-    ),
-    kind="convolution",
-)
-def quantised_convolution(x, packed, *_, out, **__):
-    return _quantised(out, x, packed, out, lambda w: w.numel() // w.shape[0])
-
-
-@register_cost("quantized::conv2d_add", "quantized::conv2d_add_relu", kind="convolution")
-def quantised_residual(x, added, packed, *_, out, **__):
-    """A convolution, and what it is added to: brought to floating point, 2 FLOP an element, and
-    added."""
-    work = quantised_convolution(x, packed, out=out)
-    return work._replace(flops=work.flops + 3 * out.numel(), read=work.read + distinct_bytes(added))
-
-
-@register_cost(
-    *(
-        f"{space}::conv_transpose{d}{dyn}"
-        for space in ("quantized", "_quantized")
-        for d in ("1d", "2d", "3d")
-        for dyn in ("", "_dynamic")
-    ),
-    kind="convolution",
-)
-def quantised_transposed(x, packed, *_, out, **__):
-    return _quantised(x, x, packed, out, lambda w: w.numel() // w.shape[0])
-
-
-@register_cost("quantized::matmul", kind="matmul")
-def quantised_matmul(a, b, *_, out):
-    contraction = product_flops(a, b, out)
-    ends = (
-        2 * (a.numel() + b.numel()) + 4 * out.numel()
-    )  # out of 8 bits and back: scale, shift, round, clamp
-    return Work(
-        contraction + ends, contraction=contraction, mode=fp32_mode(a.device.type, "matmul")
-    )
-
-
-@register_cost(
-    "quantized::linear_dynamic_fp16", "quantized::linear_relu_dynamic_fp16", kind="matmul"
-)
-def half_weights(x, packed, *_, out, **__):
-    w, held = _packed(packed)
-    return Work(2 * out.numel() * w.shape[-1], read=held + distinct_bytes(x), mode="fp32")
-
-
-@register_cost(
-    "quantized::linear_dynamic_fp16_unpacked_weight",
-    "onednn::linear_dynamic_fp16",
-    "onednn::linear_relu_dynamic_fp16",
-    kind="matmul",
-)
-def unpacked_half_weights(x, w, *_, out, **__):
-    return Work(2 * out.numel() * x.shape[-1], mode="fp32")
-
-
-@register_cost(
-    "aten::fbgemm_linear_fp16_weight",
-    "aten::fbgemm_linear_fp16_weight_fp32_activation",
-    "_quantized::wrapped_fbgemm_linear_fp16_weight",
-    kind="matmul",
-)
-def fbgemm_half_weights(x, handle, bias=None, *_, out, **__):
-    "The packed weight is a handle of 8 bytes: what it stands for has 2 bytes a number."
-    given = distinct_bytes(x) + (0 if bias is None else distinct_bytes(bias))
-    return Work(
-        2 * out.numel() * x.shape[-1], read=given + 2 * x.shape[-1] * out.shape[-1], mode="fp32"
-    )
-
-
-@register_cost(
-    "aten::fbgemm_linear_int8_weight",
-    "aten::fbgemm_linear_int8_weight_fp32_activation",
-    kind="matmul",
-)
-def fbgemm_int8(x, w, *_, out, **__):
-    return _in_int8(2 * out.numel() * x.shape[-1], x, out)
-
-
-@register_cost(
-    "_quantized::_wrapped_quantized_linear_prepacked",
-    "aten::_wrapped_quantized_linear_prepacked",
-    kind="matmul",
-)
-def wrapped_int8(x, *_, out, **__):
-    return _in_int8(
-        2 * out.numel() * x.shape[-1], x, out, distinct_bytes(x) + x.shape[-1] * out.shape[-1]
-    )
-
-
-@register_cost("_quantized::wrapped_quantized_linear", kind="matmul")
-def wrapped_int8_unpacked(x, scale, zero, w, *_, out, **__):
-    work = _in_int8(2 * out.numel() * x.shape[-1], x, out)
-    return work._replace(flops=work.flops + 3 * w.numel())  # the weight is quantised at every call
-
-
-@register_cost("onednn::qlinear_pointwise", kind="matmul")
-def onednn_linear(x, *_, out, **__):
-    return _onednn(2 * out.numel() * x.shape[-1], x, out)
-
-
-@register_cost(*(f"onednn::qconv{d}_pointwise" for d in ("", "1d", "2d", "3d")), kind="convolution")
-def onednn_convolution(x, scale, zero, w, *_, out, **__):
-    return _onednn(2 * out.numel() * (w.numel() // max(1, w.shape[0])), x, out)
-
-
-def _onednn(contraction: int, x, out) -> Work:
-    work = _in_int8(contraction, x, out)
-    return work._replace(
-        flops=contraction + 2 * out.numel(), mode=None if x.is_floating_point() else "int8"
-    )  # fp8

@@ -1,0 +1,1 @@
+"""What torch.compile made of a program: its kernels, and the operations behind each."""
