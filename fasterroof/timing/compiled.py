@@ -19,7 +19,7 @@ from .clock import Timing, no_gc
 from .events import CallNode, Event
 from .profiler_ops import SHARED, profiled
 from .steps import Taken, Watch, pipelined, taken_from
-from ..work.compiled.inductor import Compilation, InductorKernel
+from ..work.fused.inductor import Compilation, InductorKernel
 from ..work.op import FREE, Op
 from ..work.program import Program
 

@@ -80,9 +80,8 @@ class _Storages:
 def _written_arguments(func) -> tuple[frozenset, frozenset, frozenset]:
     """Positions and names of the arguments that the schema says are written to; names of those that
     are only written."""
-    arguments = getattr(
-        getattr(func, "_schema", None), "arguments", ()
-    )  # higher-order operators have no schema
+    # higher-order operators have no schema
+    arguments = getattr(getattr(func, "_schema", None), "arguments", ())
     written = [
         (i, a.name) for i, a in enumerate(arguments) if a.alias_info and a.alias_info.is_write
     ]
@@ -166,9 +165,8 @@ class Work(NamedTuple):
     read: int | None = None  # bytes read; None: what the schema says
     written: int | None = None  # bytes written; None: what the schema says
     footprint: int | None = None  # distinct bytes touched; None: what the schema says
-    contraction: int | None = (
-        None  # FLOPs of multiply-accumulates; None: all if the kind is a contraction, else none
-    )
+    # FLOPs of multiply-accumulates; None: all if the kind is a contraction, else none
+    contraction: int | None = None
     transcendentals: int = 0  # evaluations of exp, log, …, each of them one of `flops`
     payload: int = 0  # bytes that a collective sends from this rank's buffer
     group_size: int = 1  # ranks that take part in it
@@ -299,9 +297,8 @@ def _rule(func) -> _Rule | None:
     overloads = (
         [getattr(packet, o) for o in packet.overloads()] if hasattr(packet, "overloads") else ()
     )
-    if name in _PRIMS or any(
-        torch.Tag.pointwise in o.tags for o in overloads
-    ):  # the tag is missing from `.out` forms
+    # the tag is missing from `.out` forms
+    if name in _PRIMS or any(torch.Tag.pointwise in o.tags for o in overloads):
         return _Rule("elementwise", _pointwise, True, "torch.Tag.pointwise")
     return None
 

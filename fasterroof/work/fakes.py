@@ -76,21 +76,17 @@ class Fakes:
     def __init__(
         self,
         mode: FakeTensorMode,  # whose fake tensors they are
-        device: (
-            torch.device | None
-        ) = None,  # where tensors on meta are assumed to be; None: there are none
+        # where tensors on meta are assumed to be; None: there are none
+        device: torch.device | None = None,
     ):
         self.mode, self.device = mode, device
-        self.made: dict[
-            int, StorageWeakRef
-        ] = {}  # storages of what operators that ran for real gave, by address
-        self.real: dict[
-            int, tuple
-        ] = {}  # by address of a fake storage: itself, and a real tensor that it stands for
+        # storages of what operators that ran for real gave, by address
+        self.made: dict[int, StorageWeakRef] = {}
+        # by address of a fake storage: itself, and a real tensor that it stands for
+        self.real: dict[int, tuple] = {}
         self.seen: set[int] = set()  # storages of integers whose values the program may have
-        self.lost: dict[
-            int, object
-        ] = {}  # those whose values are unknown by now; kept, so no address recurs
+        # those whose values are unknown by now; kept, so no address recurs
+        self.lost: dict[int, object] = {}
 
     def knows(
         self,
@@ -169,9 +165,8 @@ class Fakes:
         if not _BY_VALUES.isdisjoint(func.tags):
             return True
         try:
-            out = func(
-                *self.of(args), **self.of(kwargs)
-            )  # on fake tensors first, which tells the size
+            # on fake tensors first, which tells the size
+            out = func(*self.of(args), **self.of(kwargs))
         except (DataDependentOutputException, DynamicOutputShapeException):
             return True
         return all(_small(t) and _present(t.device) for t in tensors_in(out))

@@ -37,17 +37,15 @@ class Cost:
     kind: str  # "convolution", "matmul", "attention", "norm", "elementwise", "view", …; "unknown"
     flops: int | None  # FLOP by convention; None: there is no rule
     executed_flops: int | None  # FLOP left after what a kernel provably skips
-    contraction_flops: int | None = (
-        0  # FLOP of multiply-accumulates over a shared index, by convention
-    )
+    # FLOP of multiply-accumulates over a shared index, by convention
+    contraction_flops: int | None = 0
     transcendentals: int = 0  # evaluations of exp, log, tanh, …; each is one of `flops`
     bytes_read: int  # B, each distinct element once
     bytes_written: int  # B
     footprint: int  # B, distinct bytes touched
     mode: str  # compute mode: "fp32", "tf32", "bf16", …; "int64" for integer work
-    shapes: tuple[
-        tuple[tuple[int, ...], ...], ...
-    ]  # (shapes of the input tensors, shapes of the output tensors)
+    # (shapes of the input tensors, shapes of the output tensors)
+    shapes: tuple[tuple[tuple[int, ...], ...], ...]
     rule: str | None  # the rule that gave the FLOPs; None: uncounted
     payload: int = 0  # B that a collective sends from this rank's buffer
     group_size: int = 1  # ranks that take part in a collective; 1: none
@@ -75,12 +73,10 @@ class Op(Cost):
     call: int  # index of the module's call, from 0
     # "forward", "backward", "recompute" (forward again, for the backward), "optimizer"
     phase: str = "forward"
-    times: int = (
-        1  # executions that FLOPs and bytes add up, in a loop; `footprint` and `shapes` are of one
-    )
-    fused: tuple[
-        "Op", ...
-    ] = ()  # operations that a compiler made one kernel of: their FLOPs, its own bytes
+    # executions that FLOPs and bytes add up, in a loop; `footprint` and `shapes` are of one
+    times: int = 1
+    # operations that a compiler made one kernel of: their FLOPs, its own bytes
+    fused: tuple["Op", ...] = ()
 
     @property
     def point(self) -> str:
@@ -141,18 +137,14 @@ class Trace:
     ops: list[Op]  # in the order of dispatch; a loop's body once
     name: str  # of the model
     notes: tuple[str, ...] = ()  # what was assumed
-    external_bytes: int | None = (
-        None  # B, the program's inputs and outputs: traffic if all were fused; None: unknown
-    )
-    unknown_trips: tuple[
-        str, ...
-    ] = ()  # loops counted with a single trip, since nobody knows how many they make
-    fewer: dict[str, int] = field(
-        default_factory=dict
-    )  # FLOP or B, by name: how far the least branches fall short
-    more: dict[str, int] = field(
-        default_factory=dict
-    )  # FLOP or B, by name: how far the most exceed those listed
+    # B, the program's inputs and outputs: traffic if all were fused; None: unknown
+    external_bytes: int | None = None
+    # loops counted with a single trip, since nobody knows how many they make
+    unknown_trips: tuple[str, ...] = ()
+    # FLOP or B, by name: how far the least branches fall short
+    fewer: dict[str, int] = field(default_factory=dict)
+    # FLOP or B, by name: how far the most exceed those listed
+    more: dict[str, int] = field(default_factory=dict)
     parameters: int | None = None  # how many the module that was traced has; None: it is none
     held_bytes: int | None = None  # B of its parameters, buffers and arguments; None: not told
 
@@ -393,10 +385,8 @@ class Inputs(NamedTuple):
 
     # shape of a tensor; of a list of tensors a tuple of shapes; () also where nothing is known
     dims: tuple
-    types: tuple[
-        str, ...
-    ]  # "float", "c10::Half", "Scalar", "ScalarList", "TensorList"; "" where nothing is known
+    # "float", "c10::Half", "Scalar", "ScalarList", "TensorList"; "" where nothing is known
+    types: tuple[str, ...]
     strides: tuple  # like `dims`, in elements
-    concrete: tuple[
-        str, ...
-    ]  # numbers and lists of them as text: "1", "[2, 2]"; "" for all else; () if not recorded
+    # numbers and lists of them as text: "1", "[2, 2]"; "" for all else; () if not recorded
+    concrete: tuple[str, ...]

@@ -147,9 +147,8 @@ def overloads(
         return ()
     packet = getattr(getattr(torch.ops, space), op, None)
     found = [getattr(packet, o) for o in packet.overloads()] if hasattr(packet, "overloads") else ()
-    return tuple(
-        f for f in found if torch._C._dispatch_has_kernel(f.name())
-    )  # else TorchScript's own
+    # else TorchScript's own
+    return tuple(f for f in found if torch._C._dispatch_has_kernel(f.name()))
 
 
 def out_arguments(

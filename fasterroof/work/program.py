@@ -411,9 +411,8 @@ class Program:
 
     def __call__(
         self,
-        phase: Callable[[str], None] = lambda name: (
-            None
-        ),  # told what begins: "forward", "backward", "optimizer"
+        # told what begins: "forward", "backward", "optimizer"
+        phase: Callable[[str], None] = lambda name: None,
     ) -> None:
         "One step."
         phase("forward")

@@ -154,9 +154,8 @@ def _run(func, inputs: Inputs, values: list, chosen: dict, formats: Formats) -> 
             call = _Call(func, inputs, values, chosen, formats, "cpu")
             known = operator_cost(func, call.args, call.kwargs, func(*call.args, **call.kwargs))
     declared = [a.name for a in func._schema.arguments]
-    for name in out_arguments(
-        func
-    ):  # a call resizes an output, but not one that held something else
+    # a call resizes an output, but not one that held something else
+    for name in out_arguments(func):
         had, has = inputs.dims[declared.index(name)], call.kwargs[name]
         if isinstance(has, torch.Tensor) and math.prod(had) and tuple(had) != tuple(has.shape):
             raise ValueError(UNFIT)
@@ -192,9 +191,8 @@ def _missing(func, inputs: Inputs, values: list) -> dict[int, tuple[list, bool]]
     """By the position of each argument whose value is missing: values to try, and whether it can
     have no others."""
     shapes = [list(d) for d, kind in zip(inputs.dims, inputs.types, strict=True) if kind in DTYPES]
-    shapes += [
-        list(d) for dims in inputs.dims for d in dims if isinstance(d, tuple)
-    ]  # of lists of tensors
+    # of lists of tensors
+    shapes += [list(d) for dims in inputs.dims for d in dims if isinstance(d, tuple)]
     most, tries = max(map(len, shapes), default=0), {}
     arguments = func._schema.arguments
     weights = {

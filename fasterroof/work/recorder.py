@@ -136,12 +136,10 @@ class Recorder(TorchDispatchMode):
         self,
         scope: Scope,  # says which module is running
         call: Callable | None = None,  # runs an operator: `call(func, args, kwargs)`; None: plainly
-        memo: (
-            dict | None
-        ) = None,  # costs by signature, shared between recordings; None: the process's
-        fakes: (
-            Fakes | None
-        ) = None,  # stand in for the real tensors met on the way (parameters, constants)
+        # costs by signature, shared between recordings; None: the process's
+        memo: dict | None = None,
+        # stand in for the real tensors met on the way (parameters, constants)
+        fakes: Fakes | None = None,
         guard: Guard | None = None,  # told what is about to be written to
     ):
         super().__init__()
@@ -149,23 +147,19 @@ class Recorder(TorchDispatchMode):
         self.memo = known_costs() if memo is None else memo
         self.guard = guard
         self.phase = "forward"  # of what runs outside autograd's nodes
-        self.tended: dict[int, Owner] | None = (
-            None  # in an optimizer's step: whose parameter a tensor belongs to
-        )
+        # in an optimizer's step: whose parameter a tensor belongs to
+        self.tended: dict[int, Owner] | None = None
         self.tending: Owner | None = None  # and whose was met last
         self.shapes_by = None  # the fake mode that is on when the recording starts
         self.sharded = False  # whether a DTensor was met
-        self.items: Callable | None = (
-            None  # what `item` says of a tensor; None: what the tensor says
-        )
+        # what `item` says of a tensor; None: what the tensor says
+        self.items: Callable | None = None
         self.replayed = False  # whether the backward may be another than on real tensors
         self._views = WeakValueDictionary()  # those with a gradient that were written to, by id
-        self.recipes: dict[
-            tuple, tuple
-        ] = {}  # by signature: what fake tensors an operator gave, and its cost
-        self.parts: list[
-            tuple[int, int, Recorder]
-        ] = []  # (position, number, what ran there) of other threads
+        # by signature: what fake tensors an operator gave, and its cost
+        self.recipes: dict[tuple, tuple] = {}
+        # (position, number, what ran there) of other threads
+        self.parts: list[tuple[int, int, Recorder]] = []
         self.errors: list[BaseException] = []  # that were raised in them
         self.handed = itertools.count()
         self.lock: threading.RLock | None = None  # fake tensors are made by one thread at a time
@@ -224,9 +218,8 @@ class Recorder(TorchDispatchMode):
                 out = self._run(func, args, kwargs, key, storages)
             self.fakes.gave(func, (args, kwargs), out)
             return out
-        if (
-            func is ALIGNED and not isinstance(args[1], FakeTensor) and not args[1].is_meta
-        ):  # the mask alone decides
+        # the mask alone decides
+        if func is ALIGNED and not isinstance(args[1], FakeTensor) and not args[1].is_meta:
             with values_on():
                 out = func(torch.empty(*args[0].shape[:2], 1), args[1])
             self._note(func, self.fakes.of(args), kwargs, out, None, {})
@@ -316,9 +309,8 @@ class Recorder(TorchDispatchMode):
         self.costs.append(known)
         self.funcs.append(func)
         node = torch._C._current_autograd_node()
-        if (
-            node is None and self.tended is not None and self.scope.stack
-        ):  # a module within a closure that it was given
+        # a module within a closure that it was given
+        if node is None and self.tended is not None and self.scope.stack:
             owner, phase = self.scope.owner, "forward"
         elif node is None and self.tended is not None:
             owner, phase = self._tender(args), self.phase
@@ -378,9 +370,8 @@ class Recorder(TorchDispatchMode):
         else:
             out = func(*self.fakes.of(args), **self.fakes.of(kwargs))
         with values_on():
-            self._note(
-                func, args, kwargs, out, None, {}
-            )  # a mask that is known tells what is skipped
+            # a mask that is known tells what is skipped
+            self._note(func, args, kwargs, out, None, {})
         return out
 
     def hand_over(self) -> Callable[[], AbstractContextManager]:

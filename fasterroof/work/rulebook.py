@@ -20,9 +20,8 @@ class Rulebook(dict[str, Rule], Generic[Rule]):
 
     def __init__(self):
         super().__init__()
-        self._own: dict[
-            str, Rule | None
-        ] = {}  # what rules from outside stand in for; None: nothing
+        # what rules from outside stand in for; None: nothing
+        self._own: dict[str, Rule | None] = {}
 
     def register(
         self,

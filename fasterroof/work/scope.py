@@ -43,8 +43,8 @@ class Scope:
     def __init__(
         self,
         model: object,  # the module, or another callable, whose names are used
-        mark: Callable[[Owner], AbstractContextManager]
-        | None = None,  # entered while each module runs
+        # entered while each module runs
+        mark: Callable[[Owner], AbstractContextManager] | None = None,
     ):
         self.mark = mark
         self.names: dict[torch.nn.Module, tuple[str, str, bool]] = {}
@@ -64,17 +64,15 @@ class Scope:
         self.calls: dict[str, int] = {}
         self.stack: list[Owner] = []
         self.marks: list[AbstractContextManager] = []  # that are entered, one for each of these
-        self.since: list[
-            tuple[int, Owner]
-        ] = []  # autograd's sequence number from which on each owner was running
+        # autograd's sequence number from which on each owner was running
+        self.since: list[tuple[int, Owner]] = []
         self.until: float = float("inf")  # the sequence number with which it ended
 
     def _add(self, root: torch.nn.Module, prefix: str) -> None:
         for path, module in root.named_modules(prefix=prefix):
             leaf = next(module.children(), None) is None
-            kind = (
-                getattr(module, "original_name", None) or type(module).__name__
-            )  # TorchScript keeps it
+            # TorchScript keeps it
+            kind = getattr(module, "original_name", None) or type(module).__name__
             self.names.setdefault(module, (path, kind, leaf))
             for p in module._parameters.values():
                 if p is not None:

@@ -24,9 +24,8 @@ class JaxWork(NamedTuple):
 
     flops: int | None  # by the field's convention; None: nobody knows
     executed: int | None = None  # left after what a kernel provably skips; None: all of them
-    contraction: int | None = (
-        None  # multiply-accumulates; None: all if the kind is a contraction, else none
-    )
+    # multiply-accumulates; None: all if the kind is a contraction, else none
+    contraction: int | None = None
     transcendentals: int = 0  # evaluations of exp, log, tanh, …
     first: int | None = None  # bytes read of the first operand; None: all of it
     read: int | None = None  # bytes read altogether; None: each distinct operand once

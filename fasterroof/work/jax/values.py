@@ -46,12 +46,10 @@ class Value(NamedTuple):
     "What is known of a variable."
 
     source: ValueSource
-    known: object = (
-        None  # its value, if that is known: a number, or an array of whole numbers or booleans
-    )
-    flipped: bool = (
-        False  # whether it is a flipped array, as a kernel is for a convolution's gradient
-    )
+    # its value, if that is known: a number, or an array of whole numbers or booleans
+    known: object = None
+    # whether it is a flipped array, as a kernel is for a convolution's gradient
+    flipped: bool = False
 
 
 def fresh(
@@ -267,9 +265,8 @@ def _float_result(name: str, eqn, known: list) -> object:
             return None
     else:
         return None
-    small = (
-        out != 0 and abs(out) < np.finfo(np.asarray(out).dtype).tiny
-    )  # some devices flush these to zero
+    # some devices flush these to zero
+    small = out != 0 and abs(out) < np.finfo(np.asarray(out).dtype).tiny
     return out if np.isfinite(out) and not small else None
 
 
@@ -354,9 +351,8 @@ def _in_units(op: str, start: float, stop: float, step: float, dtype) -> object:
     NotImplemented: sums are rounded."""
     if not np.all(np.isfinite([start, stop, step])):
         return NotImplemented
-    unit = max(
-        Fraction(float(x)).denominator for x in (start, step)
-    )  # denominators of floats are powers of two
+    # denominators of floats are powers of two
+    unit = max(Fraction(float(x)).denominator for x in (start, step))
     first, bound, ahead = (Fraction(float(x)) * unit for x in (start, stop, step))
     if op in ("eq", "ne") and bound.denominator > 1:
         return 0 if op == "eq" else None

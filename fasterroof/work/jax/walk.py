@@ -61,9 +61,8 @@ def _where(stack: tuple) -> tuple[str, str]:
                 part.append(name)
             continue
         if part:
-            again = (
-                led and wrapped and part[: len(path)] == path
-            )  # replayed: the same scopes once more
+            # replayed: the same scopes once more
+            again = led and wrapped and part[: len(path)] == path
             path, part, wrapped = (part if again else path + part), [], led
         led = True
     return ".".join(path).replace("/", "."), phase

@@ -38,9 +38,8 @@ def attention_work(
     *batch, queries, d = q
     heads, pairs = prod(batch), _seen(queries, keys, causal)
     of_pair = 2 * (3 * d + 2 * width) if backward else 2 * (d + width)
-    extra = (
-        2 + 4 if backward else SOFTMAX
-    )  # backward: difference and exp again, then the softmax's derivative
+    # backward: difference and exp again, then the softmax's derivative
+    extra = 2 + 4 if backward else SOFTMAX
     scores, done = heads * queries * keys, heads * pairs
     return Work(
         scores * (of_pair + extra),

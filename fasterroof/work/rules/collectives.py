@@ -97,9 +97,8 @@ def shard_dim_alltoall(x, gather, shard, group, *_, out):
 def _c10d(sent: int, reduces: bool = False):
     def c10d(*args, out, **kwargs):
         objects = (a for a in (*args, *kwargs.values()) if isinstance(a, torch.ScriptObject))
-        group = next(
-            (o for o in objects if str(o._type()).endswith("ProcessGroup")), None
-        )  # others say how it reduces
+        # others say how it reduces
+        group = next((o for o in objects if str(o._type()).endswith("ProcessGroup")), None)
         read, written = (sum(map(distinct_bytes, tensors_in(args[i]))) for i in (sent, 0))
         return collective(args[sent], group, reduces)._replace(
             read=read, written=written, footprint=read + (written if sent else 0)

@@ -163,9 +163,8 @@ def _linear_cross_entropy(x, w, products: int) -> Work:
 
 @register_cost("torch_nn::_linear_cross_entropy_batch_chunked", kind="matmul")
 def linear_cross_entropy(x, w, *more, out, **__):
-    return _linear_cross_entropy(
-        x, w, 1 + sum(a is True for a in more[-3:-1])
-    )  # …, of input, matrix, bias
+    # …, of input, matrix, bias
+    return _linear_cross_entropy(x, w, 1 + sum(a is True for a in more[-3:-1]))
 
 
 @register_cost("torch_nn::_linear_cross_entropy_batch_chunked_no_reduction", kind="matmul")
@@ -177,9 +176,8 @@ def linear_cross_entropy_no_reduction(x, w, *_, out, **__):
     "aten::_sparse_semi_structured_linear", "aten::_sparse_semi_structured_mm", kind="matmul"
 )
 def semi_structured(a, b, *more, out, **__):
-    dense = (
-        b if a.numel() < b.numel() and more and a.dtype == b.dtype else a
-    )  # whichever is not compressed
+    # whichever is not compressed
+    dense = b if a.numel() < b.numel() and more and a.dtype == b.dtype else a
     flops = 2 * out.numel() * dense.shape[-1]
     return Work(flops, executed=flops // 2)
 
@@ -216,9 +214,8 @@ def trilinear(i1, i2, i3, expand1, expand2, expand3, summed, *_, out):
 
     s1, s2, s3 = expanded(i1, expand1), expanded(i2, expand2), expanded(i3, expand3)
     pair = [max(a, b) for a, b in zip(s1, s2, strict=True)]
-    early = [
-        d for d in summed if d in expand3
-    ]  # what the third factor does not have is summed first
+    # what the third factor does not have is summed first
+    early = [d for d in summed if d in expand3]
     rest = [1 if d in early else max(p, c) for d, (p, c) in enumerate(zip(pair, s3, strict=True))]
     return 2 * (prod(pair) + prod(rest))
 

@@ -71,9 +71,8 @@ def _per_element(name: str, args: tuple, kwargs: dict) -> tuple[int, int]:
         and isinstance(args[1], (int, float))
         and float(args[1]).is_integer()
     ):
-        return max(
-            1, abs(int(args[1])).bit_length() + abs(int(args[1])).bit_count() - 2
-        ), 0  # by repeated squaring
+        # by repeated squaring
+        return max(1, abs(int(args[1])).bit_length() + abs(int(args[1])).bit_count() - 2), 0
     return _ELEMENTWISE.get(name, (1, 0))
 
 
@@ -99,9 +98,8 @@ def _elementwise(name: str):
             return _on_quantised(name, args, kwargs, inputs, outputs)
         if not any(t.is_floating_point() or t.is_complex() for t in (*inputs, *outputs)):
             return 0
-        n = max(
-            t.numel() for t in outputs
-        )  # a second output is kept for the backward, or comes with the first
+        # a second output is kept for the backward, or comes with the first
+        n = max(t.numel() for t in outputs)
         flops, transcendentals = _per_element(name, args, kwargs)
         factor = _complexity(name) if any(t.is_complex() for t in inputs) else 1
         return Work(flops * factor * n, transcendentals=transcendentals * n)

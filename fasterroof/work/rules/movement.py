@@ -177,9 +177,8 @@ def quantised_elementwise(x, *more, out, **__):
 
 @register_cost("onednn::qadd", "onednn::qadd_relu", "onednn::qmul", kind="elementwise")
 def onednn_elementwise(x, scale, zero, y, *_, out, **__):
-    return Work(
-        2 * (x.numel() + y.numel()) + 5 * out.numel(), mode="fp32"
-    )  # plain bytes, scales beside them
+    # plain bytes, scales beside them
+    return Work(2 * (x.numel() + y.numel()) + 5 * out.numel(), mode="fp32")
 
 # %% ../../../nbs/analysis/work/rules/movement.ipynb #796fe7d5
 def _draws(transcendentals: int, like: bool = False):
@@ -221,9 +220,8 @@ register_cost(
 
 @register_cost("aten::native_dropout", "aten::_fused_dropout", kind="random")
 def native_dropout(x, p, train=True, *_, out, **__):
-    return (
-        2 * x.numel() if train is not False else 0
-    )  # a draw and a multiplication; outside of training a copy
+    # a draw and a multiplication; outside of training a copy
+    return 2 * x.numel() if train is not False else 0
 
 
 @register_cost("aten::native_dropout_backward", "aten::_masked_scale", kind="elementwise")

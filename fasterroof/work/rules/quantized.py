@@ -100,9 +100,8 @@ def quantised_transposed(x, packed, *_, out, **__):
 @register_cost("quantized::matmul", kind="matmul")
 def quantised_matmul(a, b, *_, out):
     contraction = product_flops(a, b, out)
-    ends = (
-        2 * (a.numel() + b.numel()) + 4 * out.numel()
-    )  # out of 8 bits and back: scale, shift, round, clamp
+    # out of 8 bits and back: scale, shift, round, clamp
+    ends = 2 * (a.numel() + b.numel()) + 4 * out.numel()
     return Work(
         contraction + ends, contraction=contraction, mode=fp32_mode(a.device.type, "matmul")
     )

@@ -66,9 +66,8 @@ register_cost(
 )
 def batch_norm_no_training(x, *_, out, **__):
     channels = x.shape[1]
-    return Work(
-        2 * x.numel() + 2 * channels, transcendentals=channels
-    )  # scale and shift of each channel come first
+    # scale and shift of each channel come first
+    return Work(2 * x.numel() + 2 * channels, transcendentals=channels)
 
 
 @register_cost(
@@ -150,9 +149,8 @@ def weight_norm_backward(grad, v, g, *_, out):
 @register_cost("aten::_fused_rms_norm", kind="norm")
 def rms_norm(x, shape, weight, *_, out):
     rows = x.numel() // max(1, prod(shape))
-    return Work(
-        x.numel() * (3 + (weight is not None)) + rows, transcendentals=rows
-    )  # square, sum; scale; weight
+    # square, sum; scale; weight
+    return Work(x.numel() * (3 + (weight is not None)) + rows, transcendentals=rows)
 
 
 @register_cost("aten::_fused_rms_norm_backward", kind="norm")
@@ -438,9 +436,8 @@ def ctc_loss(log_probs, targets, *_, out, **__):
     steps, n = log_probs.shape[0], log_probs.shape[1] if log_probs.dim() > 2 else 1
     longest = targets.shape[1] if targets.dim() == 2 else -(-targets.numel() // n)
     states = steps * n * (2 * longest + 1)
-    return Work(
-        8 * states, transcendentals=4 * states
-    )  # a maximum of three, three exponentials, a logarithm, a sum
+    # a maximum of three, three exponentials, a logarithm, a sum
+    return Work(8 * states, transcendentals=4 * states)
 
 
 @register_cost("aten::_ctc_loss_backward", kind="loss")

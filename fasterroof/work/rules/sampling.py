@@ -44,9 +44,8 @@ for _per, _names in (
 for _d in (1, 2, 3):
     for _exact in ("upsample_nearest", "_upsample_nearest_exact"):
         register_cost(f"aten::{_exact}{_d}d", kind="sample")(_resized(0))
-        register_cost(f"aten::{_exact}{_d}d_backward", kind="sample")(
-            _resized_backward(1)
-        )  # gradients add up
+        # gradients add up
+        register_cost(f"aten::{_exact}{_d}d_backward", kind="sample")(_resized_backward(1))
 
 
 def _antialiased(radius: int, backward: bool):
