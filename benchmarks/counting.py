@@ -3,9 +3,8 @@
 python benchmarks/counting.py [--rounds N]
 
 Every round runs each of them once, in random order, so that drift falls on all alike; a ratio is
-the median over
-the rounds of what two of them took in the same round. The decoder is built on meta: it has 405
-billion parameters.
+the median over the rounds of what two of them took in the same round. The decoder is built on meta:
+it has 405 billion parameters.
 """
 
 import argparse

@@ -2,12 +2,10 @@
 right.
 
 For each program plain and profiled steps alternate in one process, block by block. Prints, as
-ratios of the plain
-median: the profiled steps, steps under the dispatch clock (the way before), the operations, and the
-operations with
-the time between them. Then, for operations of 50 µs and more, the profiler's times beside those of
-the dispatch
-clock, and beside two readings of the clock around each call of a program written by hand.
+ratios of the plain median: the profiled steps, steps under the dispatch clock (the way before), the
+operations, and the operations with the time between them. Then, for operations of 50 µs and more,
+the profiler's times beside those of the dispatch clock, and beside two readings of the clock around
+each call of a program written by hand.
 
     python benchmarks/watching.py [--steps 20] [--rounds 3] [PROGRAM ...]
 """
