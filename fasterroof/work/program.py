@@ -441,9 +441,8 @@ class Program:
         """Put everything that it can reach back afterwards: weights, gradients, statistics, the
         optimizer's state.
 
-        Training saves every tensor beforehand. A forward pass saves buffers and arguments;
-        of what else it writes to,
-        `guard` tells a recorder."""
+        Training saves every tensor beforehand. A forward pass saves buffers and arguments; of what
+        else it writes to, `guard` tells a recorder."""
         given = tensors_in((self.args, self.kwargs))
         roots = (self.model, self.args, self.kwargs, self.loss, self.optimizer)
         with preserved(), kept(*roots, copied=given) as held:

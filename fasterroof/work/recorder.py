@@ -259,8 +259,7 @@ class Recorder(TorchDispatchMode):
 
     def _watch_views(self, overwritten, given) -> None:
         # Of a view that is written to and then used, autograd makes the node anew: `as_strided` for
-        # real tensors, whose
-        # backward copies, and the view's own for fake ones.
+        # real tensors, whose backward copies, and the view's own for fake ones.
         if self._views and not self.replayed:
             self.replayed = any(id(t) in self._views for t in tensors_in(given))
         for t in tensors_in(overwritten):

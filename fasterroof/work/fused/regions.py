@@ -234,9 +234,8 @@ def fused_ops(
 ) -> list[Op]:
     """The program's operators in a kernel. One that was computed before adds executed FLOPs only.
 
-    So does a part of the forward that the compiler chose to compute again in the backward; not
-    so a checkpoint's, which
-    the program itself asks for."""
+    So does a part of the forward that the compiler chose to compute again in the backward; not so a
+    checkpoint's, which the program itself asks for."""
     ops, whole = (
         [],
         _calls(n for n in nodes[0].graph.nodes if n.op == "call_function") if nodes else {},

@@ -14,7 +14,6 @@ from math import gcd, log2, prod
 import numpy as np
 
 from fasterroof.work.jax.rules import (
-    JaxWork,
     body_flops,
     bytes_of,
     complex_factor,
@@ -26,6 +25,7 @@ from fasterroof.work.jax.rules import (
     primitive_rule,
     size_of,
 )
+from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/jax/primitives.ipynb #0d12ac91
 @primitive_rule(("dot_general",), "matmul")
@@ -67,7 +67,7 @@ def symmetric_product(eqn):
     "A·Aᵀ, added to a matrix; half of it is executed."
     out = size_of(eqn.outvars[0])
     flops = 2 * complex_factor(eqn) * out * eqn.invars[0].aval.shape[-1]
-    return JaxWork(flops, executed=flops // 2)
+    return Work(flops, executed=flops // 2)
 
 # %% ../../../nbs/analysis/work/jax/primitives.ipynb #7ee50739
 def _existing(
@@ -110,7 +110,7 @@ def convolution(eqn, place):
     low = [pad[0] for pad in p["padding"]]
     existing = map(_existing, inputs, taps, outputs, strides, low, holes, p["rhs_dilation"])
     each = 2 * complex_factor(eqn) * channels
-    return JaxWork(each * pairs, executed=each * prod(existing))
+    return Work(each * pairs, executed=each * prod(existing))
 
 # %% ../../../nbs/analysis/work/jax/primitives.ipynb #8d84878d
 def _reduced(eqn) -> int:
@@ -147,9 +147,7 @@ def reduce(eqn):
 def _scanned(flops: int, transcendentals: int = 0):
     def scanned(eqn):
         n = size_of(eqn.invars[0]) if is_floating(eqn.invars[0]) else 0
-        return JaxWork(
-            flops * n * (2 if has_complex(eqn) else 1), transcendentals=transcendentals * n
-        )
+        return Work(flops * n * (2 if has_complex(eqn) else 1), transcendentals=transcendentals * n)
 
     return scanned
 
@@ -317,7 +315,7 @@ def rng_uniform(eqn):
 @primitive_rule(("random_gamma",), "random")
 def random_gamma(eqn):
     n = size_of(eqn.outvars[0])
-    return JaxWork(
+    return Work(
         n, transcendentals=n, note="random_gamma: a draw was counted as one FLOP; some are rejected"
     )
 
@@ -364,7 +362,7 @@ def _attention(backward: bool):
         causal = "CAUSAL" in str(mask) or mask in (2, 3)  # an enumeration, or its values
         seen = full * (full + 1) // 2 + (length - full) * keys if causal else length * keys
         product, extra = (2 * (3 * d + 2 * width), 6) if backward else (2 * (d + width), 5)
-        return JaxWork(
+        return Work(
             heads * length * keys * (product + extra),
             executed=heads * seen * (product + extra),
             contraction=heads * length * keys * product,
@@ -409,8 +407,8 @@ def _collective(reduces: bool):
         names, n = _axes(eqn), _group(eqn, place.get("axes", {}))
         numbers = sum(size_of(v) for v in eqn.invars if is_floating(v))
         if names and all(isinstance(name, int) for name in names):
-            return JaxWork(numbers, kind="reduction")
-        return JaxWork(
+            return Work(numbers, kind="reduction")
+        return Work(
             numbers * (n - 1) // n if reduces and n else 0,
             payload=sum(map(bytes_of, eqn.invars)),
             group_size=n,

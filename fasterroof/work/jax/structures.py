@@ -12,10 +12,11 @@ from math import prod
 
 import numpy as np
 
-from .rules import JaxRule, JaxWork, bytes_of, nothing
+from .rules import bytes_of, nothing
 from .values import Value, body_of, fresh, loop_trips, opened
 from .walk import Place, Walk, read_whole, structure
 from ..op import RANGED
+from ..rulebook import Rule, Work
 
 # %% ../../../nbs/analysis/work/jax/structures.ipynb #771bb5e9
 def _carry(values: list[Value], body, first: int) -> list[Value]:
@@ -35,10 +36,10 @@ def _scan(walk: Walk, eqn, values: list[Value], place: Place) -> None:
     outs = walk.run(p["jaxpr"], given, inside)
     work = _copied(body.outvars[m:], outs[m:], [*given, *outs[:m], *walk.constants.values()])
     if work.written:
-        walk.record(eqn, [], inside, JaxRule("move", lambda _: work, "rows of a scan"))
+        walk.record(eqn, [], inside, Rule("move", lambda _: work, "rows of a scan"))
 
 
-def _copied(rows: list, values: list[Value], others: list[Value]) -> JaxWork:
+def _copied(rows: list, values: list[Value], others: list[Value]) -> Work:
     "The copies among the rows that a scan stacks."
     elsewhere = {id(v.source) for v in others}
     read = written = 0
@@ -48,7 +49,7 @@ def _copied(rows: list, values: list[Value], others: list[Value]) -> JaxWork:
             read_whole([v])
             read, written = read + min(n, v.source.bytes), written + n
         elsewhere.add(id(v.source))
-    return JaxWork(0, read=read, written=written)
+    return Work(0, read=read, written=written)
 
 # %% ../../../nbs/analysis/work/jax/structures.ipynb #0029b611
 @structure("while")
@@ -140,7 +141,7 @@ def _pallas_call(walk: Walk, eqn, values: list[Value], place: Place) -> None:
     grid = tuple(getattr(eqn.params.get("grid_mapping"), "grid", ()))
     if estimate is not None:
         written = min(sum(map(bytes_of, eqn.outvars)), estimate.bytes_accessed)
-        work = JaxWork(
+        work = Work(
             int(estimate.flops),
             transcendentals=int(estimate.transcendentals),
             contraction=0,
@@ -148,10 +149,10 @@ def _pallas_call(walk: Walk, eqn, values: list[Value], place: Place) -> None:
             written=int(written),
         )
         walk.notes[_ESTIMATED] = None
-        walk.record(eqn, values, place, JaxRule("custom", lambda _: work, "pallas cost_estimate"))
+        walk.record(eqn, values, place, Rule("custom", lambda _: work, "pallas cost_estimate"))
     elif all(isinstance(n, (int, np.integer)) for n in grid) and body_of(eqn) is not None:
         walk.notes[_GRID] = None
-        walk.record(eqn, values, place, JaxRule("move", nothing, "pallas grid"))
+        walk.record(eqn, values, place, Rule("move", nothing, "pallas grid"))
         inside = place._replace(times=place.times * prod(map(int, grid)), on_chip=True)
         walk.run(body_of(eqn), [], inside)
     else:

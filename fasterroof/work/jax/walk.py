@@ -7,7 +7,6 @@ __all__ = ['Place', 'structure', 'read_whole', 'Walk']
 
 # %% ../../../nbs/analysis/work/jax/walk.ipynb #18fb4d3a
 import copy
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from math import prod
@@ -15,12 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.errors import UncountedWarning, one_line
 from ...core.units import mode_name
 from . import primitives  # noqa: F401  (registers its rules)
 from fasterroof.work.jax.rules import (
-    JaxRule,
-    JaxWork,
     bytes_of,
     format_of,
     is_view,
@@ -41,7 +37,8 @@ from fasterroof.work.jax.values import (
     number,
     opened,
 )
-from ..op import CONTRACTIONS, FREE, Op
+from ..op import FREE, Op
+from ..rulebook import Rule, Work
 
 # %% ../../../nbs/analysis/work/jax/walk.ipynb #912d531e
 _REMAT = ("rematted_computation", "checkpoint", "remat", "remat2")
@@ -96,29 +93,15 @@ def _mode(eqn) -> str:
     return next(rounded, mode)
 
 
-def _work(eqn, values: list[Value], place: Place, rule: JaxRule, phase: str) -> JaxWork | None:
-    "What the rule says of an equation; None: it failed."
+def _work(eqn, values: list[Value], place: Place, rule: Rule, phase: str) -> Work:
+    "What the rule says of an equation."
     around = {"gradient": None, "axes": place.axes, "known": [v.known for v in values]}
     if phase == "backward":
         around["gradient"] = "input" if len(values) > 1 and values[1].flipped else "weight"
-    try:
-        work = rule.fn(eqn, around) if rule.placed else rule.fn(eqn)
-        if isinstance(work, JaxWork):
-            return work
-        if hasattr(work, "flops"):
-            work = {f: getattr(work, f) for f in JaxWork._fields if hasattr(work, f)}
-        return JaxWork(**work) if isinstance(work, dict) else JaxWork(int(work))
-    except Exception as e:
-        why = f"{type(e).__name__}: {one_line(e)}"
-        warnings.warn(
-            f"The cost rule {rule.name} failed on {eqn.primitive.name}: {why}.",
-            UncountedWarning,
-            stacklevel=2,
-        )
-        return None
+    return rule.work(eqn.primitive.name, *((eqn, around) if rule.placed else (eqn,)))
 
 
-def _read_once(values: list[Value], work: JaxWork, times: int, updates: bool) -> int:
+def _read_once(values: list[Value], work: Work, times: int, updates: bool) -> int:
     "Bytes read: each distinct source once."
     seen, total = set(), 0
     for i, v in enumerate(values):
@@ -145,7 +128,7 @@ def _through(eqn, value: Value, out) -> object:
     return known if known.shape == tuple(out.aval.shape) else evaluate(eqn, [known])[0]
 
 
-def _outputs(eqn, values: list[Value], rule: JaxRule | None) -> list[Value]:
+def _outputs(eqn, values: list[Value], rule: Rule | None) -> list[Value]:
     name, outs = eqn.primitive.name, eqn.outvars
     if rule is not None and rule.own and rule.kind == "view" and values:
         each = values if len(values) == len(outs) else [values[0]] * len(outs)
@@ -270,15 +253,15 @@ class Walk:
         eqn: object,  # an equation of a jaxpr
         values: list[Value],  # of its operands
         place: Place,  # where it stands
-        rule: JaxRule | None,  # what it costs; None: unknown
+        rule: Rule | None,  # what it costs; None: unknown
     ) -> None:
         "List an equation as one operation."
         module, phase = _where(place.stack)
-        work = None if rule is None else _work(eqn, values, place, rule, phase)
-        if work is None:
-            rule, work = None, JaxWork(None)
-        kind, flops = (work.kind or rule.kind) if rule else "unknown", work.flops
-        if place.times == 0 or (place.on_chip and rule is not None and not flops):
+        work = Work(None) if rule is None else _work(eqn, values, place, rule, phase)
+        rule = None if work.flops is None else rule
+        kind = (work.kind or rule.kind) if rule else "unknown"
+        work = work.filled(kind)
+        if place.times == 0 or (place.on_chip and work.flops == 0):
             return  # never runs, or loads and stores within a kernel
         read = written = 0
         if kind not in FREE and not place.on_chip:
@@ -287,15 +270,11 @@ class Walk:
             written = sum(map(bytes_of, eqn.outvars)) if work.written is None else work.written
         if kind == "allocation":
             read_whole(values)
-        executed = flops if work.executed is None else work.executed
-        contraction = work.contraction
-        if contraction is None:
-            contraction = flops if kind in CONTRACTIONS else 0
         if work.note:
             self.notes[work.note] = None
 
-        def all_times(n: int) -> int | None:
-            return None if flops is None else n * place.times
+        def all_times(n: int | None) -> int | None:
+            return None if n is None else n * place.times
 
         def shapes(atoms) -> tuple:
             return tuple(tuple(a.aval.shape) for a in atoms if hasattr(a.aval, "shape"))
@@ -304,9 +283,9 @@ class Walk:
             Op(
                 name=f"jax.{eqn.primitive.name}",
                 kind=kind,
-                flops=all_times(flops),
-                executed_flops=all_times(executed),
-                contraction_flops=all_times(contraction),
+                flops=all_times(work.flops),
+                executed_flops=all_times(work.executed),
+                contraction_flops=all_times(work.contraction),
                 transcendentals=work.transcendentals * place.times,
                 bytes_read=read * place.times,
                 bytes_written=written * place.times,

@@ -15,7 +15,8 @@ from math import prod
 import torch
 
 from ...core.tensors import tensors_in
-from ..cost import Work, distinct_bytes, register_cost
+from ..cost import distinct_bytes, register_cost
+from ..rulebook import Work
 from .reductions import AFFINE, MEAN, NORMALISE, SOFTMAX, VARIANCE
 
 # %% ../../../nbs/analysis/work/rules/attention.ipynb #4460cb0a

@@ -10,7 +10,8 @@ __all__ = ['UNKNOWN_GROUP', 'collective', 'all_reduce', 'reduce_scatter', 'all_g
 import torch
 
 from ...core.tensors import tensors_in
-from ..cost import Work, distinct_bytes, register_cost
+from ..cost import distinct_bytes, register_cost
+from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/rules/collectives.ipynb #d3d75eb9
 def _group_size(group: object) -> int:

@@ -16,7 +16,8 @@ from math import prod
 import numpy as np
 import torch
 
-from ..cost import Work, complex_factor, distinct_bytes, register_cost
+from ..cost import complex_factor, distinct_bytes, register_cost
+from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #0fd0ee32
 _SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)

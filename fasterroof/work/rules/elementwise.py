@@ -10,7 +10,8 @@ __all__ = ['glu', 'glu_backward', 'fused_sgd', 'unscale', 'fake_quantize', 'indu
 from math import prod
 
 from ...core.tensors import tensors_in
-from ..cost import Work, distinct_bytes, register_cost
+from ..cost import distinct_bytes, register_cost
+from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/rules/elementwise.ipynb #ec399ef2
 _ELEMENTWISE: dict[str, tuple[int, int]] = {}  # name -> FLOPs and transcendentals an element

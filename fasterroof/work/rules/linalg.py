@@ -10,7 +10,8 @@ __all__ = ['EXPONENTIAL', 'cross', 'solve', 'solve_triangular', 'old_solve_trian
 # %% ../../../nbs/analysis/work/rules/linalg.ipynb #8c432e63
 from math import log2, prod
 
-from ..cost import Work, complex_factor, register_cost
+from ..cost import complex_factor, register_cost
+from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/rules/linalg.ipynb #7b8f21bf
 def _batch(t) -> int:

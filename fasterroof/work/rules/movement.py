@@ -17,7 +17,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from ...core.tensors import tensors_in
-from ..cost import Work, distinct_bytes, register_cost
+from ..cost import distinct_bytes, register_cost
+from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/rules/movement.ipynb #a484b1cb
 def _aten(names: str) -> list[str]:

@@ -11,7 +11,8 @@ __all__ = ['quantised_linear', 'quantised_between', 'quantised_convolution', 'qu
 import torch
 
 from ...core.settings import fp32_mode
-from ..cost import Work, distinct_bytes, register_cost
+from ..cost import distinct_bytes, register_cost
+from ..rulebook import Work
 from .contractions import product_flops
 
 # %% ../../../nbs/analysis/work/rules/quantized.ipynb #d9b77733

@@ -18,7 +18,8 @@ from math import prod
 import torch
 
 from ...core.tensors import tensors_in
-from ..cost import Work, distinct_bytes, register_cost
+from ..cost import distinct_bytes, register_cost
+from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/rules/reductions.ipynb #6507b65a
 MEAN, VARIANCE, NORMALISE, AFFINE = 1, 3, 2, 2  # FLOP an element

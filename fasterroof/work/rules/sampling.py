@@ -10,7 +10,8 @@ __all__ = ['LINEAR', 'CUBIC', 'NMS', 'ADAPTIVE', 'cudnn_grid_sampler', 'cudnn_gr
 # %% ../../../nbs/analysis/work/rules/sampling.ipynb #3c6aae64
 from math import ceil, prod
 
-from ..cost import Work, register_cost
+from ..cost import register_cost
+from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/rules/sampling.ipynb #c1615ea3
 LINEAR = {1: 3, 2: 9, 3: 21}  # FLOP an output element, by number of dimensions
