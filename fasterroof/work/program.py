@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['differentiable', 'made_optimizer', 'call_arguments', 'model_name', 'device_of', 'describe', 'check_call',
-           'model_errors', 'original', 'is_compiled', 'is_scripted', 'undispatched', 'program_notes', 'is_jax',
-           'speaks_jax', 'Program']
+           'model_errors', 'original', 'is_compiled', 'undispatched', 'program_notes', 'speaks_jax', 'Program']
 
 # %% ../../nbs/analysis/work/program.ipynb #4f7db1aa
 import inspect
@@ -190,7 +189,7 @@ def is_compiled(
     )
 
 
-def is_scripted(
+def _is_scripted(
     model: object,  # any callable
 ) -> bool:
     "Whether it, or one of its modules, is TorchScript."
@@ -241,7 +240,7 @@ def program_notes(
     notes = []
     if is_compiled(model):
         notes.append("compiled by torch.compile; the original program was counted")
-    if is_scripted(model):
+    if _is_scripted(model):
         notes.append(
             "TorchScript; its operations were counted as its interpreter ran them, "
             "without the names of its submodules"
@@ -249,7 +248,7 @@ def program_notes(
     return tuple(notes)
 
 
-def is_jax(
+def _is_jax(
     x: object,  # anything
 ) -> bool:
     """Whether `x` is a JAX array, `ShapeDtypeStruct` or jitted function, found out without
@@ -272,9 +271,9 @@ def speaks_jax(
         return False
     if any(True for _ in tensors_in(given)):
         return False
-    if any(map(is_jax, sys.modules["jax"].tree_util.tree_leaves(given))):
+    if any(map(_is_jax, sys.modules["jax"].tree_util.tree_leaves(given))):
         return True
-    return any(is_jax(x) or _names_jax(x) for x in reachable(model))
+    return any(_is_jax(x) or _names_jax(x) for x in reachable(model))
 
 
 def _names_jax(x: object) -> bool:

@@ -75,7 +75,8 @@ class Rule(NamedTuple):
 
 def _written_in(fn: Callable) -> str:
     "Module and name of a rule."
-    return f"{fn.__module__}.{getattr(fn, '__name__', type(fn).__name__)}"
+    name = getattr(fn, "__name__", type(fn).__name__)
+    return f"{fn.__module__}.{name.lstrip('_')}"
 
 # %% ../../nbs/analysis/work/rulebook.ipynb #6b4ee4a2
 class Rulebook(dict[str, Rule]):
