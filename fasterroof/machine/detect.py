@@ -30,6 +30,7 @@ from fasterroof.machine.host import (
     packages,
     read,
 )
+from .nvml import gpus
 from .specs import FIGURES, HardwareSpecs, Processor
 
 # %% ../../nbs/analysis/machine/detect.ipynb #cd97f14e
@@ -277,29 +278,14 @@ def _one_name(names: Iterable[str], notes: list[str]) -> str:
     return ""
 
 # %% ../../nbs/analysis/machine/detect.ipynb #4f9639ca
-def _by_nvml(name: str) -> tuple[float | None, str | None]:
+def _by_driver(name: str) -> tuple[float | None, str | None]:
     """Bytes of memory and compute capability of the devices of that name, where the driver knows
     them and they agree."""
     try:
-        import pynvml
-
-        pynvml.nvmlInit()
-    except Exception:
-        return None, None  # (not installed, or there is no driver)
-    try:
+        found = {(g["memory_bytes"], g["capability"]) for g in gpus() if g["name"] == name}
+    except DeviceError:  # no driver, or nothing to ask it with
         found = set()
-        for i in range(pynvml.nvmlDeviceGetCount()):
-            device = pynvml.nvmlDeviceGetHandleByIndex(i)
-            said = pynvml.nvmlDeviceGetName(device)
-            if (said.decode() if isinstance(said, bytes) else said) != name:
-                continue
-            capability = ".".join(map(str, pynvml.nvmlDeviceGetCudaComputeCapability(device)))
-            found.add((pynvml.nvmlDeviceGetMemoryInfo(device).total, capability))
-        return found.pop() if len(found) == 1 else (None, None)
-    except pynvml.NVMLError:
-        return None, None
-    finally:
-        pynvml.nvmlShutdown()
+    return found.pop() if len(found) == 1 else (None, None)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #6dbd00bd
 def _by_jax() -> _Device | str:
@@ -324,7 +310,7 @@ def _by_jax() -> _Device | str:
         _one_name((d.device_kind for d in devices), notes),
         getattr(first, "compute_capability", None),
     )
-    memory, by_driver = _by_nvml(name) if platform == "gpu" else (None, None)
+    memory, by_driver = _by_driver(name) if platform == "gpu" else (None, None)
     told = (str(capability), told_by) if capability and name else (by_driver, "NVML")
     if everywhere != len(devices):
         notes.append(f"JAX has {everywhere} devices in all its processes; these are here.")

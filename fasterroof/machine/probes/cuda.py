@@ -5,12 +5,10 @@
 # %% auto #0
 __all__ = ['MODES', 'CHAINS', 'ROUNDS', 'FMA_CODE', 'Product', 'modes_of', 'products', 'normal', 'build', 'accumulator',
            'matrix_readings', 'fma_numbers', 'vector_kernel', 'vector_readings', 'MemoryPass', 'memory_kernels',
-           'memory_size', 'memory_readings', 'l2_readings', 'parse_conditions', 'conditions']
+           'memory_size', 'memory_readings', 'l2_readings', 'conditions']
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #75cd6699
-import csv
 import math
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
@@ -20,6 +18,7 @@ import torch
 
 from ...core.errors import DeviceError, InputError, one_line
 from ...core.settings import fp32_mode
+from ..nvml import gpu_of
 from .cuda_graphs import cuda_device, probing, replay_times
 from .readings import Reading
 
@@ -470,85 +469,27 @@ def l2_readings(
         ]
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #5823de0a
-_QUERY = {  # what it is called here: (field of nvidia-smi, SI units in one of its own)
-    "sm_clock_hz": ("clocks.sm", 1e6),
-    "sm_clock_max_hz": ("clocks.max.sm", 1e6),
-    "memory_clock_hz": ("clocks.mem", 1e6),
-    "memory_clock_max_hz": ("clocks.max.mem", 1e6),
-    "power_limit_w": ("power.limit", 1),
-    "power_w": ("power.draw", 1),
-    "temperature_c": ("temperature.gpu", 1),
-}
-_HELD_BY = (
-    "idle",
-    "applications clocks",
-    "power cap",
-    "hardware slowdown",
-    "sync boost",
-    "thermal, by software",
-    "thermal, by hardware",
-    "power brake",
-    "display clock",
-)  # NVML's bits, the lowest first
-
-
-def _bare(uuid: object) -> str:
-    return str(uuid).strip().lower().removeprefix("gpu-")
-
-
-def parse_conditions(
-    # of nvidia-smi, a line a GPU: UUID, the fields of `_QUERY`, MIG mode, reasons as a bit mask
-    text: str,
-    uuid: str,  # of the GPU, with or without "GPU-"
-) -> dict:  # plain values
-    "What is known of one GPU."
-    rows = [
-        row
-        for row in csv.reader(text.splitlines(), skipinitialspace=True)
-        if len(row) == len(_QUERY) + 3
-    ]
-    ours = [row for row in rows if _bare(row[0]) == _bare(uuid)] or (rows if len(rows) == 1 else [])
-    if not ours:
-        return {}
-    _, *figures, mig, reasons = (cell.strip() for cell in ours[0])
-    found = {}
-    for (name, (_, scale)), cell in zip(_QUERY.items(), figures, strict=True):
-        try:
-            value = float(cell) * scale
-        except ValueError:
-            continue
-        if math.isfinite(value):
-            found[name] = value
-    if mig in ("Enabled", "Disabled"):
-        found["mig"] = mig == "Enabled"
-    try:
-        mask = int(reasons, 16)
-    except ValueError:
-        return found
-    return found | {"clock_held_by": [why for bit, why in enumerate(_HELD_BY) if mask >> bit & 1]}
+_CONDITIONS = (
+    "sm_clock_hz",
+    "sm_clock_max_hz",
+    "memory_clock_hz",
+    "memory_clock_max_hz",
+    "power_limit_w",
+    "power_w",
+    "temperature_c",
+    "mig",
+    "clock_held_by",
+)
 
 
 def conditions(
     device: str | torch.device,  # a CUDA device
-    timeout_s: float = 10,  # s, after which nvidia-smi is given up
-) -> dict:  # plain values; empty without nvidia-smi
-    "Clocks, power, temperature, MIG and what holds the clock down, now."
-    device = cuda_device(device)
-    uuid = getattr(torch.cuda.get_device_properties(device), "uuid", "")
-    for reasons in (
-        "clocks_event_reasons.active",
-        "clocks_throttle_reasons.active",
-    ):  # since driver 535, and before
-        fields = ",".join(
-            ("uuid", *(field for field, _ in _QUERY.values()), "mig.mode.current", reasons)
-        )
-        command = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
-        try:
-            said = subprocess.run(
-                command, capture_output=True, text=True, timeout=timeout_s, check=False
-            )
-        except (OSError, subprocess.SubprocessError, ValueError):
-            return {}
-        if said.returncode == 0:
-            return parse_conditions(said.stdout, uuid)
-    return {}
+) -> dict:  # plain values
+    """Clocks, power, temperature, MIG and what holds the clock down, now; why they are unknown,
+    where the driver cannot be asked."""
+    properties = torch.cuda.get_device_properties(cuda_device(device))
+    try:
+        gpu = gpu_of(getattr(properties, "uuid", "")) or {}
+    except DeviceError as e:
+        return {"unknown": one_line(e)}
+    return {name: gpu[name] for name in _CONDITIONS if gpu.get(name) is not None}

@@ -267,10 +267,14 @@ def _on_cuda(device, modes, size, nbytes, warmup, steps, tell) -> Found:
         "launch_in_graph_s": launch.in_graph,
         "left_out": left_out,
     }
-    held = found.conditions["after"].get("clock_held_by")
-    if held:
-        found.notes.append(f"The GPU's clock was held down by: {', '.join(held)}.")
-    if found.conditions["after"].get("mig"):
+    after = found.conditions["after"]
+    if after.get("unknown"):
+        found.notes.append(f"The GPU's clocks and power are unknown. {after['unknown']}")
+    if after.get("clock_held_by"):
+        found.notes.append(
+            f"The GPU's clock was held down by: {', '.join(after['clock_held_by'])}."
+        )
+    if after.get("mig"):
         found.notes.append("MIG is on: these are peaks of an instance.")
     return found
 
