@@ -11,12 +11,13 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import torch
+from .probes.cpu_streams import mixes
 
 from ..core.settings import preserved
 from .looks import roof_changes
 from .probes import torch_kernels
 from .probes.cpu import CPUProbe
-from .probes.cpu_kernels import arithmetic, mixes
+from .probes.cpu_kernels import arithmetic
 from .probes.cpu_process import ProbeError, Prober
 from .roof import Roof, change_figures
 from ..timing.clock import no_gc, synchronizer

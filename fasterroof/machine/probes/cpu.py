@@ -10,6 +10,8 @@ __all__ = ['CPUProbe', 'measure_clock', 'computed_in', 'modes_here', 'compute_re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from .cpu_streams import mixes
+
 from ...core.errors import one_line
 from ..host import caches, cpu_quota, cpu_set, placements
 from fasterroof.machine.probes.cpu_kernels import (
@@ -19,7 +21,6 @@ from fasterroof.machine.probes.cpu_kernels import (
     arithmetic,
     clock_chain,
     matrix_units,
-    mixes,
 )
 from .cpu_process import ProbeError, Prober, Slices
 from fasterroof.machine.probes.readings import (
