@@ -27,7 +27,7 @@ from fasterroof.machine.host import (
     memory_total,
     throttled,
 )
-from . import torch_kernels
+from . import cuda, cuda_graphs, torch_kernels
 from fasterroof.machine.probes.cpu import (
     CPUProbe,
     compute_readings,
@@ -41,7 +41,6 @@ from fasterroof.machine.probes.cpu import (
     unproven_modes,
 )
 from .cpu_process import ProbeError, Prober
-from .cuda import modes_of
 from .readings import Found
 from ...timing.clock import synchronizer
 
@@ -79,7 +78,7 @@ def modes_known(
 ) -> list[str]:  # empty where nobody can tell
     "Modes that a device is known to have without measuring them."
     if device.type == "cuda":
-        return modes_of(torch.cuda.get_device_capability(device))
+        return cuda.modes_of(torch.cuda.get_device_capability(device))
     if device.type != "cpu" or not find_spec("llvmlite"):
         return []
     try:
@@ -213,36 +212,31 @@ def _disturbed(conditions: dict) -> list[str]:
     return said
 
 
+def _memory(device, nbytes, take, found: Found, ours: bool = False) -> None:
+    "Add what torch's passes over memory reach."
+    left_out = found.conditions.setdefault("left_out", {})
+    found.levels += [*torch_kernels.levels(device), (torch_kernels.main_memory(device), nbytes)]
+    found.readings += torch_kernels.memory_readings(device, nbytes, take, left_out, not ours)
+
+
 def _framework_memory(device, nbytes, warmup, steps, found: Found) -> None:
-    sync, memory = synchronizer(device), "HBM" if device.type == "cuda" else "DRAM"
-    for name, size in torch_kernels.cache_sizes(device):
-        if name == "L1":
-            continue  # no operation of a framework is short enough to show it
-        found.levels.append((name, size))
-        tried = [size // 4, size // 2, size * 3 // 4]
-        found.readings += torch_kernels.memory_readings(
-            device, name, tried, sync, found.launch_s, warmup, steps
-        )
-    found.levels.append((memory, nbytes))
-    found.readings += torch_kernels.memory_readings(
-        device, memory, [nbytes], sync, found.launch_s, warmup, steps
-    )
+    sync = synchronizer(device)
+
+    def take(probe):
+        return torch_kernels.rates(probe, sync, warmup, steps, found.launch_s), ""
+
+    _memory(device, nbytes, take, found)
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #8abc8168
 def _on_cuda(device, modes, size, nbytes, warmup, steps, tell) -> Found:
     "What a CUDA device reaches."
-    from fasterroof.machine.probes import cuda
-    from fasterroof.machine.probes.cuda_graphs import launch_times
-
     found, left_out = Found(), {}
-    found.conditions = {
-        "gpu": torch.cuda.get_device_name(device),
-        "before": cuda.conditions(device),
-    }
+    before = cuda.conditions(device)
     tell("launches")
-    launch = launch_times(device)
+    launch = cuda_graphs.launch_times(device)
     found.launch_s = launch.back_to_back
-    how = dict(warmup=warmup, steps=steps or 20, left_out=left_out)
+    timing = dict(warmup=warmup, steps=steps or 20)
+    how = timing | dict(left_out=left_out)
     for mode in modes:
         if mode not in FORMATS:
             continue  # whole numbers that nothing contracts
@@ -256,17 +250,17 @@ def _on_cuda(device, modes, size, nbytes, warmup, steps, tell) -> Found:
                 found.missing[mode] = one_line(e).rstrip(".")
             found.readings += cuda.vector_readings(device, mode, **how)
     tell("bandwidth")
-    l2 = cuda.l2_readings(device, **how)
-    if l2:
-        found.levels.append(("L2", torch.cuda.get_device_properties(device).L2_cache_size))
-    found.levels.append(("HBM", torch.cuda.get_device_properties(device).total_memory))
-    found.readings += [*l2, *cuda.memory_readings(device, nbytes, **how)]
-    found.have = modes_known(device)
-    found.conditions |= {
-        "after": cuda.conditions(device),
+    found.conditions = {
+        "gpu": torch.cuda.get_device_name(device),
+        "before": before,
         "launch_in_graph_s": launch.in_graph,
         "left_out": left_out,
     }
+    with cuda_graphs.probing(device):
+        _memory(device, nbytes, lambda p: cuda.replayed_rates(p, **timing), found, ours=True)
+    found.levels[-1] = "HBM", torch.cuda.get_device_properties(device).total_memory
+    found.have = modes_known(device)
+    found.conditions["after"] = cuda.conditions(device)
     after = found.conditions["after"]
     if after.get("unknown"):
         found.notes.append(f"The GPU's clocks and power are unknown. {after['unknown']}")
