@@ -4,13 +4,14 @@
 
 # %% auto #0
 __all__ = ['MODES', 'KINDS', 'Source', 'Figure', 'Word', 'shown', 'Cache', 'Interconnect', 'Peak', 'Chip', 'ChipList',
-           'check_sources', 'read_chips', 'known_chips', 'chip_names', 'exactly', 'chip']
+           'check_figure', 'check_sources', 'read_sourced', 'read_chips', 'known_chips', 'chip_names', 'exactly',
+           'chip']
 
 # %% ../../nbs/analysis/machine/chips.ipynb #9b7e134e
 import difflib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from html import escape
@@ -115,6 +116,17 @@ MODES = (
     "int8",
     "int4",
 )  # as sheets name them
+_SINGLE = {  # field of `Chip` → what it is, and its unit
+    "tdp_w": ("TDP", "W"),
+    "launch_s": ("kernel launch", "s"),
+    "capability": ("capability", ""),
+    "devices": ("devices shown", ""),
+    "cores": ("cores", ""),
+    "clock_hz": ("clock", "Hz"),
+    "base_hz": ("base clock", "Hz"),
+    "bus_bits": ("memory bus", "bit"),
+    "pin_rate": ("data rate of a pin", "bit/s"),
+}
 KINDS = (
     "gpu",
     "tpu",
@@ -208,16 +220,15 @@ class Chip:
 
         def row(what, unit, f):
             s = self.sources[f.source] if f else None
-            told = (s.kind, s.title, f.where, s.url) if s else ("unavailable", "", "", "")
-            return dict(
-                zip(
-                    ("figure", "value", "unit", "source", "title", "where", "url"),
-                    (what, f.value if f else None, unit, *told),
-                    strict=True,
-                )
+            told = (
+                (f.value, unit, s.kind, s.title, f.where, s.url)
+                if s
+                else (None, unit, "unavailable")
             )
+            return (what, *told, "", "", "")[:7]
 
-        return pd.DataFrame([row(*x) for x in self.figures()])
+        columns = ("figure", "value", "unit", "source", "title", "where", "url")
+        return pd.DataFrame([row(*x) for x in self.figures()], columns=columns)
 
     def _repr_html_(self) -> str:
         frame = self.to_frame().drop(columns="url")
@@ -241,44 +252,26 @@ class Chip:
     def figures(self) -> Iterator[tuple[str, str, "Figure | Word | Interconnect | Peak | None"]]:
         """All that a sheet could say: what, its unit, and the figure; None where it was found
         nowhere."""
-        yield from (("memory", "B", self.memory_bytes), ("bandwidth", "B/s", self.bandwidth))
+        yield "memory", "B", self.memory_bytes
+        yield "bandwidth", "B/s", self.bandwidth
         for c in self.caches:
             yield f"{c.name} cache", "B", c.bytes
             if c.bandwidth:
                 yield f"{c.name} bandwidth", "B/s", c.bandwidth
         if not self.caches:
             yield "cache", "B", None
-        for x in self.links or (None,):
-            yield (
-                f"{x.name}, {x.directions} way{'s' * (x.directions == 'both')}"
-                if x
-                else "interconnect",
-                "B/s",
-                x,
-            )
-        yield from (
-            ("TDP", "W", self.tdp_w),
-            ("kernel launch", "s", self.launch_s),
-            ("capability", "", self.capability),
-        )
-        if self.devices:
-            yield "devices shown", "", self.devices
-        yield from (
-            ("cores", "", self.cores),
-            ("clock", "Hz", self.clock_hz),
-            ("base clock", "Hz", self.base_hz),
-        )
-        yield from (
-            ("memory bus", "bit", self.bus_bits),
-            ("data rate of a pin", "bit/s", self.pin_rate),
-        )
+        for x in self.links:
+            yield f"{x.name}, {x.directions} way{'s' * (x.directions == 'both')}", "B/s", x
+        if not self.links:
+            yield "interconnect", "B/s", None
+        for name, (what, unit) in _SINGLE.items():
+            if (figure := getattr(self, name)) or name != "devices":
+                yield what, unit, figure
         for mode in MODES:
             unit = rate_unit(mode)
             for p in (p for p in self.peaks if p.mode == mode):
-                more = [f"accumulated in {p.accumulator}"] * bool(p.accumulator) + [
-                    "sparse"
-                ] * p.sparse
-                yield ", ".join([f"{mode} {p.unit}", *more]), unit, p
+                summed = f", accumulated in {p.accumulator}" if p.accumulator else ""
+                yield f"{mode} {p.unit}{summed}{', sparse' * p.sparse}", unit, p
             if mode not in self.modes:
                 yield mode + ", dense" * any(p.mode == mode for p in self.peaks), unit, None
 
@@ -323,56 +316,73 @@ class ChipList:
     chips: tuple[Chip, ...]
 
 
+_RULES: tuple[tuple[Callable[[Chip], bool], str], ...] = (  # of a chip, and what is wrong if not
+    (lambda c: c.kind in KINDS, f"{{}} is of kind {', '.join(KINDS)}"),
+    (
+        lambda c: all(p.mode in MODES and p.unit in ("matrix", "vector") for p in c.peaks),
+        "{} has a peak of an unknown mode or unit",
+    ),
+    (
+        lambda c: all(p.accumulator in ("", *MODES, "int32") for p in c.peaks),
+        "{} sums in an unknown format",
+    ),
+    (
+        lambda c: len({(p.mode, p.unit, p.accumulator, p.sparse) for p in c.peaks}) == len(c.peaks),
+        "{} has two peaks of one kind",
+    ),
+    (
+        lambda c: all(x.directions in ("each", "both") for x in c.links),
+        "a link of {} is told in each direction or in both",
+    ),
+    (lambda c: all(x.bytes or x.bandwidth for x in c.caches), "a cache of {} has no figure"),
+    (
+        lambda c: not c.devices or c.devices.value in range(1, 65),
+        "{} shows a whole number of devices",
+    ),
+    (
+        lambda c: c.name.strip() and c.vendor.strip(),
+        "{} lacks a name, a vendor, or what its capability is",
+    ),
+    (
+        lambda c: not c.capability or c.capability.value.strip(),
+        "{} lacks a name, a vendor, or what its capability is",
+    ),
+    (
+        lambda c: c.note.strip() or not c.unusual,
+        "{} is unusual, but its note does not say why",
+    ),
+)
+
+
+def check_figure(
+    figure: "Figure | Word | Interconnect | Peak",  # as read
+    what: str,  # it is, for the error
+    sources: dict[str, Source],  # of its file
+    where: str,  # the file, for the error
+) -> None:
+    "Raises `RunFileError` where it does not say where it was read, or is not positive."
+    if figure.source not in sources or not figure.where.strip():
+        raise RunFileError(
+            f"{where}: {what} does not say where it was read: it needs a place, and a source that"
+            " is listed."
+        )
+    if not isinstance(figure.value, str) and not figure.value > 0:
+        raise RunFileError(f"{where}: {what} is not positive.")
+
+
 def _check_chip(
     c: Chip,  # as read
     sources: dict[str, Source],  # of its file
     where: str,  # the file, for the error
 ) -> None:
     "Raises `RunFileError` naming the chip and what is wrong with it."
-
-    def refuse(what):
-        raise RunFileError(f"{where}: {what}.")
-
-    name, kinds = one_line(c.name), [(p.mode, p.unit, p.accumulator, p.sparse) for p in c.peaks]
-    if c.kind not in KINDS:
-        refuse(f"{name} is of kind {', '.join(KINDS)}, not {one_line(repr(c.kind), 40)}")
-    bad = next(
-        (what for what, _, f in c.figures() if f and not (f.source in sources and f.where.strip())),
-        None,
-    )
-    if bad:
-        refuse(
-            f"{bad} of {name} does not say where it was read: it needs a place, and a source that"
-            " is listed"
-        )
-    bad = next(
-        (
-            what
-            for what, _, f in c.figures()
-            if hasattr(f, "value") and not isinstance(f.value, str) and not f.value > 0
-        ),
-        None,
-    )
-    if bad:
-        refuse(f"{bad} of {name} is not positive")
-    if not all(p.mode in MODES and p.unit in ("matrix", "vector") for p in c.peaks):
-        refuse(f"{name} has a peak of an unknown mode or unit")
-    if not all(p.accumulator in ("", *MODES, "int32") for p in c.peaks):
-        refuse(f"{name} sums in an unknown format")
-    if len({*kinds}) < len(kinds):
-        refuse(f"{name} has two peaks of one kind")
-    if not all(x.directions in ("each", "both") for x in c.links):
-        refuse(f"a link of {name} is told in each direction or in both")
-    if not all(x.bytes or x.bandwidth for x in c.caches):
-        refuse(f"a cache of {name} has no figure")
-    if c.devices and c.devices.value not in range(1, 65):
-        refuse(f"{name} shows a whole number of devices")
-    if not (
-        c.name.strip() and c.vendor.strip() and (not c.capability or c.capability.value.strip())
-    ):
-        refuse(f"{name or 'a chip'} lacks a name, a vendor, or what its capability is")
-    if c.unusual and not c.note.strip():
-        refuse(f"{name} is unusual, but its note does not say why")
+    name = one_line(c.name) or "a chip"
+    for what, _, figure in c.figures():
+        if figure:
+            check_figure(figure, f"{what} of {name}", sources, where)
+    for holds, otherwise in _RULES:
+        if not holds(c):
+            raise RunFileError(f"{where}: {otherwise.format(name)}.")
 
 
 def check_sources(
@@ -391,6 +401,21 @@ def check_sources(
             )
 
 
+def read_sourced(
+    path: str | os.PathLike[str],  # the file
+    cls: type,  # what it holds: sources, and what names them
+    form: str,  # what its "format" must say
+    newest: int,  # the newest version that is understood
+    what: str,  # what it is to be, for the error
+) -> Any:  # of that class
+    "A file of figures and their sources; raises `RunFileError` where it is none."
+    d = read_versioned(path, form, newest, what)
+    told = {k: v for k, v in d.items() if k not in ("format", "version")}
+    listed = from_plain(cls, told, one_line(path), strict=True)
+    check_sources(listed.sources, one_line(path))
+    return listed
+
+
 def read_chips(
     *paths: str | os.PathLike[str],  # files like those in `chipdata`
 ) -> tuple[Chip, ...]:
@@ -399,14 +424,7 @@ def read_chips(
     found, taken = [], {}
     for path in paths:
         where = one_line(path)
-        d = read_versioned(path, "fasterroof chips", 2, "a list of chips")
-        listed = from_plain(
-            ChipList,
-            {k: v for k, v in d.items() if k not in ("format", "version")},
-            where,
-            strict=True,
-        )
-        check_sources(listed.sources, where)
+        listed = read_sourced(path, ChipList, "fasterroof chips", 2, "a list of chips")
         for c in listed.chips:
             _check_chip(c, listed.sources, where)
             if not all(map(_plain_name, c.shared)):
@@ -430,8 +448,13 @@ def chip_names() -> list[str]:  # "A100 PCIe 40GB", …
     return sorted(c.name for c in known_chips())
 
 
+def _spelled(known: Iterable[Chip]) -> list[tuple[str, Chip]]:
+    "Every chip by each of its names."
+    return [(n, c) for c in known for n in (c.name, *c.also)]
+
+
 def _named(known: Iterable[Chip]) -> dict[str, Chip]:
-    return {_plain_name(n): c for c in known for n in (c.name, *c.also)}
+    return {_plain_name(n): c for n, c in _spelled(known)}
 
 
 def exactly(
@@ -477,12 +500,8 @@ def _find(name: object, known: Iterable[Chip]) -> Chip:
     wanted, shown, names = _plain_name(name), one_line(name, 60), _named(known)
     if wanted in names:
         return names[wanted]
-    words = set(_words(name))
-    fitting = {
-        c.name: c
-        for c in known
-        if words and any(words <= set(_words(n)) for n in (c.name, *c.also))
-    }
+    words = {*_words(name)}
+    fitting = {c.name: c for n, c in _spelled(known) if words and words <= {*_words(n)}}
     if not fitting and len(wanted) > 3:
         fitting = {c.name: c for n, c in names.items() if n.endswith(wanted)}
     sold = [c.name for c in known if wanted and wanted in map(_plain_name, c.shared)]
@@ -493,13 +512,10 @@ def _find(name: object, known: Iterable[Chip]) -> Chip:
         raise InputError(
             f"{shown!r} fits several products; say which, such as {', '.join(several[:8])}{more}."
         )
-    close = dict.fromkeys(
-        names[n].name for n in difflib.get_close_matches(wanted, names, n=5, cutoff=0.5)
-    )
+    close = difflib.get_close_matches(wanted, names, n=5, cutoff=0.5)
+    like = ", ".join(dict.fromkeys(names[n].name for n in close))
     like = (
-        f"names like it are {', '.join(close)}"
-        if close
-        else "`fasterroof hardware --list` shows those that are"
+        f"names like it are {like}" if like else "`fasterroof hardware --list` shows those that are"
     )
     raise InputError(
         f"No chip {shown!r} is known; {like}, and Roof(peak_flops=…, peak_bandwidth=…) takes"

@@ -71,11 +71,11 @@ def chip_roof(
     memory = (
         "DRAM" if c.kind == "cpu" else re.match("[A-Za-z]*", c.memory)[0] or c.memory
     )  # "HBM" of "HBM3e"
-    levels = [(x.name, x.bytes, x.bandwidth) for x in c.caches] + [
-        (memory, c.memory_bytes, c.bandwidth)
-    ]
+    levels = [(x.name, x.bytes, x.bandwidth) for x in c.caches]
     levels = tuple(
-        Level(n, size.value, rate.value, c.cite(rate)) for n, size, rate in levels if size and rate
+        Level(name, size.value, rate.value, c.cite(rate))
+        for name, size, rate in [*levels, (memory, c.memory_bytes, c.bandwidth)]
+        if size and rate
     )
     shown = mode if mode in roof_modes(main.mode) else roof_modes(main.mode)[0]
     return Roof(
@@ -94,20 +94,19 @@ def chip_roof(
 def per_device(
     c: Chip,  # any
     mode: str | None = None,  # compute mode of the peak; None: what models run in
-) -> Iterator[tuple]:  # field of `HardwareSpecs`, its value, the figure, and what it is of
+) -> dict[str, tuple]:  # field of `HardwareSpecs` → its value, what it is of, where it was read
     "What is printed of one device; what is unavailable is left out."
     parts = int(c.devices.value) if c.devices else 1
     of = f"{f'1/{parts} of ' * (parts > 1)}datasheet of {c.vendor} {c.name}"
-    peak = c.main if mode is None else _printed(c, mode)
-    for name, f, unit in (
-        ("memory_gb", c.memory_bytes, 1e9),
-        ("peak_flops_per_second", peak, 1.0),
-        ("memory_bandwidth_gb_per_second", c.bandwidth, 1e9),
-    ):
-        if f:
-            yield name, f.value / unit / parts, f, of
+    figures = {
+        "memory_gb": (c.memory_bytes, 1e9 * parts),
+        "peak_flops_per_second": (c.main if mode is None else _printed(c, mode), parts),
+        "memory_bandwidth_gb_per_second": (c.bandwidth, 1e9 * parts),
+    }
+    found = {name: (f.value / unit, of, c.cite(f)) for name, (f, unit) in figures.items() if f}
     if c.capability:
-        yield "compute_capability", c.capability.value, c.capability, of
+        found["compute_capability"] = c.capability.value, of, c.cite(c.capability)
+    return found
 
 # %% ../../nbs/analysis/machine/datasheet.ipynb #ab91c57f
 @dataclass(frozen=True)
@@ -153,27 +152,12 @@ def shares(
     c: Chip,  # of the same device
 ) -> list[Share]:
     "Every measured ceiling that has a printed one of the same mode and unit, and main memory."
-    found, parts = [], c.devices.value if c.devices else 1  # (peaks are of one device)
-    for x in peaks.ceilings:
-        p = _printed(c, x.mode, "vector" if x.unit == "vector" else "matrix")
-        if p:
-            found.append(
-                Share(
-                    f"{x.mode} {x.unit}",
-                    x.flops_per_s,
-                    p.value / parts,
-                    rate_unit(x.mode),
-                    c.cite(p),
-                )
-            )
+    parts = c.devices.value if c.devices else 1  # peaks are of one device
+    printed = [
+        (f"{x.mode} {x.unit}", x.flops_per_s, rate_unit(x.mode), p)
+        for x in peaks.ceilings
+        if (p := _printed(c, x.mode, "vector" if x.unit == "vector" else "matrix"))
+    ]
     if c.bandwidth:
-        found.append(
-            Share(
-                peaks.memory,
-                peaks.main.rate(),
-                c.bandwidth.value / parts,
-                "B/s",
-                c.cite(c.bandwidth),
-            )
-        )
-    return found
+        printed.append((peaks.memory, peaks.main.rate(), "B/s", c.bandwidth))
+    return [Share(what, x, p.value / parts, unit, c.cite(p)) for what, x, unit, p in printed]

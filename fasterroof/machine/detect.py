@@ -9,16 +9,15 @@ __all__ = ['Core', 'CoreList', 'read_cores', 'known_cores', 'processor', 'core_o
 # %% ../../nbs/analysis/machine/detect.ipynb #fc5b07b2
 import os
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from ..core.errors import DeviceError, InputError, RunFileError, one_line
-from ..core.files import from_plain, read_versioned
 from ..core.units import si
-from .chips import Chip, Peak, Source, Word, check_sources, exactly
+from .chips import Chip, Peak, Source, Word, check_figure, exactly, read_sourced
 from .datasheet import per_device
 from fasterroof.machine.host import (
     caches,
@@ -30,7 +29,8 @@ from fasterroof.machine.host import (
     packages,
     read,
 )
-from .specs import FIGURES, HardwareSpecs, Processor
+from .nvml import gpus
+from .specs import HardwareSpecs, Processor, Told, fields_of
 
 # %% ../../nbs/analysis/machine/detect.ipynb #cd97f14e
 @dataclass(frozen=True)
@@ -70,23 +70,16 @@ def read_cores(
 ) -> CoreList:
     """The microarchitectures in a file; raises `RunFileError` where it is no such file or a figure
     has no source."""
-    d, where = read_versioned(path, "fasterroof cores", 1, "a list of cores"), one_line(path)
-    known = from_plain(
-        CoreList, {k: v for k, v in d.items() if k not in ("format", "version")}, where, strict=True
-    )
-    check_sources(known.sources, where)
+    known = read_sourced(path, CoreList, "fasterroof cores", 1, "a list of cores")
+    where = one_line(path)
     for c in known.cores:
-        told = [*c.flops_per_cycle, *([c.models_source] if c.models_source else [])]
-        if not all(f.source in known.sources and f.where.strip() for f in told):
-            raise RunFileError(
-                f"{where}: a figure of {one_line(c.name)} does not say where it was read."
-            )
+        name = one_line(c.name)
         if not all(1 <= p.value <= 8192 for p in c.flops_per_cycle):
-            raise RunFileError(f"{where}: {one_line(c.name)} does 1 to 8192 FLOP in a cycle.")
+            raise RunFileError(f"{where}: {name} does 1 to 8192 FLOP in a cycle.")
+        for figure in filter(None, (*c.flops_per_cycle, c.models_source)):
+            check_figure(figure, f"a figure of {name}", known.sources, where)
         if not (c.parts or (c.family is not None and c.models)):
-            raise RunFileError(
-                f"{where}: {one_line(c.name)} is found by nothing; it needs parts or models."
-            )
+            raise RunFileError(f"{where}: {name} is found by nothing; it needs parts or models.")
     return known
 
 
@@ -256,11 +249,17 @@ class _Device:
     count: int
     name: str
     told_by: str
-    memory_bytes: float | None = None
-    memory_by: str = ""
-    capability: str | None = None
-    capability_by: str = ""
+    told: Mapping[str, Told] = field(default_factory=dict)  # field of `HardwareSpecs` → figure
     notes: tuple[str, ...] = ()
+
+
+def _detected(**told: tuple) -> dict[str, Told]:
+    "The figures that are known, each from its value and who told it."
+    return {name: Told("detected", *x) for name, x in told.items() if x[0]}
+
+
+def _gb(nbytes: float | None) -> float | None:
+    return nbytes and nbytes / 1e9
 
 
 class _Broken(str):
@@ -277,29 +276,14 @@ def _one_name(names: Iterable[str], notes: list[str]) -> str:
     return ""
 
 # %% ../../nbs/analysis/machine/detect.ipynb #4f9639ca
-def _by_nvml(name: str) -> tuple[float | None, str | None]:
+def _by_driver(name: str) -> tuple[float | None, str | None]:
     """Bytes of memory and compute capability of the devices of that name, where the driver knows
     them and they agree."""
     try:
-        import pynvml
-
-        pynvml.nvmlInit()
-    except Exception:
-        return None, None  # (not installed, or there is no driver)
-    try:
+        found = {(g["memory_bytes"], g["capability"]) for g in gpus() if g["name"] == name}
+    except DeviceError:  # no driver, or nothing to ask it with
         found = set()
-        for i in range(pynvml.nvmlDeviceGetCount()):
-            device = pynvml.nvmlDeviceGetHandleByIndex(i)
-            said = pynvml.nvmlDeviceGetName(device)
-            if (said.decode() if isinstance(said, bytes) else said) != name:
-                continue
-            capability = ".".join(map(str, pynvml.nvmlDeviceGetCudaComputeCapability(device)))
-            found.add((pynvml.nvmlDeviceGetMemoryInfo(device).total, capability))
-        return found.pop() if len(found) == 1 else (None, None)
-    except pynvml.NVMLError:
-        return None, None
-    finally:
-        pynvml.nvmlShutdown()
+    return found.pop() if len(found) == 1 else (None, None)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #6dbd00bd
 def _by_jax() -> _Device | str:
@@ -315,22 +299,18 @@ def _by_jax() -> _Device | str:
     if not devices:
         return "JAX has no devices here"
     notes, first, told_by = [], devices[0], f"JAX {jax.__version__}"
-    platform = {"cuda": "gpu", "rocm": "gpu", "metal": "gpu"}.get(
-        first.platform.lower(), first.platform.lower()
-    )
+    platform = first.platform.lower()
     if platform == "cpu":
         return _by_system(told_by, len(devices))
-    name, capability = (
-        _one_name((d.device_kind for d in devices), notes),
-        getattr(first, "compute_capability", None),
-    )
-    memory, by_driver = _by_nvml(name) if platform == "gpu" else (None, None)
+    platform = "gpu" if platform in ("cuda", "rocm", "metal") else platform
+    name = _one_name((d.device_kind for d in devices), notes)
+    capability = getattr(first, "compute_capability", None)
+    memory, by_driver = _by_driver(name) if platform == "gpu" else (None, None)
     told = (str(capability), told_by) if capability and name else (by_driver, "NVML")
     if everywhere != len(devices):
         notes.append(f"JAX has {everywhere} devices in all its processes; these are here.")
-    return _Device(
-        platform, len(devices), name, told_by, memory, "NVML" * bool(memory), *told, tuple(notes)
-    )
+    known = _detected(memory_gb=(_gb(memory), "NVML"), compute_capability=told)
+    return _Device(platform, len(devices), name, told_by, known, tuple(notes))
 
 # %% ../../nbs/analysis/machine/detect.ipynb #397d52ef
 def _by_torch() -> _Device | str:
@@ -371,52 +351,39 @@ def _torch_devices(torch, kind: str) -> _Device:
     )
     capability = amd or (f"{first.major}.{first.minor}" if kind == "cuda" else None)
     memory = first.total_memory if len({p.total_memory for p in props}) == 1 else None
-    return _Device(
-        "gpu",
-        count,
-        name,
-        told_by,
-        memory,
-        told_by * bool(memory),
-        capability if name else None,
-        told_by,
-        tuple(notes),
+    known = _detected(
+        memory_gb=(_gb(memory), told_by), compute_capability=(name and capability, told_by)
     )
+    return _Device("gpu", count, name, told_by, known, tuple(notes))
 
 # %% ../../nbs/analysis/machine/detect.ipynb #0c99622f
 def _by_system(told_by: str = "the system", count: int = 1) -> _Device:
     "What the operating system tells of the CPU."
-    return _Device("cpu", count, processor().name, told_by, memory_limit(), "the system")
+    known = _detected(memory_gb=(_gb(memory_limit()), "the system"))
+    return _Device("cpu", count, processor().name, told_by, known)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #5867d964
 def _from_sheet(d: _Device) -> Chip | None:
-    c = exactly(d.name, None if d.platform == "cpu" else d.memory_bytes)
+    memory = d.told.get("memory_gb")
+    c = exactly(d.name, memory.value * 1e9 if memory and d.platform != "cpu" else None)
     return c if c and (c.kind == "cpu") == (d.platform == "cpu") else None
 
 
-def _printed(c: Chip) -> Iterator[tuple]:
-    """What a sheet tells of a device; of a processor its sockets' bandwidth, where the process has
-    whole ones."""
-    if c.kind != "cpu":
-        yield from per_device(c)
-    p = processor()
-    if c.kind == "cpu" and c.bandwidth and c.cores and p.cores_allowed >= p.sockets * c.cores.value:
+def _estimates(d: _Device, c: Chip | None) -> tuple[dict[str, Told], str]:
+    "Figures that a datasheet or arithmetic tells, and the mode of the peak among them."
+    if d.platform != "cpu":
+        told = {name: Told("estimated", *x) for name, x in per_device(c).items()} if c else {}
+        return told, c.main.mode if "peak_flops_per_second" in told else ""
+    p, told, mode = processor(), {}, ""
+    # Of a processor its sockets' bandwidth, where the process has whole ones.
+    if c and c.bandwidth and c.cores and p.cores_allowed >= p.sockets * c.cores.value:
         of = f"datasheet of {c.vendor} {c.name}, {p.sockets} socket{'s' * (p.sockets > 1)}"
-        yield "memory_bandwidth_gb_per_second", c.bandwidth.value * p.sockets / 1e9, c.bandwidth, of
-
-
-def _estimates(d: _Device) -> tuple[dict, dict, dict]:
-    "Figures that a datasheet or arithmetic tells, from what, and where that was read."
-    c, found, why, cited = _from_sheet(d), {}, {}, {}
-    for name, value, figure, of in _printed(c) if c else ():
-        found[name], why[name], cited[name] = value, of, c.cite(figure)
-    if c and "peak_flops_per_second" in found:
-        found["peak_mode"] = c.main.mode
-    if d.platform == "cpu" and (peaks := theoretical_peaks(processor())):
-        name = "peak_flops_per_second"
-        found[name], found["peak_mode"] = peaks[0].flops_per_s, peaks[0].mode
-        why[name], cited[name] = peaks[0].why, peaks[0].source
-    return found, why, cited
+        rate = c.bandwidth.value * p.sockets / 1e9
+        told["memory_bandwidth_gb_per_second"] = Told("estimated", rate, of, c.cite(c.bandwidth))
+    for peak in theoretical_peaks(p)[:1]:
+        told["peak_flops_per_second"] = Told("estimated", peak.flops_per_s, peak.why, peak.source)
+        mode = peak.mode
+    return told, mode
 
 # %% ../../nbs/analysis/machine/detect.ipynb #de1871d4
 class HardwareDetector:
@@ -437,64 +404,42 @@ class HardwareDetector:
 
     def _device(self) -> _Device:
         asked = {"jax": _by_jax, "torch": _by_torch, "system": _by_system}
-        if self.framework is None:
-            told = {name: ask() for name, ask in asked.items() if name != "torch"}
-            if not isinstance(told["jax"], _Device) or told["jax"].platform == "cpu":
-                told["torch"] = _by_torch()
-            return self._first(told)
-        found = asked[self.framework]()
-        if isinstance(found, str):
-            raise DeviceError(
-                f"{found}: ask another framework, or None for the first that has devices."
-            )
-        return found
-
-    @staticmethod
-    def _first(told: dict) -> _Device:
-        "JAX's device, else torch's, else the system's; what else was told is noted."
-        found = next(
-            x
-            for x in (told.get(name) for name in ("jax", "torch", "system"))
-            if isinstance(x, _Device)
-        )
-        other, notes = told.get("torch"), list(found.notes)
-        if isinstance(other, _Device) and other is not found:
+        if self.framework:
+            found = asked[self.framework]()
+            if isinstance(found, str):
+                raise DeviceError(
+                    f"{found}: ask another framework, or None for the first that has devices."
+                )
+            return found
+        # torch is asked only where JAX has no accelerator.
+        told = [asked["jax"]()]
+        if not isinstance(told[0], _Device) or told[0].platform == "cpu":
+            told.append(asked["torch"]())
+        devices = [x for x in (*told, asked["system"]()) if isinstance(x, _Device)]
+        found, notes = devices[0], list(devices[0].notes)
+        for other in devices[1:-1]:
             what = one_line(other.name, 60) or "devices that differ"
             notes.append(
                 f"torch has {other.count} × {what} that JAX does not: HardwareDetector('torch')"
                 " tells of it."
             )
-        return replace(
-            found, notes=(*notes, *(f"{why}." for why in told.values() if isinstance(why, _Broken)))
-        )
+        notes += [f"{why}." for why in told if isinstance(why, _Broken)]
+        return replace(found, notes=tuple(notes))
 
     def detect_hardware(self) -> HardwareSpecs:
         """This machine, every figure with its source; raises `DeviceError` where the asked
         framework has no device."""
         d = self._device()
-        found, why, cited = _estimates(d)
-        sources = {FIGURES[name]: "estimated" for name in found if name in FIGURES}
-        if d.memory_bytes:
-            found["memory_gb"], why["memory_gb"] = d.memory_bytes / 1e9, d.memory_by
-            sources["memory_source"] = "detected"
-            cited.pop("memory_gb", None)
-        if d.capability:
-            found["compute_capability"], why["compute_capability"] = d.capability, d.capability_by
-            sources["compute_capability_source"] = "detected"
-            cited.pop("compute_capability", None)
-        c, own = _from_sheet(d), d.platform == "cpu"
+        c, cpu = _from_sheet(d), processor() if d.platform == "cpu" else None
+        told, mode = _estimates(d, c)
         notes = [*d.notes, *([c.note] if c and c.note else [])]
         if not c and d.name:
             notes.append(
                 f"{one_line(d.name, 80)} is in no registry by that name: its datasheet's "
                 "figures are unavailable; measure_peaks() finds what it reaches."
             )
-        cpu = processor() if own else None
-        if (
-            cpu
-            and "peak_flops_per_second" in found
-            and not cpu.clock_told_by.startswith("the highest")
-        ):
+        highest = not cpu or cpu.clock_told_by.startswith("the highest")
+        if "peak_flops_per_second" in told and not highest:
             notes.append(
                 "The peak is reckoned with the clock that the system tells at present, which a"
                 " hypervisor keeps at the nominal one: what measure_peaks() reaches may be more."
@@ -502,14 +447,12 @@ class HardwareDetector:
         return HardwareSpecs(
             d.platform,
             d.count,
-            **found,
-            **sources,
+            **fields_of({**told, **d.told}),
+            peak_mode=mode,
             name=d.name,
             framework=d.told_by,
             chip=c.name if c else "",
             processor=cpu,
-            caches=tuple(caches(cpu_set())) if own else (),
-            why=why,
-            cited=cited,
+            caches=tuple(caches(cpu_set())) if cpu else (),
             notes=tuple(notes),
         )

@@ -11,15 +11,15 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import torch
+from .probes.cpu_streams import mixes
 
 from ..core.settings import preserved
 from .looks import roof_changes
 from .probes import torch_kernels
 from .probes.cpu import CPUProbe
-from .probes.cpu_kernels import arithmetic, mixes
+from .probes.cpu_kernels import arithmetic
 from .probes.cpu_process import ProbeError, Prober
-from .probes.readings import windows
-from .roof import Roof
+from .roof import Roof, change_figures
 from ..timing.clock import no_gc, synchronizer
 
 # %% ../../nbs/analysis/machine/drift.ipynb #53c111a2
@@ -63,59 +63,53 @@ class DriftGuard:
         return {what: rate for what, rate in found.items() if rate > 0}
 
     def _ours(self, scale: float = 1.0) -> dict[str, float]:
-        fma = next(arithmetic(self.probe.machine, "fp32"))
         moved = {k.mix: k for k in mixes(self.probe.machine, ("read", "update"))}
-
-        def best(kernel, nbytes, seconds):
-            try:
-                slices = self.probe.prober.run(kernel, self.probe.cpus, nbytes, scale * seconds)
-            except ProbeError:
-                return 0.0
-            return float(max(windows(slices.work, slices.stamps), default=0.0))
-
-        found = {
-            "arithmetic": best(fma, 0, 0.03),
-            f"updating {self.memory}": best(moved["update"], self.nbytes, 0.06),
-            f"reading {self.memory}": best(moved["read"], self.nbytes, 0.05),
+        tried = {
+            "arithmetic": (next(arithmetic(self.probe.machine, "fp32")), 0, 0.03),
+            f"updating {self.memory}": (moved["update"], self.nbytes, 0.06),
+            f"reading {self.memory}": (moved["read"], self.nbytes, 0.05),
         }
         # The peaks tried the same kernels over half of it.
         if self.cache:
             size = int(min(self.cache.capacity // 2, self.nbytes))  # a roof may claim any capacity
-            found[f"updating {self.cache.name}"] = best(moved["update"], size, 0.04)
-        return found
+            tried[f"updating {self.cache.name}"] = moved["update"], size, 0.04
+        return {
+            what: max(self.probe.rates(kernel, self.probe.cpus, nbytes, scale * seconds), default=0)
+            for what, (kernel, nbytes, seconds) in tried.items()
+        }
 
     def _framework(self) -> dict[str, float]:
         sync = synchronizer(self.device)
         with preserved(), no_gc():
             torch.set_grad_enabled(False)
             n = 1024 if self.device.type != "cuda" else 4096
-            product = next(torch_kernels.compute_probes(self.device, "fp32", n))
             moved = {p.name: p for p in torch_kernels.memory_probes(self.device, self.nbytes)}
-
-            def best(probe: torch_kernels.Probe, calls: int) -> float:
-                return max(torch_kernels.rates(probe, sync, 1, calls))
-
+            tried = {
+                "arithmetic": (next(torch_kernels.compute_probes(self.device, "fp32", n)), 5),
+                f"updating {self.memory}": (moved["update mul_"], 3),
+                f"reading {self.memory}": (moved["read sum"], 3),
+            }
             return {
-                "arithmetic": best(product, 5),
-                f"updating {self.memory}": best(moved["update mul_"], 3),
-                f"reading {self.memory}": best(moved["read sum"], 3),
+                what: max(torch_kernels.rates(probe, sync, 1, calls))
+                for what, (probe, calls) in tried.items()
             }
 
 # %% ../../nbs/analysis/machine/drift.ipynb #2765b1b4
+_DOING = {"update": "updating", "read": "reading"}
+
+
 def _own(roof: Roof) -> dict[str, float]:
     "The roof's figures for what a look sees."
-    mixes = {"updating": "update", "reading": "read"}
     found = {
-        f"{doing} {x.name}": m.bandwidth
+        f"{_DOING[m.name]} {x.name}": m.bandwidth
         for x in roof.levels
         for m in x.mixes
-        for doing, mix in mixes.items()
-        if m.name == mix
+        if m.name in _DOING
     }
-    known = next(
-        (c.flops_per_s for c in roof.ceilings if (c.mode, c.unit) == ("fp32", "matrix")), None
-    )
-    return found | ({"arithmetic": known} if known else {})
+    for c in roof.ceilings:
+        if (c.mode, c.unit) == ("fp32", "matrix"):
+            found["arithmetic"] = c.flops_per_s
+    return found
 
 
 def elsewhere(
@@ -123,21 +117,11 @@ def elsewhere(
     look: dict,  # rates of a look
 ) -> list[str]:
     "A sentence where the machine is in another state than when its roof was measured."
-    said = roof_changes(
-        _own(roof), look, 0.25
-    )  # the roof is the best of many more samples than a look takes
-    return (
-        [f"The machine was in another state when the roof was measured: {', '.join(said)}."]
-        if said
-        else []
-    )
-
-
-def _factor(own: dict, looks: tuple, which: tuple) -> float:
-    "The most that a look saw over the roof's own figure."
-    return max(
-        (look[w] / own[w] for look in looks for w in which if w in look and w in own), default=1.0
-    )
+    # The roof is the best of many more samples than a look takes.
+    changes = ", ".join(roof_changes(_own(roof), look, 0.25))
+    if not changes:
+        return []
+    return [f"The machine was in another state when the roof was measured: {changes}."]
 
 
 def widened(
@@ -147,21 +131,14 @@ def widened(
     "The roof, upper ends raised by as much as a look saw more than the roof's own figure."
     own = _own(roof)
 
-    def factor(level):
-        mine = (f"updating {level.name}", f"reading {level.name}")
-        return _factor(own, looks, mine)
+    def wider(x, rate, where):
+        # A clock that rose lifts every ceiling; a memory that was quicker, all its mixes.
+        seen = (where, *(f"{doing} {where}" for doing in _DOING.values()))
+        by = [look[w] / own[w] for look in looks for w in seen if w in look and w in own]
+        if max(by, default=1.0) <= 1.0:
+            return x
+        low, high = x.interval or (rate, rate)
+        return replace(x, interval=(low, max(max(by) * rate, high)))
 
-    def wider(x, by, figure="bandwidth"):
-        low, high = x.interval or (getattr(x, figure),) * 2
-        return replace(x, interval=(low, max(by * getattr(x, figure), high)))
-
-    def whole(level, by):
-        return replace(wider(level, by), mixes=tuple(wider(m, by) for m in level.mixes))
-
-    levels = tuple(
-        whole(level, by) if (by := factor(level)) > 1.0 else level for level in roof.levels
-    )
-    clock = _factor(own, looks, ("arithmetic",))  # a clock that rose lifts every ceiling
-    ceilings = tuple(wider(c, clock, "flops_per_s") if clock > 1.0 else c for c in roof.ceilings)
-    same = levels == roof.levels and ceilings == roof.ceilings
-    return roof if same else replace(roof, levels=levels, ceilings=ceilings)
+    wide = change_figures(roof, wider)
+    return roof if wide == roof else wide

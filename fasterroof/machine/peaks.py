@@ -10,7 +10,7 @@ __all__ = ['FORMAT', 'VERSION', 'KNOWN', 'Probed', 'probed', 'HardwarePeaks', 'r
 import datetime
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -23,18 +23,29 @@ from ..core.files import from_plain, read_versioned, write_whole
 from ..core.settings import preserved, resolve_device, resolve_dtype
 from fasterroof.core.units import (
     FORMATS,
-    MISSING,
     computed_as,
     format_name,
     mode_name,
     rate_unit,
     si,
+    whole,
 )
 from .host import cpu_set
 from .probes import torch_kernels
-from .probes.readings import Found, Reading, best_of, ceilings, level, ordered
+from .probes.readings import Found, Reading, ceilings, level, ordered
 from .probes.survey import modes_known, refused, survey_device
-from .roof import Ceiling, Interval, Mix, Roof
+from fasterroof.machine.roof import (
+    Ceiling,
+    Figure,
+    Interval,
+    Level,
+    Link,
+    Mix,
+    Roof,
+    change_figures,
+    rate_of,
+)
+from .roof_table import ended_frame, roof_cells, roof_html, roof_rows
 from ..timing.clock import no_gc
 
 if TYPE_CHECKING:
@@ -60,30 +71,13 @@ def probed(
     reading: Reading,  # of one kernel
 ) -> Probed:
     "The best of a kernel's samples."
-    best = best_of(reading.samples, reading.limit)
     unit = "B/s" if reading.unit == "memory" else rate_unit(reading.what)
-    return Probed(
-        reading.name,
-        reading.what,
-        best.value,
-        unit,
-        (best.low, best.high),
-        len(reading.samples),
-        reading.sustained,
-    )
+    best, n = reading.best, len(reading.samples)
+    ends = best.low, best.high
+    return Probed(reading.name, reading.what, best.value, unit, ends, n, reading.sustained)
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #59e2ac76
 FORMAT, VERSION = "fasterroof.peaks", 1
-
-
-def _between(low: float, high: float) -> str:
-    prefix = si(high).partition(" ")[2]
-    scale = 10 ** (3 * "kMGTPE".index(prefix) + 3) if prefix else 1
-    return f"{float(f'{low / scale:.3g}'):g}–{float(f'{high / scale:.3g}'):g} {prefix}".rstrip()
-
-
-def _binary(nbytes: float) -> str:
-    return f"{nbytes / 2**20:.3g} MiB" if nbytes >= 2**20 else f"{nbytes / 2**10:.3g} KiB"
 
 
 def _device_of(c: "Chip") -> str:
@@ -156,7 +150,8 @@ class HardwarePeaks(Roof):
             str | None
         ) = None,  # compute mode of `peak_flops`; None: what models run in, bf16 or next to it
     ) -> "HardwarePeaks":
-        'What is printed of a chip, as peaks whose source is "datasheet"; raises `InputError` for what is unknown.'
+        """What is printed of a chip, as peaks whose source is "datasheet"; raises `InputError` for
+        what is unknown."""
         from fasterroof.machine.chips import chip
         from fasterroof.machine.datasheet import chip_roof
 
@@ -177,160 +172,58 @@ class HardwarePeaks(Roof):
     def rows(self) -> list[dict[str, Any]]:
         """A row for each ceiling, mix and link: rate in FLOP/s or B/s, its interval, capacity in B,
         ridge in FLOP/B."""
-        found = []
-        for c in self.ceilings or (Ceiling(self.mode, self.peak_flops, unit="any"),):
-            found.append(
-                {
-                    "what": c.mode,
-                    "of": c.unit,
-                    "rate": c.flops_per_s,
-                    "unit": rate_unit(c.mode),
-                    "interval": c.interval,
-                    "ridge": c.flops_per_s / self.peak_bandwidth,
-                    "capacity": None,
-                    "by": c.by,
-                    "lower_bound": c.lower_bound,
-                    "sustained": c.sustained,
-                }
-            )
-        for x in (*self.caches, self.main):
-            room = None if x.name == self.memory else x.capacity
-            # The one that is the level's figure first: zeros, where they have a short way, are not
-            # it.
-            tried = sorted(x.mixes, key=lambda m: (m.bandwidth > x.bandwidth, -m.bandwidth))
-            tried = tried or [Mix("best", x.bandwidth, 0.5, x.by, x.interval)]
-            for m in tried:
-                found.append(
-                    {
-                        "what": x.name,
-                        "of": m.name,
-                        "rate": m.bandwidth,
-                        "unit": "B/s",
-                        "interval": m.interval,
-                        "ridge": self.peak_flops / m.bandwidth,
-                        "capacity": room,
-                        "by": m.by,
-                        "lower_bound": x.lower_bound,
-                        "sustained": None,
-                    }
-                )
-        for x in self.links:
-            found.append(
-                {
-                    "what": x.name,
-                    "of": f"{x.group_size} ranks",
-                    "rate": x.bandwidth,
-                    "unit": "B/s",
-                    "interval": x.interval,
-                    "ridge": self.peak_flops / x.bandwidth,
-                    "capacity": None,
-                    "by": x.by,
-                    "lower_bound": x.lower_bound,
-                    "sustained": None,
-                }
-            )
-        return found
-
-    def to_frame(self) -> "pd.DataFrame":
-        "A row a ceiling, mix and link, in SI units."
-        import pandas as pd
-
-        rows = [
-            {k: v for k, v in row.items() if k != "interval"}
-            | dict(zip(("low", "high"), row["interval"] or (None, None), strict=True))
-            for row in self.rows()
-        ]
-        number = ("rate", "low", "high", "ridge", "capacity", "sustained")
-        return pd.DataFrame(rows).astype(dict.fromkeys(number, float))
-
-    def tried(self) -> "pd.DataFrame":
-        "A row a kernel that tried: what, name, the best of its samples, its interval, in SI units."
-        import pandas as pd
-
-        def row(p):
-            return {k: v for k, v in asdict(p).items() if k != "interval"} | dict(
-                zip(("low", "high"), p.interval or (None, None), strict=True)
-            )
-
-        return pd.DataFrame(map(row, self.probed))
+        return roof_rows(self)
 
     def cells(
         self,
         mixes: bool = True,  # False: only the best of each level
     ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
         "The rows as people read them."
-        headings, texts, seen = (
-            ["", "unit, mix", "ceiling", "interval", "FLOP/B", "capacity", "kernel"],
-            [],
-            set(),
-        )
-        levels = {x.name for x in (*self.caches, self.main)}
-        for row in self.rows():
-            first = row["what"] not in seen
-            seen.add(row["what"])
-            if not mixes and row["what"] in levels and not first:
-                continue  # the best comes first
-            between = _between(*row["interval"]) if row["interval"] else MISSING
-            ridge = f"{row['ridge']:.3g}" if first or row["unit"] != "B/s" else ""
-            texts.append(
-                [
-                    row["what"],
-                    row["of"],
-                    ("≥ " if row["lower_bound"] else "") + si(row["rate"], row["unit"]),
-                    between,
-                    ridge,
-                    _binary(row["capacity"]) if row["capacity"] and first else "",
-                    (row["by"].removeprefix(row["of"]).strip() or row["by"])
-                    + (
-                        f", sustained {si(row['sustained'], row['unit'])}"
-                        if row["sustained"]
-                        else ""
-                    ),
-                ]
-            )
-        return headings, texts
+        return roof_cells(self, mixes)
+
+    def to_frame(self) -> "pd.DataFrame":
+        "A row a ceiling, mix and link, in SI units."
+        number = ("rate", "low", "high", "ridge", "capacity", "sustained")
+        return ended_frame(self.rows()).astype(dict.fromkeys(number, float))
+
+    def tried(self) -> "pd.DataFrame":
+        "A row a kernel that tried: what, name, the best of its samples, its interval, in SI units."
+        return ended_frame(map(asdict, self.probed))
 
     def _repr_html_(self) -> str:
-        import pandas as pd
-
-        def table(mixes):
-            headings, rows = self.cells(mixes)
-            return pd.DataFrame(rows, columns=headings).to_html(index=False)  # pandas escapes
-
         notes = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in self.notes)
+        best, every = (roof_html(self, mixes) for mixes in (False, True))
         return (
-            f"<p>{escape(repr(self))}</p>{notes}{table(False)}"
-            f"<details><summary>every mix of reading and writing</summary>{table(True)}</details>"
+            f"<p>{escape(repr(self))}</p>{notes}{best}"
+            f"<details><summary>every mix of reading and writing</summary>{every}</details>"
         )
 
     def __repr__(self) -> str:
-        levels = "".join(f", {level.name} {si(level.bandwidth, 'B/s')}" for level in self.caches)
-        others = "".join(
-            f", {mode} {si(self.ceiling(mode), rate_unit(mode))}" for mode in self.modes[1:]
+        modes = (f"{m} {si(self.ceiling(m), rate_unit(m))}" for m in self.modes[1:])
+        moved = (f"{x.name} {si(x.bandwidth, 'B/s')}" for x in self.caches)
+        links = (f"{x.name} {si(x.bandwidth, 'B/s')} among {x.group_size}" for x in self.links)
+        told = (
+            f"{self.mode}: {si(self.peak_flops, rate_unit(self.mode))}",
+            *modes,
+            f"{self.memory} {si(self.peak_bandwidth, 'B/s')}",
+            *moved,
+            *links,
+            f"ridge {si(self.ridge_point, 'FLOP/B')}",
+            self.source,
+            *["a lower bound"] * self.lower_bound,
         )
-        levels += "".join(
-            f", {x.name} {si(x.bandwidth, 'B/s')} among {x.group_size}" for x in self.links
-        )
-        least = ", a lower bound" if self.lower_bound else ""
-        return (
-            f"HardwarePeaks({self.device}, {self.mode}:"
-            f" {si(self.peak_flops, rate_unit(self.mode))}{others}, {self.memory}"
-            f" {si(self.peak_bandwidth, 'B/s')}{levels}, ridge {si(self.ridge_point, 'FLOP/B')},"
-            f" {self.source}{least})"
-        )
+        return f"HardwarePeaks({self.device}, {', '.join(told)})"
 
-# %% ../../nbs/analysis/machine/peaks.ipynb #34bf56b4
+# %% ../../nbs/analysis/machine/peaks.ipynb #b6c593be
 def roof_to_dict(
     roof: Roof,  # measured or given
 ) -> dict[str, Any]:  # ready for JSON
     "Any roof as plain values."
-    kind = "HardwarePeaks" if isinstance(roof, HardwarePeaks) else "Roof"
-    derived = {"kind": kind, "ridge_point": roof.ridge_point, "lower_bound": roof.lower_bound}
-    if kind == "HardwarePeaks":
-        derived = {"format": FORMAT, "version": VERSION} | derived
-    fields = derived | asdict(roof)
+    fields = {"kind": "Roof", "ridge_point": roof.ridge_point, "lower_bound": roof.lower_bound}
+    fields |= asdict(roof)
     if isinstance(roof, HardwarePeaks):
-        fields["dtype"] = str(roof.dtype).rpartition(".")[2]
+        fields |= {"kind": "HardwarePeaks", "dtype": str(roof.dtype).rpartition(".")[2]}
+        return {"format": FORMAT, "version": VERSION} | fields
     return fields
 
 
@@ -354,22 +247,32 @@ def roof_from_dict(
         raise RunFileError(f"This is not a roof: {one_line(e)}") from None
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #451e6dbe
-def _merged(a: Sequence, b: Sequence, key, rate) -> Iterator[tuple]:
-    theirs = {key(x): x for x in b}
-    for x in a:
-        y = theirs.pop(key(x), x)
-        best = y if getattr(y, rate) > getattr(x, rate) else x
-        ends = [z.interval for z in (x, y) if z.interval]
-        yield (
-            replace(
-                best,
-                interval=(best.interval[0], max(e[1] for e in ends)) if best.interval else None,
-            ),
-            x,
-            y,
-        )
-    for y in theirs.values():
-        yield y, y, y
+_KEYS = {  # what two figures of two probes have in common
+    Ceiling: lambda x: (x.mode, x.unit),
+    Level: lambda x: x.name,
+    Mix: lambda x: x.name,
+    Link: lambda x: (x.name, x.group_size),
+}
+
+
+def _merged(a: Sequence[Figure], b: Sequence[Figure]) -> tuple[Figure, ...]:
+    "Figures of two probes, of each the better one."
+    pairs: dict = {}
+    for x in (*a, *b):
+        pairs.setdefault(_KEYS[type(x)](x), []).append(x)
+    return tuple(_better(*pair) if len(pair) == 2 else pair[0] for pair in pairs.values())
+
+
+def _better(x: Figure, y: Figure) -> Figure:
+    best = y if rate_of(y) > rate_of(x) else x
+    more = {}
+    if best.interval:
+        more["interval"] = best.interval[0], max(z.interval[1] for z in (x, y) if z.interval)
+    if isinstance(x, Level):
+        more |= {"capacity": max(x.capacity, y.capacity), "mixes": _merged(x.mixes, y.mixes)}
+    if isinstance(x, Link):
+        more["latency_s"] = min(x.latency_s, y.latency_s)
+    return replace(best, **more)
 
 
 def better(
@@ -377,29 +280,14 @@ def better(
     b: HardwarePeaks,  # another of the same device, format and modes
 ) -> HardwarePeaks:
     "Of two probes of one machine, the higher of each ceiling and the lower cost of a launch."
-    ceilings = tuple(
-        c for c, *_ in _merged(a.ceilings, b.ceilings, lambda c: (c.mode, c.unit), "flops_per_s")
-    )
-    levels = tuple(
-        replace(
-            level,
-            capacity=max(x.capacity, y.capacity),
-            mixes=tuple(m for m, *_ in _merged(x.mixes, y.mixes, lambda m: m.name, "bandwidth")),
-        )
-        for level, x, y in _merged(a.levels, b.levels, lambda level: level.name, "bandwidth")
-    )
-    levels = tuple(sorted(levels, key=lambda x: (x.name == a.memory, x.capacity)))
-    links = tuple(
-        replace(link, latency_s=min(x.latency_s, y.latency_s))
-        for link, x, y in _merged(a.links, b.links, lambda x: (x.name, x.group_size), "bandwidth")
-    )
+    levels = sorted(_merged(a.levels, b.levels), key=lambda x: (x.name == a.memory, x.capacity))
     return replace(
         a,
         peak_flops=max(a.peak_flops, b.peak_flops),
         peak_bandwidth=max(a.peak_bandwidth, b.peak_bandwidth),
-        ceilings=ceilings,
+        ceilings=_merged(a.ceilings, b.ceilings),
         levels=ordered(levels),
-        links=links,
+        links=_merged(a.links, b.links),
         launch_s=min(a.launch_s, b.launch_s),
         probed=(*a.probed, *b.probed),
         notes=tuple(dict.fromkeys((*a.notes, *b.notes))),
@@ -408,33 +296,27 @@ def better(
 # %% ../../nbs/analysis/machine/peaks.ipynb #7a467500
 def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> HardwarePeaks:
     "The roof that was found, with the first mode's ceiling for its peak."
-    arithmetic = ceilings(found.readings, found.unproven)
-    place = {mode: i for i, mode in enumerate(modes)}
-    arithmetic = sorted(
-        (c for c in arithmetic if c.mode in place), key=lambda c: (place[c.mode], c.unit)
-    )
-    moved = {
-        name: [r for r in found.readings if r.unit == "memory" and r.what == name]
-        for name, _ in found.levels
-    }
-    levels = ordered([level(name, size, moved[name]) for name, size in found.levels if moved[name]])
-    if not levels or levels[-1].name != found.levels[-1][0]:
-        left_out = "; ".join(
-            f"{what}: {why}" for what, why in found.conditions.get("left_out", {}).items()
-        )
+    arithmetic = [c for c in ceilings(found.readings, found.unproven) if c.mode in modes]
+    arithmetic.sort(key=lambda c: (modes.index(c.mode), c.unit))
+    moved = [
+        (name, size, [r for r in found.readings if (r.unit, r.what) == ("memory", name)])
+        for name, size in found.levels
+    ]
+    levels = ordered([level(*x) for x in moved if x[-1]])
+    if not moved[-1][-1]:
+        left_out = found.conditions.get("left_out", {})
+        why = one_line("; ".join(f"{what}: {why}" for what, why in left_out.items()))
         raise DeviceError(
-            f"The bandwidth of {device}'s main memory could not be measured ({one_line(left_out)}):"
+            f"The bandwidth of {device}'s main memory could not be measured ({why}):"
             " bandwidth_mb sets how much of it is gone over."
         )
-    if found.bursts:
-        arithmetic = [replace(c, lower_bound=True) for c in arithmetic]
-        levels = tuple(replace(x, lower_bound=True) for x in levels)
     # What contractions of the first mode run on; of whole numbers that nothing contracts, what adds
     # them.
     lead = [c for c in arithmetic if c.mode == modes[0]]
     lead = [c for c in lead if c.unit == "matrix"] or lead
     main, fp32 = levels[-1], modes[0] in ("tf32", "medium")
-    return HardwarePeaks(
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    peaks = HardwarePeaks(
         max(c.flops_per_s for c in lead),
         main.bandwidth,
         name=f"{device}, measured",
@@ -451,11 +333,15 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
         threads=torch.get_num_threads(),
         probed=tuple(map(probed, found.readings)),
         notes=tuple(found.notes),
-        conditions={"time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")}
-        | found.conditions,
+        conditions={"time": now} | found.conditions,
     )
 
+    def reached(x, *_):
+        return x if isinstance(x, Mix) else replace(x, lower_bound=True)
 
+    return change_figures(peaks, reached) if found.bursts else peaks
+
+# %% ../../nbs/analysis/machine/peaks.ipynb #e4eb8084
 KNOWN = (*FORMATS, "int16", "int32", "int64", "uint8", "bool")  # compute modes
 _CACHE: dict[tuple, HardwarePeaks] = {}
 
@@ -475,30 +361,25 @@ def keep_better(
             _CACHE[key] = new
 
 
-def _asked_modes(modes, dtype, allow_tf32: bool, device: torch.device) -> tuple[str, ...]:
-    if modes is None:
-        wanted = mode_name(
-            resolve_dtype(format_name(mode_name(dtype)))
-        )  # "tf32" is no format: that is allow_tf32
-        tf32 = (
-            allow_tf32
-            and wanted == "fp32"
-            and device.type == "cuda"
-            and torch.cuda.get_device_capability(device) >= (8, 0)
-        )
-        return ("tf32" if tf32 else wanted,)
+def _one_mode(dtype, allow_tf32: bool, device: torch.device) -> str:
+    "The compute mode of a number format."
+    wanted = mode_name(resolve_dtype(format_name(mode_name(dtype))))  # "tf32" is no format
+    if not (allow_tf32 and wanted == "fp32" and device.type == "cuda"):
+        return wanted
+    return "tf32" if torch.cuda.get_device_capability(device) >= (8, 0) else wanted
+
+
+def _asked_modes(modes: str | Sequence[str]) -> tuple[str, ...]:
     modes = [modes] if isinstance(modes, str) else list(modes)
+    if not modes:
+        raise InputError("Name at least one compute mode.")
     names = [m if m in FORMATS else {"fp8": "fp8_e4m3"}.get(m, mode_name(m)) for m in modes]
-    bad = next((m for m, n in zip(modes, names, strict=True) if n not in KNOWN), None)
-    if bad is not None or not names:
-        raise InputError(
-            f"{one_line(repr(bad))} is no compute mode: use {', '.join(KNOWN)}."
-            if names
-            else "Name at least one compute mode."
-        )
+    for m, name in zip(modes, names, strict=True):
+        if name not in KNOWN:
+            raise InputError(f"{one_line(repr(m))} is no compute mode: use {', '.join(KNOWN)}.")
     return tuple(dict.fromkeys(names))
 
-
+# %% ../../nbs/analysis/machine/peaks.ipynb #bf9c2ec4
 def measure_peaks(
     device: str | torch.device | None = None,  # None: the best device present
     *,
@@ -524,17 +405,15 @@ def measure_peaks(
     int8 and whole numbers.
     Raises `DeviceError` for a device that is absent or does not have a mode, `InputError` for
     sizes that do not fit."""
+    device = resolve_device(device)
+    if modes is None:
+        modes = (_one_mode(dtype, allow_tf32, device),)
+    elif allow_tf32 or mode_name(dtype) != "fp32":
+        raise InputError(
+            "Give modes, or dtype and allow_tf32, not both: modes=['tf32'] says the same."
+        )
     return _measured(
-        device,
-        modes,
-        dtype,
-        matmul_size,
-        bandwidth_mb,
-        warmup,
-        steps,
-        allow_tf32,
-        cache,
-        strict=True,
+        device, _asked_modes(modes), cache, True, matmul_size, bandwidth_mb, warmup, steps
     )
 
 
@@ -546,36 +425,23 @@ def peaks_for(
     """The roof over a program: modes that the device has no ceiling for are left out and said, not
     refused."""
     known = [m for m in map(computed_as, modes) if m in KNOWN] or ["fp32"]
-    return _measured(device, known, torch.float32, None, None, 5, None, False, cache, strict=False)
+    return _measured(resolve_device(device), _asked_modes(known), cache, strict=False)
 
-
+# %% ../../nbs/analysis/machine/peaks.ipynb #06ffe6be
 def _measured(
-    device,
-    modes,
-    dtype,
-    matmul_size,
-    bandwidth_mb,
-    warmup,
-    steps,
-    allow_tf32,
-    cache,
-    strict,
+    device: torch.device,
+    modes: tuple[str, ...],
+    cache: bool,
+    strict: bool,  # whether a mode that the device does not have is refused
+    matmul_size: int | None = None,
+    bandwidth_mb: float | None = None,
+    warmup: int = 5,
+    steps: int | None = None,
 ) -> HardwarePeaks:
-    device = resolve_device(device)
-    if modes is not None and (allow_tf32 or mode_name(dtype) != "fp32"):
-        raise InputError(
-            "Give modes, or dtype and allow_tf32, not both: modes=['tf32'] says the same."
-        )
-    modes = _asked_modes(modes, dtype, allow_tf32, device)
-    for name, value, least in (
-        ("warmup", warmup, 0),
-        ("steps", steps, 1),
-        ("matmul_size", matmul_size, 1),
-    ):
-        if value is not None and (
-            not isinstance(value, int) or isinstance(value, bool) or value < least
-        ):
-            raise InputError(f"{name} must be a whole number from {least}, not {value!r}.")
+    whole("warmup", warmup, 0)
+    for name, value in {"steps": steps, "matmul_size": matmul_size}.items():
+        if value is not None:
+            whole(name, value)
     switches = (
         torch.backends.cudnn.benchmark,
         torch.backends.cudnn.enabled,
@@ -613,15 +479,13 @@ def _measured(
     with preserved(), no_gc(), progress("Peaks") as tell:
         torch.set_grad_enabled(False)
         found = survey_device(device, modes, matmul_size, nbytes, warmup, steps, tell)
+    tried = (r.what for r in found.readings if r.unit != "memory")
+    have = ", ".join(dict.fromkeys([*found.have, *tried])) or "no other that was tried"
     for mode, why in found.missing.items():
-        have = dict.fromkeys([*found.have, *(r.what for r in found.readings if r.unit != "memory")])
-        said = (
-            f"{device} has no {mode} here ({why}); it has"
-            f" {', '.join(have) or 'no other that was tried'}"
-        )
+        lacks = f"{device} has no {mode} here ({why}); it has {have}"
         if strict or len(found.missing) == len(modes):
-            raise DeviceError(f"{said}.")
-        found.notes.append(f"{said}: what is computed in it has no ceiling.")
+            raise DeviceError(f"{lacks}.")
+        found.notes.append(f"{lacks}: what is computed in it has no ceiling.")
     peaks = _assemble(found, device, [m for m in modes if m not in found.missing])
     if cache:
         _CACHE[key] = peaks

@@ -20,7 +20,7 @@ import numpy as np
 from ..core.errors import InputError, UncountedWarning, one_line
 from ..core.stats import median_interval
 from ..core.units import MISSING, si
-from ..machine.roof import Floor, Roof
+from ..machine.roof import Floor, Roof, over_link
 from ..timing.spans import covered_time, gaps_between, innermost, union
 from ..work.op import link_bytes
 
@@ -252,7 +252,7 @@ def op_floor(
         contraction=contraction,
     )
     over = link_bytes(op)
-    return roof.over_link(floor, over, op.group_size, op.times) if over else floor
+    return over_link(roof, floor, over, op.group_size, op.times) if over else floor
 
 
 def _peak(ops: "list[Op]", mode: str, roof: Roof) -> float | None:

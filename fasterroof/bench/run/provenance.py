@@ -165,13 +165,13 @@ def _cpu(root: str | Path) -> dict:
     }
 
 
-def _gpu(slot: Mapping, environ: Mapping[str, str]) -> dict | None:
+def _gpu(slot: Mapping) -> dict | None:
     """What the driver tells of the slot's GPU; only its UUID where it tells nothing, and None for a
     slot without one."""
     if not slot.get("uuid"):
         return None
     try:
-        found = [gpu for gpu in gpus_present(environ) if gpu["uuid"] == slot["uuid"]]
+        found = [gpu for gpu in gpus_present() if gpu["uuid"] == slot["uuid"]]
     except DeviceError:
         found = []
     fields = ("name", "uuid", "driver", "capability", "memory_bytes", "clock_hz", "locked")
@@ -234,7 +234,7 @@ def worker_provenance(
         "versions": _versions(),
         "versions_hash": versions_hash(installed()),
         "cpu": _cpu(root),
-        "gpu": _gpu(slot, environ),
+        "gpu": _gpu(slot),
     }
     if framework == "jax" and "jax" in sys.modules:
         found["jax"] = _jax(environ)

@@ -10,6 +10,8 @@ __all__ = ['CPUProbe', 'measure_clock', 'computed_in', 'modes_here', 'compute_re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from .cpu_streams import mixes
+
 from ...core.errors import one_line
 from ..host import caches, cpu_quota, cpu_set, placements
 from fasterroof.machine.probes.cpu_kernels import (
@@ -19,14 +21,14 @@ from fasterroof.machine.probes.cpu_kernels import (
     arithmetic,
     clock_chain,
     matrix_units,
-    mixes,
 )
-from .cpu_process import ProbeError, Prober
+from .cpu_process import ProbeError, Prober, Slices
 from fasterroof.machine.probes.readings import (
     Reading,
     capacities,
     cycle_limit,
     instruction_limit,
+    together,
     windows,
 )
 
@@ -52,6 +54,25 @@ class CPUProbe:
         "A CPU for each thread, one thread a core."
         return self.placements[0]
 
+    def slices(
+        self,
+        kernel: Kernel,  # what runs
+        cpus: list[int],  # a thread on each
+        nbytes: int = 0,  # working set of a memory kernel over all threads, B
+        seconds: float = 0.03,  # s
+    ) -> Slices | None:  # None where it could not be run, which `refused` tells
+        "Run a kernel."
+        try:
+            return self.prober.run(kernel, cpus, nbytes, seconds)
+        except ProbeError as e:
+            self.refused.append(f"{kernel.name} could not be run here: {one_line(e)}.")
+            return None
+
+    def rates(self, *what: object) -> list[float]:  # FLOP/s or bytes/s, one a millisecond
+        "Run a kernel, as for `slices`: what all threads did while they ran together."
+        slices = self.slices(*what)
+        return [] if slices is None else [*map(float, windows(slices.work, slices.stamps))]
+
     def reading(
         self,
         kernel: Kernel,  # what runs
@@ -62,10 +83,8 @@ class CPUProbe:
     ) -> Reading | None:  # None where it could not be run, which `refused` tells
         "Run a kernel and turn its slices into rates."
         for longer in (1, 4, 16, 64):  # on a busy machine the threads may never have run together
-            try:
-                slices = self.prober.run(kernel, cpus, nbytes, seconds * longer)
-            except ProbeError as e:
-                self.refused.append(f"{kernel.name} could not be run here: {one_line(e)}.")
+            slices = self.slices(kernel, cpus, nbytes, seconds * longer)
+            if slices is None:
                 return None
             rates = windows(slices.work, slices.stamps)
             if len(rates):
@@ -77,13 +96,11 @@ class CPUProbe:
             # Theory: the next possible number of instructions a cycle, on every core, as the
             # fastest slice shows.
             limit = len(cpus) * instruction_limit(slices.fastest, self.clock_hz, kernel.lanes)
-        elif (
-            what in ("L1", "L2") and self.clock_hz
-        ):  # caches that a core has to itself, or reaches by a way of its own
+        elif what in ("L1", "L2") and self.clock_hz:
+            # Caches that a core has to itself, or reaches by a way of its own.
             limit = len(cpus) * cycle_limit(slices.fastest, self.clock_hz)
-        beside = "" if cpus == self.cpus else f", {len(cpus)} threads"
         return Reading(
-            name=kernel.name + beside,
+            name=kernel.name + ("" if cpus == self.cpus else f", {len(cpus)} threads"),
             what=what,
             unit=kernel.unit,
             samples=tuple(map(float, rates)),
@@ -101,10 +118,8 @@ def measure_clock(
     seconds: float = 0.01,  # s
 ) -> float | None:  # cycles/s; None where it could not be run
     "The clock of one core at its best, from a chain of single cycles."
-    try:
-        slices = probe.prober.run(clock_chain(probe.machine), probe.cpus[:1], seconds=seconds)
-    except ProbeError as e:
-        probe.refused.append(f"The clock could not be measured: {one_line(e)}.")
+    slices = probe.slices(clock_chain(probe.machine), probe.cpus[:1], seconds=seconds)
+    if slices is None:
         return None
     probe.clock_hz = max(probe.clock_hz, slices.fastest)
     return slices.fastest
@@ -128,11 +143,6 @@ def modes_here(
     return [mode for mode in known if computed_in(machine, mode)]
 
 
-def _together(a: Reading, b: Reading) -> Reading:
-    limits = [r.limit for r in (a, b) if r.limit is not None]
-    return replace(a, samples=a.samples + b.samples, limit=max(limits, default=None))
-
-
 def compute_readings(
     probe: CPUProbe,  # open
     modes: Iterable[str],  # compute modes
@@ -143,13 +153,13 @@ def compute_readings(
     if not probe.clock_hz:
         measure_clock(probe)
     for mode in modes:
-        # "medium" multiplies fp32 by way of bf16; what else it does is fp32.
-        own = "bf16" if mode == "medium" else mode
+        # "medium" multiplies fp32 by way of bf16; what else it does is fp32. Where a format has no
+        # arithmetic of its own, that of fp32 does it.
+        own = {"medium": "bf16"}.get(mode, mode)
         vector = computed_in(probe.machine, "fp32" if mode == "medium" else mode)
-        kernels = list(arithmetic(probe.machine, own))
-        # Where a format has no arithmetic of its own, that of fp32 does it.
-        if vector and vector != own:
-            kernels += arithmetic(probe.machine, vector)
+        kernels = [
+            k for m in dict.fromkeys([own, vector]) if m for k in arithmetic(probe.machine, m)
+        ]
         for unit in ("matrix", "vector"):
             looked = [
                 (r, k, cpus)
@@ -159,14 +169,12 @@ def compute_readings(
                 if (r := probe.reading(k, mode, cpus, seconds=seconds / 3))
             ]
             looked.sort(key=lambda x: -max(x[0].samples))
-            for i, (r, k, cpus) in enumerate(looked[:2]):
-                for _ in range(
-                    1 if i else 4
-                ):  # where a neighbour keeps the best below theory, later may be quieter
+            # Where a neighbour keeps the best below theory, later may be quieter.
+            for turns, (r, k, cpus) in zip((4, 1), looked, strict=False):
+                for _ in range(turns):
                     longer = probe.reading(k, mode, cpus, seconds=seconds)
-                    if longer:
-                        r = _together(r, longer)
-                    if r.limit is None or max(r.samples) > 0.97 * r.limit:
+                    (r,) = together([r, longer] if longer else [r])
+                    if r.limit is None or not r.below_theory:
                         break
                 yield r
                 # What multiplies and adds at once is vector arithmetic, too.
@@ -194,19 +202,16 @@ def second_look(
     seconds: float = 0.03,  # s, of each kernel
 ) -> list[Reading]:
     "The same readings; those that stayed below theory were tried once more."
-    # by mode and kernel: what one reaches as matrix arithmetic, it reaches as vector arithmetic,
-    # too
+    # By mode and kernel: what one reaches as matrix arithmetic, it reaches as vector arithmetic,
+    # too.
     again = {}
     for r in readings:
-        short = r.limit is not None and max(r.samples) < 0.97 * r.limit
-        if not short or (r.what, r.name) in again:
-            continue
-        kernel, cpus = _kernel_of(probe, r)
-        if kernel and (found := probe.reading(kernel, r.what, cpus, seconds=seconds)):
-            again[r.what, r.name] = found
-    return [
-        _together(r, again[r.what, r.name]) if (r.what, r.name) in again else r for r in readings
-    ]
+        if r.limit is not None and r.below_theory and (r.what, r.name) not in again:
+            kernel, cpus = _kernel_of(probe, r)
+            if kernel and (found := probe.reading(kernel, r.what, cpus, seconds=seconds)):
+                again[r.what, r.name] = found
+    more = (replace(a, unit=r.unit) for r in readings if (a := again.get((r.what, r.name))))
+    return together([*readings, *more])
 
 
 def unproven_modes(
@@ -234,11 +239,8 @@ def sustained_rate(
 ) -> float | None:  # FLOP/s; None where it could not be run
     "What a kernel keeps up for long, from beginning to end."
     kernel, cpus = _kernel_of(probe, reading)
-    if kernel is None:
-        return None
-    try:
-        slices = probe.prober.run(kernel, cpus, seconds=seconds)
-    except ProbeError:
+    slices = kernel and probe.slices(kernel, cpus, seconds=seconds)
+    if slices is None:
         return None
     done = sum(len(s) - 1 for s in slices.stamps) * slices.work
     return done / (max(s[-1] for s in slices.stamps) - min(s[0] for s in slices.stamps))
@@ -251,20 +253,19 @@ def sweep(
     rounds: int = 2,  # times that every size is tried; the better counts
 ) -> dict[str, dict[int, float]]:  # mix → working set, B → bytes/s
     "The best rates of reading and of updating in place, by the size of the working set."
-    sizes, size = [], 8192 * len(probe.cpus)
+    sizes, size = [largest], 8192 * len(probe.cpus)
     while size < largest:
         sizes.append(size)
         size *= 2
-    kernels = {k.mix: k for k in mixes(probe.machine, ("read", "update"))}  # the narrowest of each
-    found: dict[str, dict[int, float]] = {name: {} for name in kernels}
-    for size in [
-        *reversed([*sizes, largest])
-    ] * rounds:  # the largest first: its memory serves the others
-        for name, kernel in kernels.items():
-            reading = probe.reading(kernel, "sweep", probe.cpus, size, seconds)
-            if reading:
-                found[name][size] = max(found[name].get(size, 0.0), *reading.samples)
-    return {name: rates for name, rates in found.items() if rates}
+    kernels = mixes(probe.machine, ("read", "update"))
+    found: dict[str, dict[int, float]] = {}
+    # The largest first: its memory serves the others. Of each mix the narrowest.
+    for size in sorted(sizes, reverse=True) * rounds:
+        for name, kernel in {k.mix: k for k in kernels}.items():
+            if reading := probe.reading(kernel, "sweep", probe.cpus, size, seconds):
+                rates = found.setdefault(name, {})
+                rates[size] = max(rates.get(size, 0.0), *reading.samples)
+    return found
 
 
 def level_sizes(
@@ -290,34 +291,27 @@ def memory_readings(
     rounds: int = 3,
 ) -> list[Reading]:
     "Every mix at every width in every level; samples of all rounds together."
-    found: dict[tuple[str, str], Reading] = {}
-    for _ in range(rounds):
-        for name, size in levels.items():
-            for kernel in mixes(probe.machine):
-                r = probe.reading(kernel, name, probe.cpus, size, seconds[name])
-                if r:
-                    found[name, r.name] = (
-                        _together(found[name, r.name], r) if (name, r.name) in found else r
-                    )
-
+    kernels = mixes(probe.machine)
+    found = [
+        r
+        for _ in range(rounds)
+        for name, size in levels.items()
+        for kernel in kernels
+        if (r := probe.reading(kernel, name, probe.cpus, size, seconds[name]))
+    ]
     # The best of each cache again, unless theory says that there is no more: every round may have
     # met a disturbance.
-    def short(r):
-        return r.limit is None or max(r.samples) < 0.97 * r.limit
-
     for again in range(3):
         for name, size in levels.items():
-            best = sorted(
-                (r for (level, _), r in found.items() if level == name),
-                key=lambda r: -max(r.samples),
-            )[:3]
-            names = {r.name for r in best if short(r) and (name != "DRAM" or not again)}
-            for kernel in (k for k in mixes(probe.machine) if k.name in names):
-                # Siblings of the cores may have more requests on the way than one thread a core.
-                for cpus in probe.placements if not again else [probe.cpus]:
-                    r = probe.reading(kernel, name, cpus, size, 2 * seconds[name])
-                    if r:
-                        found[name, r.name] = (
-                            _together(found[name, r.name], r) if (name, r.name) in found else r
-                        )
-    return list(found.values())
+            tried = [r for r in together(found) if r.what == name]
+            best = sorted(tried, key=lambda r: -max(r.samples))[:3]
+            names = {r.name for r in best if r.below_theory and (name != "DRAM" or not again)}
+            # Siblings of the cores may have more requests on the way than one thread a core.
+            found += [
+                r
+                for kernel in kernels
+                if kernel.name in names
+                for cpus in (probe.placements if not again else [probe.cpus])
+                if (r := probe.reading(kernel, name, cpus, size, 2 * seconds[name]))
+            ]
+    return together(found)

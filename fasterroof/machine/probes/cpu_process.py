@@ -18,12 +18,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from ...core import errors
 from ...core.errors import FasterroofError, one_line
+from ..host import facts, sysctl
 from .cpu_kernels import Kernel, TargetMachine
 
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #7af6cfcd
@@ -56,79 +58,62 @@ class _Buffer:
             done += more
 
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #2cc653b1
-# What LLVM calls a feature: (bit of AT_HWCAP, bit of AT_HWCAP2, name after "hw.optional.arm." on
+# What LLVM calls a feature: (what Linux calls it in /proc/cpuinfo, name after "hw.optional.arm." on
 # macOS)
 _ARM = {
-    "fullfp16": (10, None, "FEAT_FP16"),
-    "dotprod": (20, None, "FEAT_DotProd"),
-    "sve": (22, None, None),
-    "i8mm": (None, 13, "FEAT_I8MM"),
-    "bf16": (None, 14, "FEAT_BF16"),
-    "sme": (None, 23, "FEAT_SME"),
-    "sme-f64f64": (None, 25, "FEAT_SME_F64F64"),
+    "fullfp16": ("asimdhp", "FEAT_FP16"),
+    "dotprod": ("asimddp", "FEAT_DotProd"),
+    "sve": ("sve", ""),
+    "i8mm": ("i8mm", "FEAT_I8MM"),
+    "bf16": ("bf16", "FEAT_BF16"),
+    "sme": ("sme", "FEAT_SME"),
+    "sme-f64f64": ("smef64f64", "FEAT_SME_F64F64"),
 }
-_AT_HWCAP, _AT_HWCAP2 = 16, 26
 
 
 def _arch() -> str:
     return {"arm64": "aarch64", "AMD64": "x86_64"}.get(platform.machine(), platform.machine())
 
 
-def _sysctl(name: str) -> int:
-    value, size = ctypes.c_int64(0), ctypes.c_size_t(8)
-    failed = ctypes.CDLL(None).sysctlbyname(
-        name.encode(), ctypes.byref(value), ctypes.byref(size), None, 0
-    )
-    return 0 if failed else value.value
-
-
 @functools.cache
-def arm_features() -> tuple[str, ...]:
+def arm_features(
+    root: str | Path = "/",  # where the file system begins
+) -> tuple[str, ...]:
     """Features of an AArch64 processor as the system tells them, since LLVM's own look misses most
     of them."""
     if _arch() != "aarch64":
         return ()
     if platform.system() == "Darwin":
-        return tuple(
-            f for f, (*_, name) in _ARM.items() if name and _sysctl(f"hw.optional.arm.{name}")
+        has = (
+            f for f, (_, name) in _ARM.items() if name and sysctl(f"hw.optional.arm.{name}") == "1"
         )
-    if platform.system() != "Linux":
-        return ()
-    ask = ctypes.CDLL(None).getauxval
-    ask.restype, ask.argtypes = ctypes.c_ulong, (ctypes.c_ulong,)
-    first, second = ask(_AT_HWCAP), ask(_AT_HWCAP2)
-    return tuple(
-        f
-        for f, (a, b, _) in _ARM.items()
-        if (a is not None and first >> a & 1) or (b is not None and second >> b & 1)
-    )
+        return tuple(has)
+    flags = facts(Path(root, "proc/cpuinfo")).get("Features", "").split()
+    return tuple(f for f, (flag, _) in _ARM.items() if flag in flags)
 
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #7634fe23
 def _together(cpus: list[int], work: Callable[[int], object]) -> list:
     """What `work` makes of each place in the list, all at once, each by a thread on its CPU; raises
     what any raises."""
-    made, wrong, ready = [None] * len(cpus), [], threading.Barrier(len(cpus))
+    ready = threading.Barrier(len(cpus))
 
-    def go(i: int) -> None:
+    def go(i: int) -> object:
         try:
             if hasattr(os, "sched_setaffinity"):
                 os.sched_setaffinity(0, {cpus[i]})  # of this thread only
-            ready.wait()
-            made[i] = work(i)
-        except threading.BrokenBarrierError:
-            pass
-        except BaseException as e:
-            wrong.append(e)
+        except OSError:
             ready.abort()  # nobody waits for it
+            raise
+        ready.wait()
+        return work(i)
 
-    threads = [threading.Thread(target=go, args=(i,)) for i in range(len(cpus))]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    if wrong:
-        raise wrong[0]
-    return made
+    with ThreadPoolExecutor(len(cpus)) as pool:
+        tasks = [pool.submit(go, i) for i in range(len(cpus))]
+    errors = [e for t in tasks if (e := t.exception())]
+    # That others waited in vain is no reason.
+    for error in sorted(errors, key=lambda e: isinstance(e, threading.BrokenBarrierError)):
+        raise error
+    return [t.result() for t in tasks]
 
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #55974609
 class _Worker:

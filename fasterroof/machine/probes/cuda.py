@@ -4,13 +4,10 @@
 
 # %% auto #0
 __all__ = ['MODES', 'CHAINS', 'ROUNDS', 'FMA_CODE', 'Product', 'modes_of', 'products', 'normal', 'build', 'accumulator',
-           'matrix_readings', 'fma_numbers', 'vector_kernel', 'vector_readings', 'MemoryPass', 'memory_kernels',
-           'memory_size', 'memory_readings', 'l2_readings', 'parse_conditions', 'conditions']
+           'replayed_rates', 'matrix_readings', 'fma_numbers', 'vector_kernel', 'vector_readings', 'conditions']
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #75cd6699
-import csv
 import math
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
@@ -20,8 +17,10 @@ import torch
 
 from ...core.errors import DeviceError, InputError, one_line
 from ...core.settings import fp32_mode
+from ..nvml import gpu_of
 from .cuda_graphs import cuda_device, probing, replay_times
 from .readings import Reading
+from .torch_kernels import Probe, reason
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #cc497b27
 class Product(NamedTuple):
@@ -196,19 +195,14 @@ def accumulator(
     return f"fp32, partial sums may be {mode}" if reduced else "fp32"
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #2b212410
-def _short(e: Exception) -> str:
-    return one_line(str(e).partition("\n")[0]).rstrip(".") or type(e).__name__
-
-
-def _rates(
-    make: Callable[[], Callable[[], object]],
-    work: float,
-    **timing,
-) -> tuple[tuple[float, ...], str]:
-    """(rates of what `make` makes, what is to be added to its name). What it holds is freed when
-    this returns."""
-    times = replay_times(make(), **timing)
-    return tuple(work / t for t in times.samples), "" if times.replayed else ", launched one by one"
+def replayed_rates(
+    probe: Probe,  # what is timed, inside `probing`; what it holds is freed when this returns
+    **timing: object,  # as for `replay_times`
+) -> tuple[tuple[float, ...], str]:  # in work/s, and what is to be added to its name
+    "The rates of a kernel, replayed as a graph where that can be."
+    times = replay_times(probe.run, **timing)
+    how = "" if times.replayed else ", launched one by one"
+    return tuple(probe.work / t for t in times.samples), how
 
 
 def _free(device: torch.device) -> int:
@@ -241,7 +235,8 @@ def matrix_readings(
     with probing(device):
 
         def rates(p, **timing):
-            return _rates(lambda: build(p, mode, device), p.flops, warmup=warmup, **timing)
+            probe = Probe(p.name, p.flops, build(p, mode, device))
+            return replayed_rates(probe, warmup=warmup, **timing)
 
         best = 0.0
         for p in products(mode, size):
@@ -253,7 +248,7 @@ def matrix_readings(
                 try:
                     samples, how = rates(p, steps=steps)
                 except (RuntimeError, ValueError, TypeError) as e:
-                    why[p.name] = _short(e)
+                    why[p.name] = reason(e)
                 else:
                     how = (
                         " by e4m3" * (mode == "fp8_e5m2") + how
@@ -322,233 +317,46 @@ def vector_readings(
     left_out: dict[str, str] | None = None,  # receives why nothing was measured, where that is so
 ) -> list[Reading]:
     "What register-only multiply-adds reached; empty where they cannot be compiled."
-    device, name, why = (
-        cuda_device(device),
-        f"fma, {CHAINS} chains, {mode}",
-        {} if left_out is None else left_out,
-    )
+    name, why = f"fma, {CHAINS} chains, {mode}", {} if left_out is None else left_out
+    device = cuda_device(device)
     if mode not in ("fp32", "fp64"):
         why[name] = f"elementwise {mode} is judged by fp32"
         return []
+    # The few additions around the chains are not counted.
+    flops = 2 * CHAINS * ROUNDS * fma_numbers(device)
     try:
         with probing(device):
-            flops = (
-                2 * CHAINS * ROUNDS * fma_numbers(device)
-            )  # the few additions around the chains are not counted
-            samples, how = _rates(
-                lambda: vector_kernel(mode, device), flops, warmup=warmup, steps=steps
-            )
-    except (
-        RuntimeError,
-        AssertionError,
-        AttributeError,
-    ) as e:  # no jiterator, no NVRTC, or code that it refuses
-        why[name] = _short(e)
+            probe = Probe(name, flops, vector_kernel(mode, device))
+            samples, how = replayed_rates(probe, warmup=warmup, steps=steps)
+    # no jiterator, no NVRTC, or code that it refuses
+    except (RuntimeError, AssertionError, AttributeError) as e:
+        why[name] = reason(e)
         return []
-    return [
-        Reading(
-            name=name + how,
-            what=mode,
-            unit="vector",
-            samples=samples,
-            accumulator=mode,
-            lower_bound=False,
-        )
-    ]
-
-# %% ../../../nbs/analysis/machine/probes/cuda.ipynb #513702eb
-_MIX = {"copy_": "copy", "sum": "read", "mul_": "update", "add": "triad", "fill_": "write"}
-
-
-class MemoryPass(NamedTuple):
-    "One pass over memory."
-
-    name: str
-    moved: int  # B, read plus written
-    reads: float  # share of `moved` that is read
-    run: Callable[[], object]
-
-
-def memory_kernels(
-    device: torch.device,  # where the working set is; "cpu" too
-    nbytes: int,  # B, of which multiples of 1536 are used
-) -> list[MemoryPass]:
-    """Passes over one fp32 working set of random numbers; the one that makes them all equal comes
-    last."""
-    n = max(384, nbytes // 1536 * 384)  # halves and thirds begin where vector loads may
-    x = normal((n,), torch.float32, torch.Generator(device).manual_seed(0))
-    size, half, third = 4 * n, n // 2, n // 3
-    return [
-        MemoryPass("copy_", size, 1 / 2, lambda: x[half:].copy_(x[:half])),
-        MemoryPass("sum", size, 1.0, lambda: x.sum()),
-        MemoryPass("mul_", 2 * size, 1 / 2, lambda: x.mul_(1.0)),
-        MemoryPass(
-            "add",
-            size,
-            2 / 3,
-            lambda: torch.add(x[:third], x[third : 2 * third], out=x[2 * third :]),
-        ),
-        MemoryPass("fill_", size, 0.0, lambda: x.fill_(1.5)),
-    ]
-
-
-def memory_size(
-    l2: int,  # B, of the L2 cache
-    free: int,  # B of memory that are free
-) -> int:  # B
-    """A working set that the L2 does not hold: 4 GB, or eight times the L2; a quarter of what is
-    free at the most."""
-    return min(max(4_000_000_000, 8 * l2), free // 4)
-
-
-def _pass_rates(device: torch.device, what: str, nbytes: int, why: dict, **timing) -> list[Reading]:
-    found = []
-    try:
-        for s in memory_kernels(device, nbytes):
-            samples, how = _rates(lambda s=s: s.run, s.moved, **timing)
-            found.append(
-                Reading(
-                    name=f"{s.name} {nbytes / 1e6:.4g} MB{how}",
-                    what=what,
-                    unit="memory",
-                    mix=_MIX[s.name],
-                    samples=samples,
-                    reads=s.reads,
-                    nbytes=nbytes,
-                    lower_bound=False,
-                )
-            )
-    except RuntimeError as e:
-        why[f"{what}, {nbytes / 1e6:.4g} MB"] = _short(e)
-    return found
-
-# %% ../../../nbs/analysis/machine/probes/cuda.ipynb #2931786e
-def memory_readings(
-    device: str | torch.device,  # a CUDA device
-    nbytes: int | None = None,  # B, the working set; None: see `memory_size`
-    *,
-    warmup: int = 3,  # passes that are not timed
-    steps: int = 20,  # samples of each kernel
-    left_out: dict[str, str] | None = None,  # receives what could not be measured, and why
-) -> list[Reading]:
-    "What passes over the main memory reached, in bytes/s, read and written bytes together."
-    device, why = cuda_device(device), {} if left_out is None else left_out
-    free, l2 = _free(device), torch.cuda.get_device_properties(device).L2_cache_size
-    if nbytes is not None and not 1536 <= nbytes <= free:
-        raise InputError(
-            f"nbytes must be from 1536 to the {free} B that are free on {device}, not {nbytes!r}."
-        )
-    size = (memory_size(l2, free) if nbytes is None else nbytes) // 1536 * 1536
-    if nbytes is None and size < 7.9 * l2:  # rounded down
-        why["HBM"] = "a quarter of the free memory is less than eight times the L2"
-        return []
-    with probing(device):
-        return _pass_rates(device, "HBM", size, why, warmup=warmup, steps=steps)
-
-
-def l2_readings(
-    device: str | torch.device,  # a CUDA device
-    *,
-    warmup: int = 3,  # passes that are not timed
-    steps: int = 20,  # samples of each kernel at each size
-    left_out: dict[str, str] | None = None,  # receives what could not be measured, and why
-) -> list[Reading]:
-    """What passes over an eighth, a quarter, half and three quarters of the L2 reached; empty where
-    its size is unknown."""
-    device, why = cuda_device(device), {} if left_out is None else left_out
-    l2 = torch.cuda.get_device_properties(device).L2_cache_size
-    if not l2:
-        why["L2"] = "its size is not known"
-    with probing(device):
-        return [
-            r
-            for eighths in (1, 2, 4, 6)
-            if l2
-            for r in _pass_rates(
-                device, "L2", l2 * eighths // 8 // 1536 * 1536, why, warmup=warmup, steps=steps
-            )
-        ]
+    found = dict(name=name + how, samples=samples, accumulator=mode, lower_bound=False)
+    return [Reading(what=mode, unit="vector", **found)]
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #5823de0a
-_QUERY = {  # what it is called here: (field of nvidia-smi, SI units in one of its own)
-    "sm_clock_hz": ("clocks.sm", 1e6),
-    "sm_clock_max_hz": ("clocks.max.sm", 1e6),
-    "memory_clock_hz": ("clocks.mem", 1e6),
-    "memory_clock_max_hz": ("clocks.max.mem", 1e6),
-    "power_limit_w": ("power.limit", 1),
-    "power_w": ("power.draw", 1),
-    "temperature_c": ("temperature.gpu", 1),
-}
-_HELD_BY = (
-    "idle",
-    "applications clocks",
-    "power cap",
-    "hardware slowdown",
-    "sync boost",
-    "thermal, by software",
-    "thermal, by hardware",
-    "power brake",
-    "display clock",
-)  # NVML's bits, the lowest first
-
-
-def _bare(uuid: object) -> str:
-    return str(uuid).strip().lower().removeprefix("gpu-")
-
-
-def parse_conditions(
-    # of nvidia-smi, a line a GPU: UUID, the fields of `_QUERY`, MIG mode, reasons as a bit mask
-    text: str,
-    uuid: str,  # of the GPU, with or without "GPU-"
-) -> dict:  # plain values
-    "What is known of one GPU."
-    rows = [
-        row
-        for row in csv.reader(text.splitlines(), skipinitialspace=True)
-        if len(row) == len(_QUERY) + 3
-    ]
-    ours = [row for row in rows if _bare(row[0]) == _bare(uuid)] or (rows if len(rows) == 1 else [])
-    if not ours:
-        return {}
-    _, *figures, mig, reasons = (cell.strip() for cell in ours[0])
-    found = {}
-    for (name, (_, scale)), cell in zip(_QUERY.items(), figures, strict=True):
-        try:
-            value = float(cell) * scale
-        except ValueError:
-            continue
-        if math.isfinite(value):
-            found[name] = value
-    if mig in ("Enabled", "Disabled"):
-        found["mig"] = mig == "Enabled"
-    try:
-        mask = int(reasons, 16)
-    except ValueError:
-        return found
-    return found | {"clock_held_by": [why for bit, why in enumerate(_HELD_BY) if mask >> bit & 1]}
+_CONDITIONS = (
+    "sm_clock_hz",
+    "sm_clock_max_hz",
+    "memory_clock_hz",
+    "memory_clock_max_hz",
+    "power_limit_w",
+    "power_w",
+    "temperature_c",
+    "mig",
+    "clock_held_by",
+)
 
 
 def conditions(
     device: str | torch.device,  # a CUDA device
-    timeout_s: float = 10,  # s, after which nvidia-smi is given up
-) -> dict:  # plain values; empty without nvidia-smi
-    "Clocks, power, temperature, MIG and what holds the clock down, now."
-    device = cuda_device(device)
-    uuid = getattr(torch.cuda.get_device_properties(device), "uuid", "")
-    for reasons in (
-        "clocks_event_reasons.active",
-        "clocks_throttle_reasons.active",
-    ):  # since driver 535, and before
-        fields = ",".join(
-            ("uuid", *(field for field, _ in _QUERY.values()), "mig.mode.current", reasons)
-        )
-        command = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
-        try:
-            said = subprocess.run(
-                command, capture_output=True, text=True, timeout=timeout_s, check=False
-            )
-        except (OSError, subprocess.SubprocessError, ValueError):
-            return {}
-        if said.returncode == 0:
-            return parse_conditions(said.stdout, uuid)
-    return {}
+) -> dict:  # plain values
+    """Clocks, power, temperature, MIG and what holds the clock down, now; why they are unknown,
+    where the driver cannot be asked."""
+    properties = torch.cuda.get_device_properties(cuda_device(device))
+    try:
+        gpu = gpu_of(getattr(properties, "uuid", "")) or {}
+    except DeviceError as e:
+        return {"unknown": one_line(e)}
+    return {name: gpu[name] for name in _CONDITIONS if gpu.get(name) is not None}

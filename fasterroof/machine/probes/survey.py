@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import pairwise
 
 import torch
 
@@ -27,7 +28,7 @@ from fasterroof.machine.host import (
     memory_total,
     throttled,
 )
-from . import torch_kernels
+from . import cuda, cuda_graphs, torch_kernels
 from fasterroof.machine.probes.cpu import (
     CPUProbe,
     compute_readings,
@@ -41,7 +42,6 @@ from fasterroof.machine.probes.cpu import (
     unproven_modes,
 )
 from .cpu_process import ProbeError, Prober
-from .cuda import modes_of
 from .readings import Found
 from ...timing.clock import synchronizer
 
@@ -79,7 +79,7 @@ def modes_known(
 ) -> list[str]:  # empty where nobody can tell
     "Modes that a device is known to have without measuring them."
     if device.type == "cuda":
-        return modes_of(torch.cuda.get_device_capability(device))
+        return cuda.modes_of(torch.cuda.get_device_capability(device))
     if device.type != "cpu" or not find_spec("llvmlite"):
         return []
     try:
@@ -140,41 +140,33 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
     tell("clock")
     clock = measure_clock(probe)
     found.have = modes_here(probe.machine)
-    for mode in modes:
-        if mode not in found.have:
-            continue
+    for mode in (m for m in modes if m in found.have):
         tell(f"arithmetic, {mode}")
         found.readings += compute_readings(probe, [mode], seconds or 0.03)
     if probe.quota is not None:
-        for i, r in enumerate(found.readings):
-            kept = sustained_rate(probe, r)
-            found.readings[i] = replace(r, sustained=kept)
-            if kept and kept < 0.8 * max(r.samples):
-                burst, kept = (si(x, "FLOP/s") for x in (max(r.samples), kept))
-                found.notes.append(
-                    f"A quota of {probe.quota:g} CPUs cuts in: {r.name} reaches {burst} "
-                    f"for milliseconds and keeps up {kept}."
-                )
+        found.readings = [replace(r, sustained=sustained_rate(probe, r)) for r in found.readings]
+        found.notes += [
+            f"A quota of {probe.quota:g} CPUs cuts in: {r.name} reaches"
+            f" {si(max(r.samples), 'FLOP/s')} for milliseconds and keeps up"
+            f" {si(r.sustained, 'FLOP/s')}."
+            for r in found.readings
+            if r.sustained and r.sustained < 0.8 * max(r.samples)
+        ]
     found.unproven = {m: u for m, u in unproven_modes(probe, found.readings).items() if m in modes}
-    for mode, unit in found.unproven.items():
-        found.notes.append(
-            f"{unit} is present and no kernel of ours reached it: "
-            f"the ceiling of {mode} is a lower bound."
-        )
+    found.notes += [
+        f"{unit} is present and no kernel of ours reached it:"
+        f" the ceiling of {mode} is a lower bound."
+        for mode, unit in found.unproven.items()
+    ]
     tell("levels of memory")
-    swept = sweep(probe, nbytes)
-    sizes = level_sizes(probe, swept)
-    last = max((size for _, size in caches(probe.cpus)), default=0)
-    if nbytes < 2 * last:
-        found.notes.append(
-            f"{si(nbytes, 'B')} fit into caches of {si(last, 'B')}, at least in part: "
-            "what is called DRAM here is no main memory."
-        )
+    sizes = level_sizes(probe, sweep(probe, nbytes))
+    found.notes += _too_small(nbytes, caches(probe.cpus), "DRAM")
     tell("bandwidth")
     found.levels = [*sizes, ("DRAM", memory_total() or nbytes)]
-    inner = dict(zip([name for name, _ in sizes], [0, *(size for _, size in sizes)], strict=False))
     # Within each level, and beyond the one before.
-    tried = {name: max(size // 2, inner[name] * 5 // 4) for name, size in sizes} | {"DRAM": nbytes}
+    levels = pairwise([("", 0), *sizes])
+    tried = {name: max(size // 2, inner * 5 // 4) for (_, inner), (name, size) in levels}
+    tried["DRAM"] = nbytes
     length = {name: seconds or (0.008 if name == "DRAM" else 0.004) for name in tried}
     found.readings = second_look(probe, found.readings, seconds or 0.03)
     found.readings += memory_readings(probe, tried, length)
@@ -195,54 +187,58 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
         )
 
 
+def _too_small(nbytes: int, caches: list[tuple[str, int]], memory: str) -> list[str]:
+    last = max((size for _, size in caches), default=0)
+    if nbytes >= 2 * last:
+        return []
+    return [
+        f"{si(nbytes, 'B')} fit into caches of {si(last, 'B')}, at least in part: "
+        f"what is called {memory} here is no main memory."
+    ]
+
+
 def _disturbed(conditions: dict) -> list[str]:
-    said = []
-    foreign = conditions.get("foreign_cpu_share")
+    foreign, hot = conditions.get("foreign_cpu_share"), conditions.get("thermal_throttles")
+    held_s, notes = conditions.get("throttled_s", 0), []
     if foreign is not None and foreign > 0.1:
-        said.append(
+        notes.append(
             f"Other programs used {100 * foreign:.0f} % of the processors while the peaks were"
             " probed: they may be too low."
         )
-    if conditions.get("throttled_s", 0) > 0.01:
-        said.append(f"A quota held the probes up for {si(conditions['throttled_s'], 's')}.")
-    if conditions.get("thermal_throttles"):
-        said.append(
-            f"The processor was too hot {conditions['thermal_throttles']} times while the peaks"
-            " were probed."
-        )
-    return said
+    if held_s > 0.01:
+        notes.append(f"A quota held the probes up for {si(held_s, 's')}.")
+    if hot:
+        notes.append(f"The processor was too hot {hot} times while the peaks were probed.")
+    return notes
+
+
+def _memory(device, nbytes, take, found: Found, ours: bool = False) -> None:
+    "Add what torch's passes over memory reach."
+    left_out = found.conditions.setdefault("left_out", {})
+    memory, caches = torch_kernels.main_memory(device), torch_kernels.levels(device)
+    found.levels += [*caches, (memory, nbytes)]
+    found.notes += _too_small(nbytes, caches, memory)
+    found.readings += torch_kernels.memory_readings(device, nbytes, take, left_out, not ours)
 
 
 def _framework_memory(device, nbytes, warmup, steps, found: Found) -> None:
-    sync, memory = synchronizer(device), "HBM" if device.type == "cuda" else "DRAM"
-    for name, size in torch_kernels.cache_sizes(device):
-        if name == "L1":
-            continue  # no operation of a framework is short enough to show it
-        found.levels.append((name, size))
-        tried = [size // 4, size // 2, size * 3 // 4]
-        found.readings += torch_kernels.memory_readings(
-            device, name, tried, sync, found.launch_s, warmup, steps
-        )
-    found.levels.append((memory, nbytes))
-    found.readings += torch_kernels.memory_readings(
-        device, memory, [nbytes], sync, found.launch_s, warmup, steps
-    )
+    sync = synchronizer(device)
+
+    def take(probe):
+        return torch_kernels.rates(probe, sync, warmup, steps, found.launch_s), ""
+
+    _memory(device, nbytes, take, found)
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #8abc8168
 def _on_cuda(device, modes, size, nbytes, warmup, steps, tell) -> Found:
     "What a CUDA device reaches."
-    from fasterroof.machine.probes import cuda
-    from fasterroof.machine.probes.cuda_graphs import launch_times
-
     found, left_out = Found(), {}
-    found.conditions = {
-        "gpu": torch.cuda.get_device_name(device),
-        "before": cuda.conditions(device),
-    }
+    before = cuda.conditions(device)
     tell("launches")
-    launch = launch_times(device)
+    launch = cuda_graphs.launch_times(device)
     found.launch_s = launch.back_to_back
-    how = dict(warmup=warmup, steps=steps or 20, left_out=left_out)
+    timing = dict(warmup=warmup, steps=steps or 20)
+    how = timing | dict(left_out=left_out)
     for mode in modes:
         if mode not in FORMATS:
             continue  # whole numbers that nothing contracts
@@ -256,21 +252,25 @@ def _on_cuda(device, modes, size, nbytes, warmup, steps, tell) -> Found:
                 found.missing[mode] = one_line(e).rstrip(".")
             found.readings += cuda.vector_readings(device, mode, **how)
     tell("bandwidth")
-    l2 = cuda.l2_readings(device, **how)
-    if l2:
-        found.levels.append(("L2", torch.cuda.get_device_properties(device).L2_cache_size))
-    found.levels.append(("HBM", torch.cuda.get_device_properties(device).total_memory))
-    found.readings += [*l2, *cuda.memory_readings(device, nbytes, **how)]
-    found.have = modes_known(device)
-    found.conditions |= {
-        "after": cuda.conditions(device),
+    found.conditions = {
+        "gpu": torch.cuda.get_device_name(device),
+        "before": before,
         "launch_in_graph_s": launch.in_graph,
         "left_out": left_out,
     }
-    held = found.conditions["after"].get("clock_held_by")
-    if held:
-        found.notes.append(f"The GPU's clock was held down by: {', '.join(held)}.")
-    if found.conditions["after"].get("mig"):
+    with cuda_graphs.probing(device):
+        _memory(device, nbytes, lambda p: cuda.replayed_rates(p, **timing), found, ours=True)
+    found.levels[-1] = "HBM", torch.cuda.get_device_properties(device).total_memory
+    found.have = modes_known(device)
+    found.conditions["after"] = cuda.conditions(device)
+    after = found.conditions["after"]
+    if after.get("unknown"):
+        found.notes.append(f"The GPU's clocks and power are unknown. {after['unknown']}")
+    if after.get("clock_held_by"):
+        found.notes.append(
+            f"The GPU's clock was held down by: {', '.join(after['clock_held_by'])}."
+        )
+    if after.get("mig"):
         found.notes.append("MIG is on: these are peaks of an instance.")
     return found
 
