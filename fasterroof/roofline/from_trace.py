@@ -7,7 +7,6 @@ __all__ = ['run_of', 'run_from_trace']
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #739ef852
 import datetime
-import gzip
 import json
 import os
 import zlib
@@ -28,7 +27,7 @@ from .join import join_run
 from .run import OWN, Run, run_from_dict
 from ..timing.clock import Timing
 from ..timing.events import TraceFile
-from ..timing.profiler_file import read_trace
+from ..timing.profiler_file import opened, read_trace
 from ..timing.profiler_ops import Claim, Profiled, profiled
 from ..timing.spans import covered_time, union, without
 from ..work.op import modes_of
@@ -236,10 +235,7 @@ _MARK, _MOST = (
 def _carried(path: str | os.PathLike) -> Run | None:
     "The run that a trace of `to_perfetto` carries; None for any other file."
     try:
-        with open(path, "rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            file = gzip.GzipFile(fileobj=raw) if packed else raw
+        with opened(path) as file:
             if file.read(len(_MARK)) != _MARK:
                 return None
             text = _MARK + file.read(_MOST)
