@@ -29,7 +29,7 @@ from ..timing.clock import Timing
 from ..timing.events import TraceFile
 from ..timing.profiler_file import opened, read_trace
 from ..timing.profiler_ops import Claim, Profiled, profiled
-from ..timing.spans import covered_time, union, without
+from ..timing.spans import covered_time, union
 from ..work.op import modes_of
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #a34a3a60
@@ -77,7 +77,7 @@ def _hidden_s(trace: TraceFile) -> float:  # s
     shown = union(
         (e.start, e.end) for e in trace.events if e.category == "cpu_op" and "::" in e.name
     )
-    return covered_time(without(within, shown))
+    return covered_time(within) - covered_time(union(within + shown, 2))
 
 
 def _whose(trace: TraceFile, device: str, roof: Roof) -> str:

@@ -21,7 +21,7 @@ from ..core.errors import InputError, UncountedWarning, one_line
 from ..core.stats import median_interval
 from ..core.units import MISSING, si
 from ..machine.roof import Floor, Roof
-from ..timing.spans import covered_time, gaps_between, innermost, union
+from ..timing.spans import busy_time, gaps_between, innermost
 from ..work.op import link_bytes
 
 if TYPE_CHECKING:
@@ -508,9 +508,7 @@ def join_run(
     groups, host = points_of(ops), _Host(ops, gaps, () if on_device else modules)
     samples = {key: times[where].sum(axis=0) for key, where in groups.items()}
     # Spans of several streams overlap: then what they cover is less than their sum.
-    covered = np.median(
-        [covered_time(union((span.start, span.end) for span in spans)) for spans in steps]
-    )
+    covered = np.median([busy_time(spans) for spans in steps])
     spans_s = min(float(covered), sum(float(np.median(s)) for s in samples.values()))
     shorter_s = 0.0 if plain_s is None else host.excess(max(0.0, plain_s - spans_s))
     # On the host a collective's call may return while its bytes are under way: its time is not the
