@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from ..core.errors import InputError, one_line
 from ..core.files import write_whole
-from ..roofline.join import Total, estimate, points_of
+from ..roofline.join import estimate, points_of
+from ..roofline.point import Total
 from ..roofline.run import OWN, Run, run_to_dict
 from ..timing.spans import Span, busy_time
 

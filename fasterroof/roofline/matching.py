@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from .join import RooflinePoint
+from .point import RooflinePoint
 
 # %% ../../nbs/analysis/roofline/matching.ipynb #d3644dfd
 class Match(NamedTuple):

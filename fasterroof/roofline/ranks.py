@@ -22,7 +22,8 @@ from ..core.stats import median_interval
 from ..core.units import si
 from ..machine.probes.readings import best_of
 from ..machine.roof import Link
-from .join import RooflinePoint, points_of
+from .join import points_of
+from .point import RooflinePoint
 from .run import Run
 from ..timing.clock import Timing, no_gc, synchronizer, time_once
 from ..timing.spans import Span, communicating

@@ -19,7 +19,8 @@ from ..core.units import MISSING, computed_as, si
 from ..machine.datasheet import chip_roof
 from ..machine.looks import roof_changes
 from ..machine.roof import Roof
-from .join import EVENT_S, RooflinePoint, Total, estimate, module_prefix, totals
+from .join import EVENT_S, estimate
+from .point import RooflinePoint, Total, module_prefix, totals
 from ..timing.clock import Timing
 from ..timing.spans import Occupancy, Span, communicates, occupancy
 from ..work.op import Op, judged_in
