@@ -10,15 +10,16 @@ __all__ = ['Difference', 'differences', 'merged', 'same_setting', 'machine_facto
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ..core.errors import one_line
-from ..core.stats import Apart, apart, called, median_interval
+from ..core.stats import Apart, apart, called
 from ..core.units import MISSING, rate_unit, si
 from ..machine.looks import roof_changes, unit_of
 from ..machine.roof import Roof
-from .join import RooflinePoint
+from .point import RooflinePoint, Total, timed
 from .matching import match
 from .run import Run
 
@@ -62,19 +63,33 @@ def _flat(d: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
             yield f"{prefix}{k}", v
 
 
-def _rates(roof: Roof) -> dict[str, tuple[float, float, float, str]]:
-    "What a roof says: name → value, the ends of its interval, unit."
+def _group(key: str) -> str:
+    return next((g for g, starts in _GROUPS.items() if key.startswith(starts)), "settings")
 
-    def ends(x, value):
-        return x.interval or (0.97 * value, 1.03 * value)
 
-    found = {
-        f"memory {x.name}": (x.bandwidth, *ends(x, x.bandwidth), "B/s")
-        for x in (*roof.levels, roof.main)
-    }
-    for c in filter(None, (*roof.ceilings, roof.find(None))):
+def _settings(run: Run) -> dict[str, object]:
+    named = {"model": run.model, "sample": run.sample, "device": run.device}
+    return dict(_flat(run.environment)) | named | {"roof.name": run.roof.name}
+
+
+class _Rate(NamedTuple):
+    value: float
+    low: float  # the ends of its interval
+    high: float
+    unit: str
+
+
+def _rate(value: float, interval: tuple[float, float] | None, unit: str) -> _Rate:
+    return _Rate(value, *(interval or (0.97 * value, 1.03 * value)), unit)
+
+
+def _rates(roof: Roof) -> dict[str, _Rate]:
+    "What a roof says, by name."
+    levels, ceilings = (*roof.levels, roof.main), filter(None, (*roof.ceilings, roof.find(None)))
+    found = {f"memory {x.name}": _rate(x.bandwidth, x.interval, "B/s") for x in levels}
+    for c in ceilings:
         name = f"ceiling {c.mode or 'peak'}" + f" {c.unit}" * (c.unit != "any")
-        found[name] = (c.flops_per_s, *ends(c, c.flops_per_s), rate_unit(c.mode))
+        found[name] = _rate(c.flops_per_s, c.interval, rate_unit(c.mode))
     return found
 
 
@@ -85,41 +100,45 @@ def differences(
     """What two runs do not share besides their points: versions, threads, clocks, machine and
     settings, in this order."""
 
-    def group(key):
-        return next((g for g, starts in _GROUPS.items() if key.startswith(starts)), "settings")
-
-    def settings(run):
-        named = {
-            "model": run.model,
-            "sample": run.sample,
-            "device": run.device,
-            "roof.name": run.roof.name,
-        }
-        return dict(_flat(run.environment)) | named
-
-    a, b = settings(before), settings(after)
+    a, b = _settings(before), _settings(after)
     found = [
-        Difference(group(k), k.removeprefix("versions."), a.get(k), b.get(k))
-        for k in {**a, **b}
+        Difference(_group(k), k.removeprefix("versions."), a.get(k), b.get(k))
+        for k in a | b
         if a.get(k) != b.get(k) and k not in _MOMENT and not k.startswith("trace.")
     ]
-    looks = [run.guard.get("before", {}) for run in (before, after)]
-    for what in looks[0]:
-        pair = [look.get(what) for look in looks]
-        if pair[1] and roof_changes({what: pair[0]}, {what: pair[1]}):
-            found.append(Difference("clocks", what, *pair, unit_of(what)))
+    looks, later = before.guard.get("before", {}), after.guard.get("before", {})
+    for what in looks:
+        if what in later and roof_changes({what: looks[what]}, {what: later[what]}):
+            found.append(Difference("clocks", what, looks[what], later[what], unit_of(what)))
     a, b = _rates(before.roof), _rates(after.roof)
-    found += [
-        Difference("clocks", k, a[k][0], b[k][0], a[k][3])
-        for k in a
-        if k in b and (a[k][2] < b[k][1] or b[k][2] < a[k][1])
-    ]
+    for name in a:
+        if name in b and (a[name].high < b[name].low or b[name].high < a[name].low):
+            x, y = a[name], b[name]
+            found.append(Difference("clocks", name, x.value, y.value, x.unit))
     return tuple(sorted(found, key=lambda d: _ORDER.index(d.group)))
 
 # %% ../../nbs/analysis/roofline/change.ipynb #200f887d
+_ADDED = (
+    "calls",
+    "flops",
+    "executed_flops",
+    "share",
+    "floor_s",
+    "cold_floor_s",
+    "limit_s",
+    "idle_s",
+    "contraction_flops",
+    "time_s",
+)
+
+
 def _sum(points: Sequence[RooflinePoint], figure: str) -> float | None:
     values = [getattr(p, figure) for p in points]
     return None if None in values else sum(values)
+
+
+def _all_of(points: Sequence[RooflinePoint], figure: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(x for p in points for x in getattr(p, figure)))
 
 
 def merged(
@@ -130,39 +149,26 @@ def merged(
     if len(points) == 1:
         return points[0]
     longest = max(points, key=lambda p: p.time_s or 0.0)
-    names = [p.name for p in points]
-    steps = {len(p.samples) for p in points}
-    samples = (
-        tuple(map(sum, zip(*(p.samples for p in points), strict=True))) if len(steps) == 1 else ()
-    )
-    added = (
-        "calls",
-        "flops",
-        "executed_flops",
-        "bytes_moved",
-        "share",
-        "floor_s",
-        "cold_floor_s",
-        "limit_s",
-        "idle_s",
-        "contraction_flops",
-    )
-    unfused = [p.bytes_moved if p.unfused_bytes is None else p.unfused_bytes for p in points]
+    whole, names = Total("", tuple(points), 0.0), [p.name for p in points]
+    figures = {figure: _sum(points, figure) for figure in _ADDED} | {
+        "samples": (),
+        "interval": None,
+    }
+    if len({len(p.samples) for p in points}) == 1 and longest.samples:
+        figures |= timed(np.sum([p.samples for p in points], axis=0))
     return replace(
         longest,
         name=" + ".join(names) if len(names) < 4 else f"{names[0]} + … + {names[-1]}",
         type=f"{len(points)} points",
-        **{figure: _sum(points, figure) for figure in added},
-        samples=samples,
-        interval=median_interval(samples),
-        time_s=float(np.median(samples)) if samples else _sum(points, "time_s"),
-        bound="undefined" if any(p.bound == "undefined" for p in points) else longest.bound,
-        uncounted=tuple(dict.fromkeys(x for p in points for x in p.uncounted)),
+        bytes_moved=whole.bytes_moved,
+        bound="undefined" if whole.undefined else longest.bound,
+        uncounted=_all_of(points, "uncounted"),
         measured=all(p.measured for p in points),
-        lower_bound=any(p.lower_bound for p in points),
+        lower_bound=whole.lower_bound,
         peak_flops=longest.peak_flops if len({p.peak_flops for p in points}) == 1 else None,
-        fused=tuple(dict.fromkeys(x for p in points for x in p.fused)),
-        unfused_bytes=sum(unfused) if any(p.fused for p in points) else None,
+        fused=_all_of(points, "fused"),
+        unfused_bytes=whole.unfused_bytes,
+        **figures,
     )
 
 # %% ../../nbs/analysis/roofline/change.ipynb #bb8df9d8
@@ -188,16 +194,17 @@ def machine_factors(
     without them."""
     low = high = 1.0
     for what in {what for run in (before, after) for look in run.guard.values() for what in look}:
-        if not (level is None or what == "arithmetic" or (level and what.endswith(f" {level}"))):
+        if (
+            level is not None
+            and what != "arithmetic"
+            and not (level and what.endswith(f" {level}"))
+        ):
             continue
-        a, b = (
-            [look[what] for look in run.guard.values() if what in look] for run in (before, after)
-        )
-        if not (a and b):
-            continue
-        within = max(a) / min(a) * max(b) / min(b)
-        low = min(low, min(a) / max(b) if same else 1 / within)
-        high = max(high, max(a) / min(b) if same else within)
+        a, b = ([x[what] for x in run.guard.values() if what in x] for run in (before, after))
+        if a and b:
+            within = max(a) / min(a) * max(b) / min(b)
+            low = min(low, min(a) / max(b) if same else 1 / within)
+            high = max(high, max(a) / min(b) if same else within)
     return low, high
 
 
@@ -225,11 +232,9 @@ def verdict(
     inside = told.interval and told.interval[0] <= 1 <= told.interval[1]
     if not distinct or inside:
         return "noise"
-    slower = told.delta_s > 0
-    machine = told.interval and (
-        told.interval[0] <= factors[1] if slower else told.interval[1] >= factors[0]
-    )
-    return ("slower" if slower else "faster") + "?" * bool(machine)
+    if told.delta_s > 0:
+        return "slower" + "?" * bool(told.interval and told.interval[0] <= factors[1])
+    return "faster" + "?" * bool(told.interval and told.interval[1] >= factors[0])
 
 # %% ../../nbs/analysis/roofline/change.ipynb #6238608b
 @dataclass(frozen=True)
@@ -268,11 +273,8 @@ class Change:
     @property
     def ratio(self) -> float | None:
         "Time after over time before; None if either is missing."
-        return (
-            self.b.time_s / self.a.time_s
-            if self.a and self.b and self.a.time_s and self.b.time_s
-            else None
-        )
+        both = self.a and self.b and self.a.time_s and self.b.time_s
+        return self.b.time_s / self.a.time_s if both else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -290,11 +292,9 @@ class Change:
         "FLOPs and bytes that differ, as (before, after); only where both runs have the part."
         if not (self.a and self.b):
             return {}
-        sides = {
-            figure: (getattr(self.a, figure), getattr(self.b, figure))
-            for figure in ("flops", "bytes_moved")
-        }
-        return {figure: (x, y) for figure, (x, y) in sides.items() if x != y}
+        flops, moved = (self.a.flops, self.b.flops), (self.a.bytes_moved, self.b.bytes_moved)
+        sides = {"flops": flops, "bytes_moved": moved}
+        return {figure: pair for figure, pair in sides.items() if pair[0] != pair[1]}
 
     @property
     def moved(self) -> bool:
@@ -316,10 +316,12 @@ class Factors:
         *levels: str | None,  # memory levels that a part is bound by; None: all looks
     ) -> tuple[float, float]:
         "From the least to the most that a time may have changed by."
-        found = [
-            machine_factors(self.before, self.after, level, self.same) for level in (*levels, "")
-        ]
-        return min(f[0] for f in (*found, self.common)), max(f[1] for f in (*found, self.common))
+        low, high = zip(
+            self.common,
+            *(machine_factors(self.before, self.after, x, self.same) for x in (*levels, "")),
+            strict=True,
+        )
+        return min(low), max(high)
 
 
 def changes(
@@ -328,22 +330,19 @@ def changes(
 ) -> tuple[tuple[Change, ...], Factors]:
     """Every part of either run, matched, timed and judged together, and what the machine may have
     done."""
-    timed, found = before.measured and after.measured, []
+    measured = before.measured and after.measured
     gaps = before.host and after.host  # runs of earlier versions have no time between operations
+    found = []
     for m in match(*((run.parts if gaps else run.points) for run in (before, after))):
         alone = "" if m.before and m.after else "only before" if m.before else "only after"
         c = Change(*m, None, alone or MISSING)
-        found.append(
-            replace(c, told=None if alone or not timed else apart(c.a.samples, c.b.samples))
-        )
-    same = same_setting(before, after)
-    steady = [
-        c.told.ratio
-        for c in found
-        if c.told and c.told.interval and not c.work and c.a.mode == c.b.mode
-    ]
+        if measured and not alone:
+            c = replace(c, told=apart(c.a.samples, c.b.samples))
+        found.append(c)
+    same, told = same_setting(before, after), [c for c in found if c.told]
+    steady = [c.told.ratio for c in told if c.told.interval and not c.work and c.a.mode == c.b.mode]
     factors = Factors(before, after, same, common_factors(steady) if same else (1.0, 1.0))
-    distinct = iter(called([c.told.p for c in found if c.told]))
+    distinct = iter(called([c.told.p for c in told]))
 
     def judged(c):
         levels = {p.level for p in (c.a, c.b) if p.bound == "memory"}

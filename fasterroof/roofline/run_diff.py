@@ -20,6 +20,7 @@ from ..core.stats import Apart, apart
 from ..core.units import MISSING, si
 from .change import Change, Difference, Factors, changes, differences, verdict
 from .run import Run
+from .summary import share_text
 from ..timing.clock import Timing
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ def _plain(x: object) -> object:
     return x if x is None or isinstance(x, (str, bool)) or number else str(x)
 
 # %% ../../nbs/analysis/roofline/run_diff.ipynb #7f905055
+_VERDICTS = "slower", "faster", "slower?", "faster?", "only before", "only after", "noise", MISSING
+_SIDE = "name", "time_s", "flops", "bytes_moved", "utilization_pct", "bound"  # columns of a side
+_PART = "name", "phase", "how", "verdict", "ratio", "delta_s"
+
+
 @dataclass(frozen=True)
 class Diff:
     "The difference between two runs; true if there is one."
@@ -90,7 +96,7 @@ class Diff:
         "FLOPs and bytes of the whole runs that differ."
         a, b = self.before, self.after
         pairs = [("FLOPs", a.flops, b.flops, "FLOP"), ("bytes", a.bytes_moved, b.bytes_moved, "B")]
-        if a.unfused_bytes is not None or b.unfused_bytes is not None:
+        if (a.unfused_bytes, b.unfused_bytes) != (None, None):
             whole = [r.bytes_moved if r.unfused_bytes is None else r.unfused_bytes for r in (a, b)]
             pairs.append(("bytes without fusion", *whole, "B"))
         return tuple(Difference("work", what, x, y, unit) for what, x, y, unit in pairs if x != y)
@@ -136,20 +142,13 @@ class Diff:
                 f"The same: work and environment do not differ, and none of {n} parts moved beyond"
                 " noise."
             )
-        order = (
-            "slower",
-            "faster",
-            "slower?",
-            "faster?",
-            "only before",
-            "only after",
-            "noise",
-            MISSING,
-        )
-        said = [f"{tally[v]} {'without verdict' if v == MISSING else v}" for v in order if tally[v]]
+        said = [
+            f"{tally[v]} {'without verdict' if v == MISSING else v}" for v in _VERDICTS if tally[v]
+        ]
         how = Counter(c.how for c in self.changes)
         said += [f"{how[h]} {h}" for h in ("renamed", "fused") if how[h]]
-        said += [f"{k} with other work" for k in (sum(bool(c.work) for c in self.changes),) if k]
+        other = sum(bool(c.work) for c in self.changes)
+        said += [f"{other} with other work"] * bool(other)
         return f"Of {n} parts: {', '.join(said)}." if n else "Neither run has parts."
 
     @property
@@ -164,44 +163,41 @@ class Diff:
     def headline(self) -> dict[str, str]:
         "The figures to read first."
         a, b = self.before, self.after
-        x, y = self.timings
-
-        def share(pct):
-            return MISSING if pct is None else f"{pct:.0f} %"
-
-        if x and y:
-            kind = "a run takes" if a.plain and b.plain else "a profiled run takes"
-            if not ((a.plain and b.plain) or (a.watched and b.watched)):
-                kind = "a run takes (one of them watched)"
-            ratio = ratio_text(y.median / x.median, self.told and self.told.interval)
-            lines = {
-                kind: (
-                    f"{si(x.median, 's')} → {si(y.median, 's')}, ratio {ratio}: "
-                    f"{self.verdict if self.told else 'too few samples, or drifting ones'}"
-                )
-            }
-        else:
-            lines = {
-                "time": " → ".join(
-                    f"{si(r.wall_s, 's')}{'' if r.measured else ' (projected)'}" for r in (a, b)
-                )
-            }
-        lines |= {d.what: str(d).removeprefix(f"{d.what} ") for d in self.work}
-        lines |= {
-            "of the roof": arrow_text(share(a.utilization_pct), share(b.utilization_pct)),
-            "MFU": arrow_text(share(a.mfu_pct), share(b.mfu_pct)),
+        return {
+            **self._took(),
+            **{d.what: str(d).removeprefix(f"{d.what} ") for d in self.work},
+            "of the roof": arrow_text(share_text(a.utilization_pct), share_text(b.utilization_pct)),
+            "MFU": arrow_text(share_text(a.mfu_pct), share_text(b.mfu_pct)),
+            **self._phases(),
         }
-        phases = [run.by_phase() for run in (a, b)]
+
+    def _took(self) -> dict[str, str]:
+        a, b = self.before, self.after
+        x, y = self.timings
+        if not (x and y):
+            times = [si(r.wall_s, "s") + " (projected)" * (not r.measured) for r in (a, b)]
+            return {"time": " → ".join(times)}
+        kind = "a run takes (one of them watched)"
+        if a.plain and b.plain:
+            kind = "a run takes"
+        elif a.watched and b.watched:
+            kind = "a profiled run takes"
+        ratio = ratio_text(y.median / x.median, self.told and self.told.interval)
+        verdict = self.verdict if self.told else "too few samples, or drifting ones"
+        return {kind: f"{si(x.median, 's')} → {si(y.median, 's')}, ratio {ratio}: {verdict}"}
+
+    def _phases(self) -> dict[str, str]:
+        "Time, memory and compiling, by phase."
+        a, b = self.before, self.after
+        phases, lines = [run.by_phase() for run in (a, b)], {}
         if max(map(len, phases)) > 1:
-            for name in {**phases[0], **phases[1]}:
+            for name in phases[0] | phases[1]:
                 s, t = (phase[name].time_s if name in phase else None for phase in phases)
-                lines[name] = f"{si(s, 's')} → {si(t, 's')}" + (
-                    f", ratio {t / s:.2f}" if s and t else ""
-                )
-        for phase in {**a.memory, **b.memory}:
-            lines[f"most memory, {phase}"] = arrow_text(
-                *(si(r.memory.get(phase), "B") for r in (a, b))
-            )
+                ratio = f", ratio {t / s:.2f}" if s and t else ""
+                lines[name] = f"{si(s, 's')} → {si(t, 's')}{ratio}"
+        for phase in a.memory | b.memory:
+            most = (si(r.memory.get(phase), "B") for r in (a, b))
+            lines[f"most memory, {phase}"] = arrow_text(*most)
         if (a.compile_s, b.compile_s) != (None, None):
             lines["compiling took"] = f"{si(a.compile_s, 's')} → {si(b.compile_s, 's')}"
         return lines
@@ -223,21 +219,19 @@ class Diff:
     def _said(self) -> Iterator[str]:
         a, b = self.before, self.after
         yield self.sentence
-        if not (a.measured and b.measured):
-            which = " and ".join(
-                w for w, r in (("the earlier", a), ("the later", b)) if not r.measured
+        sides = {"the earlier": a, "the later": b}
+        floors = [side for side, r in sides.items() if not r.measured]
+        profiled = [side for side, r in sides.items() if not r.plain]
+        if floors:
+            yield (
+                f"No verdict on time: {' and '.join(floors)} run is a projection, its times are"
+                " floors."
             )
-            yield f"No verdict on time: {which} run is a projection, its times are floors."
-        elif not (a.plain and b.plain):
-            which = " and ".join(
-                w for w, r in (("the earlier", a), ("the later", b)) if not r.plain
-            )
-            what = (
-                "profiled runs are compared"
-                if a.watched and b.watched
-                else "a profiled run against a plain one"
-            )
-            yield f"Only watched times of {which} run: {what}."
+        elif profiled:
+            what = "a profiled run against a plain one"
+            if a.watched and b.watched:
+                what = "profiled runs are compared"
+            yield f"Only watched times of {' and '.join(profiled)} run: {what}."
         if any(c.verdict.endswith("?") for c in self.changes) or self.verdict.endswith("?"):
             common = self.factors.common
             together = f" ({common[0]:.2f} to {common[1]:.2f})" if common != (1.0, 1.0) else ""
@@ -270,25 +264,15 @@ class Diff:
         "A pandas frame, a row a part: times in s, FLOPs, bytes and utilization before and after."
         import pandas as pd
 
-        def side(p, which):
-            keys = ("name", "time_s", "flops", "bytes_moved", "utilization_pct", "bound")
-            return {f"{k}_{which}": getattr(p, k) if p else None for k in keys}
-
-        frame = pd.DataFrame(
-            [
-                {"name": c.name, "phase": c.phase, "how": c.how}
-                | side(c.a, "before")
-                | side(c.b, "after")
-                | {
-                    "ratio": c.ratio,
-                    "ratio_low": c.interval and c.interval[0],
-                    "ratio_high": c.interval and c.interval[1],
-                    "delta_s": c.delta_s,
-                    "verdict": c.verdict,
-                }
-                for c in self.changes
-            ]
-        )
+        rows = []
+        for c in self.changes:
+            row = {key: getattr(c, key) for key in ("name", "phase", "how")}
+            for p, which in ((c.a, "before"), (c.b, "after")):
+                row |= {f"{key}_{which}": getattr(p, key, None) for key in _SIDE}
+            low, high = c.interval or (None, None)
+            row |= {"ratio": c.ratio, "ratio_low": low, "ratio_high": high}
+            rows.append(row | {"delta_s": c.delta_s, "verdict": c.verdict})
+        frame = pd.DataFrame(rows)
         frame.attrs["environment"] = [str(d) for d in self.environment]
         return frame
 
@@ -296,21 +280,14 @@ class Diff:
         "Plain values, ready for JSON."
 
         def told(x):
-            return (
-                None if x is None else x._asdict() | {"interval": x.interval and list(x.interval)}
-            )
+            return x and x._asdict() | {"interval": x.interval and list(x.interval)}
 
         def listed(found):
             return [{k: _plain(v) for k, v in asdict(d).items()} for d in found]
 
         parts = [
-            {
-                "name": c.name,
-                "phase": c.phase,
-                "how": c.how,
-                "verdict": c.verdict,
-                "ratio": c.ratio,
-                "delta_s": c.delta_s,
+            {key: getattr(c, key) for key in _PART}
+            | {
                 "told": told(c.told),
                 "work": {k: list(v) for k, v in c.work.items()},
                 "before": [p.as_dict() for p in c.before],
