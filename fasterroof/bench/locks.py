@@ -121,8 +121,9 @@ def device_lock(
         raise InputError("timeout_s must be 0 or more, in seconds.")
     end = math.inf if timeout_s is None else time.monotonic() + timeout_s
     with ExitStack() as held:
-        for name in sorted({_file_name(x) for x in names}):
-            path = lock_folder(folder) / name
+        todo = sorted({_file_name(x) for x in names})
+        while todo:
+            path = lock_folder(folder) / todo[0]
             lock = FileLock(
                 path, mode=0o666, poll_interval=POLL_S, on_acquired=partial(_sign, path)
             )
@@ -131,12 +132,14 @@ def device_lock(
                     lock.acquire(blocking=False)
                 except Timeout:
                     if tell:
-                        tell(f"waiting for {name}, which {holder(path)} holds")
+                        tell(f"waiting for {path.name}, which {holder(path)} holds")
                     tell = None
                     lock.acquire(max(0.0, end - time.monotonic()))
+            except FileNotFoundError:
+                continue  # its last user removed the folder: it is made anew
             except Timeout:
                 raise DeviceError(
-                    f"{name} was not free within {timeout_s:g} s: {holder(path)} holds it. "
+                    f"{path.name} was not free within {timeout_s:g} s: {holder(path)} holds it. "
                     "Wait for that, or end it."
                 ) from None
             except OSError as e:
@@ -145,4 +148,5 @@ def device_lock(
                     "FASTERROOF_LOCK_DIR."
                 ) from e
             held.callback(lock.release)
+            todo.pop(0)
         yield

@@ -70,15 +70,9 @@ def _read(path: Path, problems: list[str], skipped: list[str] | None) -> _Part |
     except OSError as e:
         return problems.append(f"Cannot read {one_line(path)}: {e.strerror or e}.")
     told: list[str] = []
-    n, run, case = 0, path.stem, path.parent.name
-
-    def counted(lines):
-        nonlocal n
-        for n, text in enumerate(lines, 1):  # noqa: B007 (read below)
-            yield text
-
+    run, case = path.stem, path.parent.name
     lines = io.TextIOWrapper(io.BytesIO(part.data), encoding="utf-8", errors="replace")
-    for row in read_lines(counted(lines), str(path), told):
+    for n, row in read_lines(lines, str(path), told):
         if row["run_id"] != run or row["case"] != case:
             told_case, told_run = (one_line(row[x], 60) for x in ("case", "run_id"))
             problems.append(
