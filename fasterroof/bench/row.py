@@ -8,7 +8,7 @@ __all__ = ['VERSION', 'STATUSES', 'IDENTITY', 'schema', 'need_schema', 'misfit',
 
 # %% ../../nbs/analysis/bench/row.ipynb #d20cdff4
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -40,27 +40,28 @@ def schema() -> dict:
 
 
 @cache
-def _validator():
+def _validator(of: Callable[[], dict]):
     try:
         from jsonschema import Draft202012Validator
     except ImportError:
         raise RowError(
             "Rows are validated by jsonschema: pip install 'fasterroof[bench]'."
         ) from None
-    Draft202012Validator.check_schema(schema())
-    return Draft202012Validator(schema())
+    Draft202012Validator.check_schema(of())
+    return Draft202012Validator(of())
 
 
 def need_schema() -> None:
     "Raise `RowError` now, rather than when the first row is there, if rows cannot be validated."
-    _validator()
+    _validator(schema)
 
 
 def misfit(
     value: object,  # a JSON value
-    validator,  # of jsonschema
-) -> str | None:  # ".metrics: 3 is not of type 'object'"; None where it fits
-    "Return where a value does not fit its schema, and why."
+    of: Callable[[], dict],  # makes the JSON Schema
+) -> str | None:  # such as ".metrics: 3 is not of type 'object'"; None where it fits
+    "Return where a value does not fit a schema, and why."
+    validator = _validator(of)
     from jsonschema.exceptions import best_match
 
     error = best_match(validator.iter_errors(value))
@@ -74,7 +75,7 @@ def check_row(
     row: object,  # as it will be written
 ) -> dict:
     "Return the same row; raises `RowError` naming the field, where it is not one of version 1."
-    if why := misfit(row, _validator()):
+    if why := misfit(row, schema):
         raise RowError(f"row{why}.")
     return row
 

@@ -19,7 +19,7 @@ from ..row import dumped, identity, read_lines, with_ratios
 from .query import moment
 from .store import Store
 from ...core.errors import InputError, RowError, RunFileError, one_line
-from ...core.files import write_whole
+from ...core.files import make_folder, write_whole
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #2757c50d
 def _key(row: Mapping) -> tuple[str, str]:
@@ -253,10 +253,7 @@ def _alone(into: Path, tell: Callable[[str], None]) -> Iterator[None]:
     still empty."""
     attempts = into / ".attempts"
     new = [p for p in (attempts, into) if not p.exists()]
-    try:
-        attempts.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise RunFileError(f"Cannot write {one_line(attempts)}: {e.strerror or e}.") from e
+    make_folder(attempts)
     if not os.access(attempts, os.W_OK):
         raise RunFileError(f"Cannot write {one_line(attempts)}: it is not writable.")
     try:
@@ -319,10 +316,7 @@ def merge_stores(
                     raise RowError(
                         f"{one_line(path)}: its stores were changed meanwhile: merge them again."
                     )
-                try:
-                    path.parent.mkdir(exist_ok=True)
-                except OSError as e:
-                    raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
+                make_folder(path.parent)
                 write_whole(path, _data(made))
     written = () if problems else tuple(todo)
     return Merged(into, tuple(roots), written, new, there, tuple(problems), tuple(notes))

@@ -12,13 +12,13 @@ import os
 import subprocess
 import sys
 import tempfile
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ..cells import figure, within
 from ..row import device_of, each_row, identity, read_lines, seconds
@@ -72,6 +72,7 @@ def moment(
     return None if at is None else (at - _EPOCH) // timedelta(microseconds=1)
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #c5d1b0d1
+# Not a window query of DuckDB: over checked rows it takes 2.5 to 4 times as long as this loop.
 Place = tuple[int, str, int, int]  # of a row: moment, run, file, line
 Places = dict[str, Place]  # identity -> of its newest row
 
@@ -123,9 +124,9 @@ def rows_at(
 # %% ../../../nbs/analysis/bench/store/query.ipynb #4d290c9b
 def _shares(files: Sequence[Path], most: int, share: int) -> list[list[Path]]:
     "Return neighbouring files, in as many pieces of about one size as pay."
-    ends = np.cumsum([f.stat().st_size if f.exists() else 0 for f in files] or [0])
-    n = max(1, min(most, int(ends[-1]) // share))
-    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n) / n, side="right")
+    ends = [0, *accumulate(f.stat().st_size if f.exists() else 0 for f in files)]
+    n = max(1, min(most, ends[-1] // share))
+    cuts = [bisect_right(ends, ends[-1] * i / n) - 1 for i in range(1, n)]
     pieces = [[*files[a:b]] for a, b in zip([0, *cuts], [*cuts, len(files)], strict=True)]
     return [p for p in pieces if p] or [[]]
 
