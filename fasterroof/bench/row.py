@@ -234,8 +234,8 @@ def each_row(
     path: str | Path,  # a file of rows, one a line
     skipped: list[str] | None = None,  # as of `read_lines`
 ) -> Iterator[tuple[int, dict]]:  # number of the line, from 1, and its row
-    """Yield the rows of a file, one after another; raises `RowError`, also for a file that cannot be
-    read."""
+    """Yield the rows of a file, one after another; raises `RowError`, also for a file that cannot
+    be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
             yield from read_lines(f, str(path), skipped)

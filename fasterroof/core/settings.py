@@ -17,7 +17,7 @@ from torch.nn.modules import module as torch_module
 from torch.utils import _device
 
 from .errors import DeviceError
-from .objects import kept
+from .restoring import kept
 
 # %% ../../nbs/analysis/core/settings.ipynb #f0fac073
 def _fp32_knobs() -> list[tuple]:

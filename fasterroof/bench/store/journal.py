@@ -65,9 +65,9 @@ def _locked(folder: Path) -> FileLock | None:
     return lock
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #071ee76d
-# Not one journal that rows are appended to: each worker, also one on another machine, hands over its
-# row as a file, whole. A journal would be a second copy of it, and would lack the rows of workers
-# that ended after the suite was killed.
+# Not one journal that rows are appended to: each worker, also one on another machine, hands over
+# its row as a file, whole. A journal would be a second copy of it, and would lack the rows of
+# workers that ended after the suite was killed.
 class Spool:
     """The finished attempts of one run. Made by `Spool.begin` or `Spool.left`; a context that lets
     the lock go."""
