@@ -8,14 +8,18 @@ __all__ = ['PROMISE', 'when', 'revision', 'label', 'history_figure', 'history_pa
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #0069eb00
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from ..cells import ATTEMPT, point_text
 from ..judge.history import LEAST, History, Moment
-from ..row import point_of
+from ...core.console import line, notes
 from ...core.errors import InputError, one_line
 from ...core.units import MISSING, si
-from ...report.plot import GREY, text
+from ...report.markdown import elide
+from ...report.plot import AXIS, BARE, text
+from ...report.table import Cell, Column, Table, html_table, text_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure, Scatter
@@ -47,9 +51,7 @@ def label(
     h: History,  # of an identity
 ) -> str:
     "Which attempt it is of, without its device."
-    return one_line(
-        f"{h.case}, {point_of({'param_point': h.param_point})}, {h.baseline} on {h.platform}", 300
-    )
+    return one_line(f"{h.case}, {point_text(h.param_point)}, {h.baseline} on {h.platform}", 300)
 
 
 def _ticks(low: float, high: float) -> dict:
@@ -76,15 +78,10 @@ def _lines(h: History, x: Callable[[Moment], object], n: int, name: str) -> "lis
     "Levels, medians and failures of an identity."
     import plotly.graph_objects as go
 
-    color, mark, ok = (
-        _COLORS[n % len(_COLORS)],
-        _MARKS[n % len(_MARKS)],
-        [h.moments[i] for i in h.timed],
-    )
-    starts = [0, *(h.timed.index(c) for c in h.changes), len(ok)]
-    ends = [
-        (x(ok[a]), x(ok[min(b, len(ok) - 1)])) for a, b in zip(starts, starts[1:], strict=False)
-    ]
+    color = _COLORS[n % len(_COLORS)]
+    ok = [h.moments[i] for i in h.timed]
+    starts = [0, *(h.timed.index(c) for c in h.changes)]
+    ends = [*starts[1:], len(ok) - 1]
     hovered = dict(mode="markers", legendgroup=str(n), hovertemplate="%{hovertext}<extra></extra>")
     error = dict(
         type="data",
@@ -95,14 +92,9 @@ def _lines(h: History, x: Callable[[Moment], object], n: int, name: str) -> "lis
         array=[max(0.0, (m.high_s or m.median_s) - m.median_s) for m in ok],
         arrayminus=[max(0.0, m.median_s - (m.low_s or m.median_s)) for m in ok],
     )
-    lost = [
-        (m, max((j for j, t in enumerate(h.timed) if t < i), default=0))
-        for i, m in enumerate(h.moments)
-        if m.status != "ok"
-    ]
-    return [
+    found = [
         go.Scatter(
-            x=[t for pair in ends for t in pair],
+            x=[x(ok[i]) for pair in zip(starts, ends, strict=True) for i in pair],
             y=[level for level in h.levels for _ in range(2)],
             mode="lines",
             line=dict(color=color, width=2),
@@ -117,24 +109,23 @@ def _lines(h: History, x: Callable[[Moment], object], n: int, name: str) -> "lis
             error_y=error,
             name=name,
             **hovered,
-            marker=dict(color=color, symbol=mark, size=7),
+            marker=dict(color=color, symbol=_MARKS[n % len(_MARKS)], size=7),
             hovertext=[_hover(h, m) for m in ok],
         ),
-        *(
-            [
-                go.Scatter(
-                    x=[x(m) for m, _ in lost],
-                    y=[ok[j].median_s for _, j in lost],
-                    showlegend=False,
-                    **hovered,
-                    marker=dict(color=color, symbol="x-thin-open", size=10),
-                    hovertext=[_hover(h, m) for m, _ in lost],
-                )
-            ]
-            if lost
-            else []
-        ),
     ]
+    if lost := [i for i, m in enumerate(h.moments) if m.status != "ok"]:
+        before = [max(0, sum(t < i for t in h.timed) - 1) for i in lost]
+        found.append(
+            go.Scatter(
+                x=[x(h.moments[i]) for i in lost],
+                y=[ok[j].median_s for j in before],
+                showlegend=False,
+                **hovered,
+                marker=dict(color=color, symbol="x-thin-open", size=10),
+                hovertext=[_hover(h, h.moments[i]) for i in lost],
+            )
+        )
+    return found
 
 
 def _names(drawn: Sequence[History]) -> list[str]:
@@ -154,8 +145,9 @@ def history_figure(
     found: Sequence[History],  # as of `histories`
     most: int = 12,  # identities that are drawn: those with most changes, then with most runs
 ) -> "Figure":
-    """Medians over runs, their levels and where these change; raises `InputError` where none has a
-    time."""
+    """Draw medians over runs, their levels and where these change.
+
+    Raises `InputError` where none has a time."""
     import plotly.graph_objects as go
 
     drawn = sorted(
@@ -163,44 +155,29 @@ def history_figure(
     )[:most]
     if not drawn:
         raise InputError("No row of these has a time: there is no history to draw.")
-    dated = all(m.time is not None for h in drawn for m in h.moments)
-    order = list(
-        dict.fromkeys(
-            run for _, run in sorted((m.time or 0, m.run_id) for h in drawn for m in h.moments)
-        )
-    )
+    moments = [m for h in drawn for m in h.moments]
+    dated = all(m.time is not None for m in moments)
+    order = list(dict.fromkeys(run for _, run in sorted((m.time or 0, m.run_id) for m in moments)))
     place = {run: i for i, run in enumerate(order)}
 
     def x(m):
-        return (datetime(1970, 1, 1) + timedelta(microseconds=m.time)) if dated else place[m.run_id]
+        return datetime(1970, 1, 1) + timedelta(microseconds=m.time) if dated else place[m.run_id]
 
     names, times = _names(drawn), [h.moments[i].median_s for h in drawn for i in h.timed]
     fig = go.Figure([trace for n, h in enumerate(drawn) for trace in _lines(h, x, n, names[n])])
     for n, h in enumerate(drawn):
+        line = dict(color=_COLORS[n % len(_COLORS)], width=1.5, dash="dot")
         for m, _, _ in h.steps:
-            fig.add_shape(
-                type="line",
-                x0=x(m),
-                x1=x(m),
-                y0=0,
-                y1=1,
-                yref="paper",
-                line=dict(color=_COLORS[n % len(_COLORS)], width=1.5, dash="dot"),
-            )
-    axis = dict(gridcolor="rgba(122,133,148,0.25)", linecolor=GREY, zeroline=False)
+            fig.add_vline(x(m), line=line)
     fig.update_layout(
-        title=dict(text="Medians over runs", x=0, xref="paper"),
-        font=dict(color=GREY, family="system-ui, sans-serif"),
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+        BARE,
+        title_text="Medians over runs",
         height=560,
-        margin=dict(l=70, r=20, t=50, b=60),
-        legend=dict(orientation="h", y=-0.24, yanchor="top", x=0),
-        hoverlabel=dict(align="left"),
-        modebar=dict(bgcolor="rgba(0,0,0,0)", color=GREY, activecolor=_COLORS[0]),
-        yaxis=dict(type="log", title="Time of a call", **_ticks(min(times), max(times)), **axis),
-        xaxis=dict(title="Run (UTC)" if dated else "Run", **axis),
+        margin_b=60,
+        legend_y=-0.24,
     )
+    fig.update_yaxes(AXIS, type="log", title="Time of a call", **_ticks(min(times), max(times)))
+    fig.update_xaxes(AXIS, title="Run (UTC)" if dated else "Run")
     if not dated:
         step = max(1, len(order) // 12)
         fig.update_xaxes(
@@ -210,38 +187,31 @@ def history_figure(
     return fig
 
 
+_STEPS = (
+    Column("run (UTC)", lambda step: Cell(when(step[0]), step[0].time), least=16),
+    Column("revision", lambda step: revision(step[0]), least=12),
+    Column("before", lambda step: step[1], unit="s"),
+    Column("after", lambda step: step[2], unit="s"),
+    Column("ratio", lambda step: Cell(f"{step[2] / step[1]:.3g}×", step[2] / step[1]), right=True),
+    Column("name of the run", lambda step: step[0].run_id, limit=60, least=8),
+)
+# Columns of (history, step)
+_CHANGES = (
+    *(replace(c, value=lambda change, c=c: c.value(change[0])) for c in ATTEMPT),
+    *(replace(c, value=lambda change, c=c: c.value(change[1])) for c in _STEPS),
+)
+
+
 def history_page(
     found: Sequence[History],  # as of `histories`
     most: int = 12,  # identities that are drawn
 ) -> str:  # HTML that stands alone
-    "The figure with a table of the changes; raises `InputError` where none has a time."
-    from fasterroof.report.html import page
-    from fasterroof.report.tables import html_table
+    """Render the figure with a table of the changes.
 
-    steps = [(h, *step) for h in found for step in h.steps]
-    rows = [
-        [
-            (label(h), None),
-            (one_line(h.device, 60), None),
-            (when(m), m.time or 0),
-            (revision(m), None),
-            (si(a, "s"), a),
-            (si(b, "s"), b),
-            (f"{b / a:.3g}×", b / a),
-            (one_line(m.run_id, 60), None),
-        ]
-        for h, m, a, b in steps
-    ]
-    headings = [
-        "attempt",
-        "device",
-        "run (UTC)",
-        "revision",
-        "before",
-        "after",
-        "after / before",
-        "run's name",
-    ]
+    Raises `InputError` where none has a time."""
+    from fasterroof.report.html import page
+
+    changes = [(h, step) for h in found for step in h.steps]
     drawn = sum(bool(h.timed) for h in found)
     notes = [PROMISE]
     if drawn > most:
@@ -261,53 +231,34 @@ def history_page(
         [*told.items()],
         notes,
         [history_figure(found, most)],
-        [html_table(headings, rows)] if rows else [],
+        [html_table(Table(_CHANGES, changes))] if changes else [],
         about,
         "The levels of every identity",
     )
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #f9794c36
-def print_history(found: Sequence[History], console: "Console", top: int | None) -> None:
-    from fasterroof.core.console import line, notes
-    from fasterroof.report.tables import elide, plain_table
-
-    order = sorted(found, key=lambda h: (-len(h.changes), -len(h.timed)))
-    device = ""
-    for h in order[:top]:
-        line(console, elide(label(h), console.width))
-        if h.device != device:
-            line(console, elide(f"  {one_line(h.device, 100) or 'device not told'}", console.width))
-        device = h.device
-        failed = sum(m.status != "ok" for m in h.moments)
-        said = h.sentence.partition(":")[0] if h.changes else h.sentence
-        line(console, f"  {said}{f'; {failed:,} not ok' if failed else ''}")
-        if h.changes:
-            rows = [
-                (
-                    f"  {when(m)}",
-                    revision(m),
-                    si(a, "s"),
-                    si(b, "s"),
-                    f"{b / a:.3g}×",
-                    one_line(m.run_id, 60),
-                )
-                for m, a, b in h.steps
-            ]
-            console.print(
-                plain_table(
-                    ("  since (UTC)", "revision", "before", "after", "ratio", "run"),
-                    rows,
-                    console.width,
-                )
-            )
-    if top and len(order) > top:
-        line(console, f"… and {len(order) - top:,} more; --top 0 shows all.")
-    line(console)
+def print_history(
+    found: Sequence[History],  # as of `histories`
+    console: "Console",  # where to
+    top: int | None,  # identities; None: all
+) -> None:
+    "Print the answer, then each identity with the changes of its level."
     changed = sum(bool(h.changes) for h in found)
     few = sum(len(h.timed) < LEAST for h in found)
-    also = (
-        f" {few:,} have fewer than {LEAST} runs with a time and were not searched." if few else ""
-    )
-    notes(
-        console, [f"{changed:,} of {len(found):,} identities changed their level.{also}", PROMISE]
-    )
+    answer = f"{changed:,} of {len(found):,} identities changed their level."
+    if few:
+        answer += f" {few:,} have fewer than {LEAST} runs with a time and were not searched."
+    notes(console, [answer, PROMISE])
+    order = sorted(found, key=lambda h: (-len(h.changes), -len(h.timed)))
+    for h in order[:top]:
+        line(console)
+        device = one_line(h.device, 100) or "device not known"
+        line(console, elide(label(h), console.width))
+        line(console, elide(device, console.width))
+        failed = sum(m.status != "ok" for m in h.moments)
+        said = h.sentence.partition(":")[0] if h.changes else h.sentence
+        line(console, f"{said}{f'; {failed:,} not ok' if failed else ''}")
+        if h.changes:
+            console.print(text_table(Table(_STEPS, h.steps), console.width))
+    if top and len(order) > top:
+        line(console, f"… and {len(order) - top:,} more; --top 0 shows all.")
