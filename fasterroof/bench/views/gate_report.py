@@ -75,8 +75,7 @@ def _status(f: Finding) -> str:
 
 
 def _load(f: Finding) -> str:
-    shares = (MISSING if x is None else percent({"value": x, "unit": "1"}) for x in f.foreign_load)
-    return " → ".join(shares) if any(f.foreign_load) else ""
+    return " → ".join(map(percent, f.foreign_load)) if any(f.foreign_load) else ""
 
 
 def _columns(found: Gate, common: Mapping[str, tuple]) -> tuple[Column, ...]:

@@ -13,6 +13,7 @@ from fasterroof.bench.cells import (
     amount,
     cache_of,
     compile_of,
+    counted,
     devices,
     figure,
     hot_and_cold,
@@ -287,8 +288,10 @@ def _head(rows: Sequence[Mapping], cases: Sequence[_Case], title: str | None) ->
     runs = {row["run_id"] for row in rows}
     one = f"Run {code(next(iter(runs)))}" if len(runs) == 1 else f"{len(runs):,} runs"
     what = plain(title) if title else f"Benchmark: {several(code(case.name) for case in cases)}"
-    count = f"{len(rows):,} row{'s' * (len(rows) != 1)}"
-    parts = [f"# {what}", f"**{count}**: {plain(tally(rows))}. {one}, {when(rows)}."]
+    parts = [
+        f"# {what}",
+        f"**{counted(len(rows), 'row')}**: {plain(tally(rows))}. {one}, {when(rows)}.",
+    ]
     groups = [(case, place, lines) for case in cases for place, lines in case.places.items()]
     if len(groups) > 1:
         parts.append(markdown_table(Table(_GROUPS, groups, most=100, sparse=True)))
