@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import one_line
 from ..core.units import MISSING, si
 from ..machine.roof import Roof
-from ..roofline.join import RooflinePoint
+from ..roofline.point import RooflinePoint
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure, Scatter
