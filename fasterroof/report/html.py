@@ -19,13 +19,13 @@ from ..core.errors import InputError, one_line
 from ..core.units import MISSING, rate_unit, si
 from .plot import run_figure
 from .tables import elide, html_table, text_table
-from ..roofline.join import RooflinePoint, slowest
+from ..roofline.point import RooflinePoint, slowest
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
     from rich.table import Table
 
-    from fasterroof.roofline.join import Total
+    from fasterroof.roofline.point import Total
     from fasterroof.roofline.run import Run
     from fasterroof.timing.spans import Occupancy
 

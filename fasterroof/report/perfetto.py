@@ -14,8 +14,10 @@ from dataclasses import replace
 
 from ..core.errors import InputError, one_line
 from ..core.files import write_whole
-from ..roofline.join import Total, estimate, points_of
-from ..roofline.run import OWN, Run, run_to_dict
+from ..roofline.join import estimate, points_of
+from ..roofline.point import Total
+from ..roofline.run import Run
+from ..roofline.run_file import OWN, run_to_dict
 from ..timing.spans import Span, busy_time
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #7b84c471

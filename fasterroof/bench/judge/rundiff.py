@@ -120,7 +120,7 @@ _PAIRS = {
     "references": lambda row: within(row, "ratio", "vs"),
 }
 _FIDELITY = {
-    "verdict": lambda row: verdict_of(row.get("fidelity")).strip("*"),
+    "verdict": lambda row: verdict_of(row.get("fidelity")),
     "rel_to_tol": lambda row: rel_to_tol_of(row.get("fidelity")),
     "held against": lambda row: oracle_of(row.get("fidelity")),
     "tolerance": lambda row: tolerance_of(row.get("fidelity")),

@@ -81,7 +81,7 @@ def _board(attempts: Sequence[ShownAttempt], anchors: Mapping[str, str]) -> FT:
 
     def case(row):
         a = next(iter(row.values()))
-        at = a.at or point_text(a.point, (), one_line)
+        at = a.at or point_text(a.point)
         return Span(A(one_line(a.case, 60), href=f"#{anchors[a.case]}"), Small(at))
 
     def others(row):

@@ -99,7 +99,7 @@ def panels(
         )
         return Panel(size, tuple(name for name in those[0].point if name in same), at, lines)
 
-    found = groupby(timed, lambda a: point_text(a.point, bound, one_line))
+    found = groupby(timed, lambda a: point_text(a.point, bound))
     made = (panel(at, those) for at, those in found.items())
     return [p for p in made if len({x for line in p.lines.values() for x, _ in line}) > 1]
 
@@ -178,7 +178,7 @@ def line_name(
 
 
 def _named(a: ShownAttempt) -> str:
-    point = point_text(a.point, (), one_line)
+    point = point_text(a.point)
     return one_line(f"{a.baseline} on {a.row['platform']}, {point}")
 
 

@@ -181,7 +181,7 @@ _OPEN = 6  # cases up to which all are unfolded; of more the first two
 def _where(attempts: Sequence[ShownAttempt]) -> str:
     "What all attempts of a case have in common."
     point, known = attempts[0].point, shared_names(attempts)
-    common = point_text({k: v for k, v in point.items() if k in known}, (), one_line)
+    common = point_text({k: v for k, v in point.items() if k in known})
     places = dict.fromkeys(a.place for a in attempts)
     every = "every point " * (len(known) < len(point))
     return " ".join(
@@ -320,7 +320,7 @@ def history_section(
     known = {case: shared_names(those) for case, those in page.cases.items()}
 
     def row(h):
-        point = point_text(h.param_point, known.get(h.case, ()), one_line)
+        point = point_text(h.param_point, known.get(h.case, ()))
         at = [point, one_line(h.platform, 40), one_line(h.device, 60)]
         return (
             h,

@@ -348,7 +348,7 @@ def _entry(those: Sequence[ShownAttempt]) -> FT:
     message = str(within(a.row, "failure_detail", "message") or "").strip()
     said = one_line(message.splitlines()[0], 200) if message else "no message"
     where = [
-        (" · " * bool(i), linked(x, point_text(x.point, (), one_line) or "its row"))
+        (" · " * bool(i), linked(x, point_text(x.point) or "its row"))
         for i, x in enumerate(those[:8])
     ]
     left = f" and {len(those) - 8:,} more" if len(those) > 8 else None
