@@ -178,7 +178,7 @@ def text_table(
             )
         )
     once = " · ".join(f"{column.heading}: {cell.text}" for column, cell in layout.once)
-    parts = [Text(once)] * bool(once) + [grid] * bool(rows)
+    parts = [Text(once)] * bool(once) + [grid] * bool(rows or not table.sparse)
     return Group(*parts, *map(Text, layout.notes))
 
 # %% ../../nbs/analysis/report/table.ipynb #f7c8c6f2
