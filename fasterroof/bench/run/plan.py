@@ -243,6 +243,7 @@ class Briefing:
         for a in self.attempts:
             self.places.setdefault(a.place, []).append(a)
         self.oracles = {place: f"oracle-{i:04d}" for i, place in enumerate(self.places, 1)}
+        self.cases = {a.case.name: a.case for a in self.attempts}
         self.kinds = {a.accelerator for a in self.attempts if self.can_run(a)}
         self.shared = {
             "git": suite_provenance(options.folder)["git"],
@@ -350,7 +351,11 @@ class Briefing:
         return self._spec("oracle", slot, self.oracle_path(a)) | self._point(a)
 
     def _point(self, a: Attempt) -> dict:
-        return {"source": dict(a.case.source), "param_point": dict(a.point)}
+        return {
+            "source": dict(a.case.source),
+            "case": a.case.name,
+            "param_point": dict(a.point),
+        }
 
     def _oracle(self, a: Attempt) -> dict:
         path = self.oracle_path(a)

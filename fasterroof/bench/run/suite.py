@@ -6,26 +6,24 @@
 __all__ = ['killed_for_memory', 'without_row', 'no_device', 'Suite']
 
 # %% ../../../nbs/analysis/bench/run/suite.ipynb #e15ce85f
-import json
 import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..fidelity import find_oracle
 from ..frameworks import settings_kept
 from ..locks import device_lock
 from ..registry import interpreter
 from ..row import check_row, need_schema, with_ratios
 from .devices import Slot
-from .measure import attempt, blank
+from .measure import blank
 from .plan import Attempt, Briefing, Options, now, slots_for
-from .provenance import worker_provenance
 from .schedule import Ended, Job, Schedule
-from .worker import NO_DISK, UNREADABLE, measured_roof, prepare_worker
+from .worker import NO_DISK, do_job, prepare_worker
 from ..store.store import Store
 from ...core.errors import FasterroofError, RowError, RunFileError, one_line
 from ...core.files import read_json
@@ -42,49 +40,30 @@ def killed_for_memory(
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)
 
 
-_NO_MODULE = ("ModuleNotFoundError", "ImportError")
-
-
-def _signal(code: int) -> str:
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"signal {-code}"
-
-
 def without_row(
     ended: Ended,  # a worker that wrote none
     python: str,  # its interpreter
     memory_kills: int = 0,  # processes that the kernel ended for want of memory while it ran
 ) -> tuple[str, dict]:  # status and failure_detail
-    "What its end makes of the attempt."
-    last = one_line(next((x for x in reversed(ended.said.splitlines()) if x.strip()), ""), 300)
+    "Return what its end makes of the attempt."
+    last = one_line(ended.said.rstrip().rpartition("\n")[2], 300)
     detail = {"message": last, "stage": ended.stage, "said": one_line(ended.said[-1500:], 1500)}
     if ended.how == "timeout":
-        limit = ended.job.limit_s
-        return "timeout", detail | {
-            "message": f"still at {ended.stage} after {limit:g} s",
-            "limit_s": limit,
-        }
+        message = f"still at {ended.stage} after {ended.job.limit_s:g} s"
+        return "timeout", detail | {"message": message, "limit_s": ended.job.limit_s}
     if ended.how == "unstartable":
         return "env_failed", {"message": ended.said, "reason": "no_interpreter", "python": python}
-    code = ended.code or 0
-    if code < 0:
-        name = _signal(code)
-        detail |= {"message": f"ended by {name} while {ended.stage}", "signal": name}
-        if name == "SIGKILL" and memory_kills:
-            return "oom", detail | {
-                "message": f"{detail['message']}, by the kernel, for want of memory"
-            }
-        return "crashed", detail
-    if code == UNREADABLE and ended.stage == "reading the spec":
-        return "crashed", detail | {"exit_code": code}
-    if ended.stage == "starting" and any(last.startswith(x) for x in _NO_MODULE):
+    if (code := ended.code or 0) < 0:
+        known = {s.value: s.name for s in signal.Signals}
+        name = known.get(-code, f"signal {-code}")
+        short = name == "SIGKILL" and memory_kills
+        why = ", by the kernel, for want of memory" if short else ""
+        message = f"ended by {name} while {ended.stage}{why}"
+        return "oom" if short else "crashed", detail | {"message": message, "signal": name}
+    if ended.stage == "starting" and last.startswith(("ModuleNotFoundError", "ImportError")):
         return "env_failed", {"message": last, "reason": "missing", "python": python}
-    return "crashed", detail | {
-        "message": last or f"ended with exit code {code} and no row",
-        "exit_code": code,
-    }
+    message = last or f"ended with exit code {code} and no row"
+    return "crashed", detail | {"message": message, "exit_code": code}
 
 
 def no_device(
@@ -168,7 +147,12 @@ class Suite:
                 self.fail(a, "skipped", {"message": a.unable, "reason": "accelerator"})
             elif why := self.brief.absent.get(a.accelerator):
                 self.fail(a, *no_device(why, interpreter(a.platform, a.framework)[0]))
-        (self.executor or (_in_process if self.options.in_process else _in_workers))(self)
+        if self.executor:
+            self.executor(self)
+        elif self.options.in_process:
+            _run_here(self, _Jobs(self))
+        else:
+            _Jobs(self).run()
 
     def run(self) -> list[dict]:  # rows of what ended, with ratios, in the order of the plan
         """Run all attempts; on an interrupt those that ended are kept, and the rest is stopped.
@@ -203,53 +187,52 @@ class Suite:
         return []
 
 # %% ../../../nbs/analysis/bench/run/suite.ipynb #1d6985e5
-class _Workers:
-    "The jobs of a suite."
+class _Jobs:
+    "The jobs of a suite, and what takes up what each left."
 
     def __init__(self, suite: Suite):
         self.suite, self.brief, self.options = suite, suite.brief, suite.options
-        self.kills = killed_for_memory() or 0
-        self.names = {a.name for a in suite.attempts}
-        self.jobs: list[Job] = []
-        self.take: dict[str, Callable[[Ended], None]] = {}  # job → what takes up what it left
-
-    def add(
-        self, name: str, about: str, kind: str, spec: Callable[[Slot], dict], take: Callable, **more
-    ) -> None:
-        "Add a job whose worker reads a spec."
-        prepare = partial(prepare_worker, self.brief.folder / f"{name}.spec", spec)
-        self.jobs.append(Job(name, kind, prepare, about=about, **more))
-        self.take[name] = take
-
-    def add_all(self) -> None:
-        "Add roofs, oracles and attempts."
-        brief, limit_s = self.brief, self.options.timeout_s
+        self.kills, self.jobs = killed_for_memory() or 0, []
+        self.specs: dict[str, Callable[[Slot], dict]] = {}  # by job
+        self.takes: dict[str, Callable[[Ended], None]] = {}  # by job
         roofs: tuple[str, ...] = ()
-        for slot in brief.roof_slots():
-            name = f"roof {slot.file_name}"
-            more = dict(slot=slot.name, limit_s=max(limit_s, 120.0), needs=roofs)
-            self.add(name, "measuring the roof", slot.kind, brief.roof_spec, self.roof, **more)
+        for slot in self.brief.roof_slots():
+            name, least = f"roof {slot.file_name}", max(self.options.timeout_s, 120.0)
+            about = {"about": "measuring the roof", "slot": slot.name, "limit_s": least}
+            self._add(name, slot.kind, self.brief.roof_spec, self._roof, needs=roofs, **about)
             roofs += (name,)
-        for place, attempts in brief.places.items():
-            able, oracle = [a for a in attempts if brief.can_run(a)], brief.oracles[place]
-            for a in able[:1]:
-                spec, take = partial(brief.oracle_spec, a), partial(self.oracle, a)
-                more = dict(limit_s=limit_s, needs=roofs)
-                self.add(oracle, "computing an oracle", "cpu", spec, take, **more)
-            for a in able:
-                others = {oracle, brief.designated(a)} - {None, a.name}
-                more = dict(limit_s=limit_s, needs=(*roofs, *sorted(others)))
-                self.add(
-                    a.name,
-                    f"{a.case.name}/{a.baseline.name}",
-                    a.accelerator,
-                    partial(brief.attempt_spec, a, result=self.suite.spool.path(a.name)),
-                    partial(self.row, a),
-                    settle_s=self.options.gpu_settle_s,
-                    **more,
-                )
+        for place, attempts in self.brief.places.items():
+            self._add_place(self.brief.oracles[place], attempts, roofs)
 
-    def roof(self, ended: Ended) -> None:
+    def _add(self, name: str, kind: str, spec: Callable, take: Callable, **more) -> None:
+        prepare = partial(prepare_worker, self.brief.folder / f"{name}.spec", spec)
+        self.jobs.append(Job(name, kind, prepare, **{"limit_s": self.options.timeout_s} | more))
+        self.specs[name], self.takes[name] = spec, take
+
+    def _add_place(self, oracle: str, attempts: Sequence[Attempt], before: tuple) -> None:
+        "Add the oracle of a point, and the attempts that it is for."
+        able = [a for a in attempts if self.brief.can_run(a)]
+        for a in able[:1]:
+            spec, take = partial(self.brief.oracle_spec, a), partial(self._oracle, a)
+            self._add(oracle, "cpu", spec, take, about="computing an oracle", needs=before)
+        for a in able:
+            others = {oracle, self.brief.designated(a)} - {None, a.name}
+            self._add(
+                a.name,
+                a.accelerator,
+                partial(self._spec, a),
+                partial(self._row, a),
+                about=f"{a.case.name}/{a.baseline.name}",
+                needs=(*before, *sorted(others)),
+                settle_s=self.options.gpu_settle_s,
+            )
+
+    def _spec(self, a: Attempt, slot: Slot) -> dict:
+        "What an attempt is told when it begins."
+        self.suite.began = self.suite.began or time.monotonic()
+        return self.brief.attempt_spec(a, slot, self.suite.spool.path(a.name))
+
+    def _roof(self, ended: Ended) -> None:
         "Have the attempts on its slot told of a roof."
         try:
             peaks, why = read_json(self.brief.roof_spec(ended.slot)["result"]), ""
@@ -257,12 +240,12 @@ class _Workers:
             peaks, why = None, without_row(ended, sys.executable)[1]["message"]
         self.brief.with_roof(ended.slot, peaks, why)
 
-    def oracle(self, a: Attempt, ended: Ended) -> None:
+    def _oracle(self, a: Attempt, ended: Ended) -> None:
         "Write down why a point has no oracle."
         if not self.brief.oracle_path(a).exists():
             self.brief.no_oracle(a, without_row(ended, sys.executable)[1]["message"])
 
-    def row(self, a: Attempt, ended: Ended) -> None:
+    def _row(self, a: Attempt, ended: Ended) -> None:
         "Take the row that a worker wrote; where it wrote none, make one of how it ended."
         path, python = self.suite.spool.path(a.name), interpreter(a.platform, a.framework)[0]
         try:
@@ -275,52 +258,38 @@ class _Workers:
             failed = "crashed", {"message": why, "stage": ended.stage}
         self.suite.fail(a, *failed, ended.slot.device)
 
-    def on_end(self, ended: Ended) -> None:
+    def take(self, ended: Ended) -> None:
         "Take up what a job left; raises `RunFileError` where the disk is full."
         before, self.kills = self.kills, killed_for_memory() or 0
         self.new_kills = self.kills - before
         if ended.code == NO_DISK and ended.stage.startswith("unwritable: "):
             raise RunFileError(ended.stage.removeprefix("unwritable: "))
-        self.take[ended.job.name](ended)
+        self.takes[ended.job.name](ended)
 
-    def on_change(self, schedule: Schedule) -> None:
-        "Start the clock with the first attempt."
-        running = schedule.running.values()
-        if self.suite.began is None and any(w.job.name in self.names for w in running):
-            self.suite.began = time.monotonic()
-        self.suite.on_change(self.suite)
-
-
-def _in_workers(suite: Suite) -> None:
-    "Run the attempts of a suite, each in a process of its own."
-    workers = _Workers(suite)
-    workers.add_all()
-    suite.schedule = Schedule(workers.jobs, suite.brief.slots, workers.on_end, workers.on_change)
-    suite.schedule.run()
+    def run(self) -> None:
+        "Run each in a process of its own."
+        suite = self.suite
+        suite.schedule = Schedule(
+            self.jobs, self.brief.slots, self.take, lambda _: suite.on_change(suite)
+        )
+        suite.schedule.run()
 
 # %% ../../../nbs/analysis/bench/run/suite.ipynb #acb2a8a2
-def _in_process(suite: Suite) -> None:
-    "Run the attempts of a suite one after another, here."
-    brief = suite.brief
-    slots = {s.kind: s for s in reversed(brief.slots)}
-    for slot in brief.roof_slots():
-        with device_lock(slot.locks):
+def _run_here(suite: Suite, jobs: _Jobs) -> None:
+    "Do the jobs of a suite in this process."
+    for job in jobs.jobs:
+        slot = next(
+            s for s in suite.brief.slots if s.kind == job.kind and job.slot in (None, s.name)
+        )
+        spec, ended = jobs.specs[job.name](slot), Ended(job, slot, "exited", 0, "written", "")
+        case = suite.brief.cases.get(spec.get("case"))
+        with device_lock(slot.locks), settings_kept(spec.get("framework", "torch")):
             try:
-                brief.with_roof(slot, json.loads(measured_roof(brief.roof_spec(slot))))
-            except FasterroofError as e:
-                brief.with_roof(slot, None, str(e))
-    for a in filter(brief.can_run, suite.attempts):
-        slot, path = slots[a.accelerator], brief.oracle_path(a)
-        suite.began = suite.began or time.monotonic()
-        if not path.exists() and not path.with_suffix(".why").exists():
-            try:
-                find_oracle(a.case, a.point, a.case.built(a.point)).save(path)
+                do_job(spec, case=case)
             except RunFileError:
                 raise
-            except Exception as e:  # (whatever a case raises)
-                brief.no_oracle(a, e)
-        with device_lock(slot.locks), settings_kept(a.framework):
-            about = partial(worker_provenance, slot.as_dict(), a.framework)
-            spec = brief.attempt_spec(a, slot, suite.spool.path(a.name))
-            row = attempt(spec, case=a.case, provenance=about)
-        suite.take(row)
+            except Exception as e:  # (whatever a case, or a roof, raises)
+                name = "" if isinstance(e, FasterroofError) else f"{type(e).__name__}: "
+                ended = replace(ended, code=1, said=f"{name}{one_line(e)}")
+        jobs.take(ended)
+        suite.on_change(suite)
