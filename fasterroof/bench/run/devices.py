@@ -23,18 +23,13 @@ from ...machine.host import cores, cpu_name, cpu_quota, cpu_set, read
 class Slot:
     "A share of the machine that one attempt at a time runs on."
 
-    name: str  # "cpu:0-1", "cuda:0"; of another machine "host/cpu:0-1"
+    name: str  # "cpu:0-1", "cuda:0"
     kind: str  # "cpu" or "cuda"
     cores: tuple[int, ...]  # CPUs that the attempt is kept to, by number; empty: it is not
     index: int | None  # of a GPU, in the order of its bus
     uuid: str | None  # of a GPU, or of a part of one ("MIG-…")
     locks: tuple[str, ...]  # names of what has to be held, for `device_lock`
     device: str  # what its rows are of
-
-    @property
-    def node(self) -> str:
-        "The machine that it is of: empty for this one."
-        return self.name.rpartition("/")[0]
 
     @property
     def file_name(self) -> str:

@@ -21,7 +21,7 @@ from ...core.errors import InputError, one_line
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ArgumentGroup
 
-    from fasterroof.bench.run.schedule import Executor
+    from fasterroof.bench.run.cluster import OnRay
 
 # %% ../../../nbs/analysis/cli/bench/options.ipynb #031950b6
 def number(
@@ -168,16 +168,14 @@ def add_executor_arguments(
 @contextlib.contextmanager
 def executor_of(
     args: "Namespace",  # of `add_executor_arguments`
-) -> Iterator["Executor"]:
-    "The executor that is asked for; raises `InputError` where it cannot be had."
+) -> Iterator["OnRay | None"]:
+    "The cluster that is asked for, None for this machine; raises `InputError` where there is none."
     if args.executor == "local":
         if args.address:
             raise InputError("--address is of a cluster: add --executor ray.")
-        from fasterroof.bench.run.schedule import Local
-
-        yield Local()
+        yield None
         return
-    from fasterroof.bench.run.ray_cluster import on_ray
+    from fasterroof.bench.run.cluster import on_ray
 
     with on_ray(args.address) as executor:
         yield executor
