@@ -8,13 +8,13 @@ __all__ = ['contract_check', 'contract_claim']
 # %% ../../nbs/analysis/cli/contracts.ipynb #112ae267
 from typing import TYPE_CHECKING
 
-from .outputs import json_text, write_outputs
+from .outputs import json_text, print_result, write_outputs
 from ..contract.ceiling import HardwareProfile, compute_roofline
 from ..contract.check import check_contract
 from ..contract.contract import load_roofline_contract, read_contract
-from ..core.console import figures, line, notes, status
+from ..core.console import status
 from ..core.errors import one_line
-from ..report.table import Column, Table, text_table
+from ..report.table import Column, Table
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -40,12 +40,11 @@ def contract_check(
         report = check_contract(c)
     if not write_outputs((args.json, lambda: json_text(report.as_dict()))):
         what = f"{one_line(c.id, 60)} {one_line(c.version, 20)}, SHA-256 {c.sha256[:12]}"
-        console.print(f"{what}: {one_line(c.description, 400)}", markup=False, highlight=False)
-        line(console)
-        console.print(text_table(Table(_CHECKS, report.checks), console.width))
-        line(console, f"\n{report.sentence}.")
-        if any(k.verdict == "unchecked" for k in report.checks):
-            notes(console, ["Unchecked: could not be run or compared, for the reason beside it."])
+        unchecked = any(k.verdict == "unchecked" for k in report.checks)
+        remark = "Unchecked: could not be run or compared, for the reason beside it."
+        sentence = f"{report.sentence}.\n{what}: {one_line(c.description, 400)}"
+        table = Table(_CHECKS, report.checks)
+        print_result(console, sentence, table, remarks=[remark] * unchecked)
     return 0 if report.ok else 1
 
 # %% ../../nbs/analysis/cli/contracts.ipynb #e62abe32
@@ -83,10 +82,11 @@ def contract_claim(
             "measured": f"{args.measured_tokens_per_s:g} token/s",
             "machine": f"{hw.bandwidth_gb_s:g} GB/s, {hw.compute_gflops:g} GFLOP/s ({hw.source})",
         }
-        figures(console, values | dict(ceiling.rows()))
-        if share <= 1:
-            line(console, f"\n{100 * share:.3g} % of the ceiling.")
-        else:
-            line(console, f"\n{share:.4g} times the ceiling, which cannot be.")
-            notes(console, [_IMPOSSIBLE])
+        sentence = (
+            f"{100 * share:.3g} % of the ceiling."
+            if share <= 1
+            else f"{share:.4g} times the ceiling, which cannot be."
+        )
+        values |= dict(ceiling.rows())
+        print_result(console, sentence, None, values, [_IMPOSSIBLE] * (share > 1))
     return int(share > 1)

@@ -8,8 +8,11 @@ __all__ = ['hardware_command']
 # %% ../../nbs/analysis/cli/hardware.ipynb #83b21795
 from typing import TYPE_CHECKING
 
-from .outputs import json_text, write_outputs
-from ..core.console import figures, line, notes, status
+from rich.console import Group
+from rich.text import Text
+
+from .outputs import json_text, print_result, write_outputs
+from ..core.console import line, notes, status
 from ..core.errors import InputError, one_line
 from ..core.files import writable
 from ..core.units import rate_unit, si
@@ -32,13 +35,6 @@ _DEVICE = (
 
 
 def _show_machine(specs: HardwareSpecs, console: "Console") -> None:
-    line(console, f"{specs.sentence}\n")
-    console.print(text_table(Table(_DEVICE, [*specs.rows()]), console.width))
-    line(console)
-    for text in dict.fromkeys(specs.cited.values()):
-        line(console, one_line(text, 2000))
-    if specs.cited:
-        line(console)
     values = {}
     if p := specs.processor:
         values["cores"] = (
@@ -51,15 +47,17 @@ def _show_machine(specs: HardwareSpecs, console: "Console") -> None:
         sizes = ", ".join(f"{n} {shown('cache', b, 'B')}" for n, b in specs.caches)
         values["caches"] = f"{sizes}, those of all these cores together"
     if specs.device_count > 1 and specs.platform != "cpu":
+        memory, rate = specs.total_memory_gb, specs.total_memory_bandwidth_gb_per_second
         totals = (
-            (specs.total_memory_gb, "B"),
-            (specs.total_memory_bandwidth_gb_per_second, "B/s"),
+            si(specs.total_peak_flops_per_second, "FLOP/s"),
+            si(memory and memory * 1e9, "B"),
+            si(rate and rate * 1e9, "B/s"),
         )
-        rates = [si(x and x * 1e9, unit) for x, unit in totals]
-        values["in total"] = ", ".join([si(specs.total_peak_flops_per_second, "FLOP/s"), *rates])
-    if values:
-        figures(console, values)
-    notes(console, specs.notes)
+        values["in total"] = ", ".join(totals)
+    cited = [one_line(text, 2000) for text in dict.fromkeys(specs.cited.values())]
+    table = text_table(Table(_DEVICE, [*specs.rows()]), console.width)
+    table = Group(table, *(Text(text) for text in ["", *cited] if cited))
+    print_result(console, specs.sentence, table, values, specs.notes)
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #419ccabe
 def _show_chip(c: Chip, console: "Console") -> None:
@@ -71,22 +69,20 @@ def _show_chip(c: Chip, console: "Console") -> None:
         Column("where in it", lambda x: x[2].where, limit=1000, fold=True, least=20),
     )
     known = [x for x in c.figures() if x[2] is not None]
-    unknown = [what for what, _, figure in c.figures() if figure is None]
+    unknown = ", ".join(what for what, _, figure in c.figures() if figure is None)
     about = ", ".join(filter(None, (c.kind, c.generation, c.memory)))
-    line(console, f"{one_line(c.vendor)} {one_line(c.name)}: {one_line(about)}\n")
-    console.print(text_table(Table(columns, known), console.width))
-    line(console)
+    sentence = f"{one_line(c.vendor)} {one_line(c.name)}: {one_line(about)}"
+    print_result(console, sentence, Table(columns, known))
     for number, s in zip(numbers.values(), c.sources.values(), strict=True):
         kind = "" if s.kind == "vendor" else "secondary: "
         line(console, f"{number} {kind}{one_line(s.title)} <{one_line(s.url)}>")
     line(console)
-    if unknown:
-        notes(console, [f"Unavailable, since in no source that was found: {', '.join(unknown)}."])
-    if c.note:
-        notes(console, [one_line(c.note, 2000)])
-    notes(
-        console, ["Printed figures, not measured; sparse ones hold for structured sparsity only."]
+    remarks = (
+        unknown and f"Unavailable, since in no source that was found: {unknown}.",
+        one_line(c.note, 2000),
+        "Printed figures, not measured; sparse ones hold for structured sparsity only.",
     )
+    notes(console, filter(None, remarks))
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #780a198c
 def _peak(c: Chip) -> str | None:
@@ -102,14 +98,13 @@ _CHIPS = (
 
 
 def _show_chips(chips: list[Chip], console: "Console") -> None:
-    console.print(text_table(Table(_CHIPS, chips), console.width))
     known = [figure is not None for c in chips for *_, figure in c.figures()]
-    line(
-        console,
-        f"\n{len(chips)} chips, {sum(known)} figures with a source,"
-        f" {len(known) - sum(known)} unavailable.",
+    sentence = (
+        f"{len(chips)} chips, {sum(known)} figures with a source, {len(known) - sum(known)}"
+        " unavailable."
     )
-    notes(console, ["Memory as printed: GB are 1e9 bytes, also where the chip likely has GiB."])
+    remark = "Memory as printed: GB are 1e9 bytes, also where the chip likely has GiB."
+    print_result(console, sentence, Table(_CHIPS, chips), remarks=[remark])
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #560a5dfc
 def hardware_command(

@@ -15,8 +15,8 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from .outputs import text_columns, write_outputs
-from ..core.console import figures, line, notes, status
+from .outputs import print_result, text_columns, write_outputs
+from ..core.console import status
 from ..core.errors import InputError, one_line
 from ..core.files import writable
 from ..machine.chips import chip
@@ -26,7 +26,7 @@ from ..prediction.sweeps import Sweep, sweep
 from ..prediction.system import SystemArchetype
 from ..report import html
 from ..report.plot import COLORS
-from ..report.table import Cell, Column, Table, html_table, text_table
+from ..report.table import Cell, Column, Table, html_table
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -221,12 +221,11 @@ def _prediction(args: "Namespace") -> object:
         raise InputError(f"--{flag} is for generation: give --prompt and --new-tokens, too.")
     if args.shape and not target and not generation:
         raise InputError("--shape is for a model that is traced.")
-    if "batch" in given:
-        given["batch_size"] = given.pop("batch")
-    given["system"] = args.on if args.on[1:] else args.on[0]
+    asked = {"system": args.on if args.on[1:] else args.on[0]}
+    asked |= {"batch_size" if name == "batch" else name: x for name, x in given.items()}
     ask = partial(_answer, args, None if target else as_model(args.model))
-    several = any(isinstance(value, list) for value in given.values())
-    return sweep(ask, given) if several else ask(**given)
+    several = any(isinstance(value, list) for value in asked.values())
+    return sweep(ask, asked) if several else ask(**asked)
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #7874880a
 def _parts_table(found, top: int | None) -> Table | None:
@@ -244,7 +243,8 @@ def _parts_table(found, top: int | None) -> Table | None:
         Column("work", attrgetter("flops"), unit="FLOP"),
         Column("moved", attrgetter("nbytes"), unit="B"),
     )
-    return Table(columns, parts[:top])
+    rest = f"The {top} slowest of {len(parts)} operations; --top 0 shows all."
+    return Table(columns, parts[:top], notes=["", rest] if top and top < len(parts) else ())
 
 
 def shown(
@@ -253,23 +253,12 @@ def shown(
     top: int | None = 10,  # rows of operations; None: all
 ) -> None:
     "Print a prediction."
-    console.print(found.sentence, markup=False, highlight=False)
-    line(console)
     if isinstance(found, Sweep):
-        console.print(text_table(text_columns(*found.cells(console.width)), console.width))
-        line(console)
-        return notes(console, found.remarks)
-    if parts := _parts_table(found, top):
-        console.print(text_table(parts, console.width))
-        line(console)
-        if top and top < len(found.parts):
-            line(
-                console, f"The {top} slowest of {len(found.parts)} operations; --top 0 shows all.\n"
-            )
-    figures(console, found.figures())
-    notes(console, found.notes)
-    if found.cited:
-        notes(console, ["--json and --html show where each figure was read."])
+        table = text_columns(*found.cells(console.width))
+        return print_result(console, found.sentence, table, remarks=found.remarks)
+    cited = ["--json and --html show where each figure was read."] if found.cited else []
+    table = _parts_table(found, top)
+    print_result(console, found.sentence, table, found.figures(), [*found.notes, *cited])
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #7a756c04
 def _key(text: str) -> float | None:

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 import torch
 
 from .load_model import load_target
-from .outputs import json_text, text_columns, write_outputs
+from .outputs import json_text, print_result, text_columns, write_outputs
 from .runs import check_outputs, report_run
-from ..core.console import figures, notes, status
+from ..core.console import status
 from ..core.errors import InputError, one_line
 from ..core.files import writable
 from ..core.settings import resolve_device
 from ..core.units import si
 from ..machine.datasheet import chip_of, chip_roof, shares
 from ..machine.peaks import HardwarePeaks, measure_peaks
-from ..report.table import text_table
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
 from ..work.program import differentiable
@@ -105,18 +104,15 @@ def peaks_command(
     peaks = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"])
     if write_outputs((args.json, lambda: json_text(peaks.as_dict()))):
         return
-    console.print(text_table(text_columns(*peaks.cells(args.mixes)), console.width))
-    console.print()
     conditions = peaks.conditions
-    device = [peaks.device, f"{conditions.get('cpu') or ''} {peaks.threads} threads".strip()]
+    device = f"{conditions.get('cpu') or ''} {peaks.threads} threads".strip()
     values = {
         "ridge point": f"{si(peaks.ridge_point, 'FLOP/B')} ({peaks.mode}, {peaks.memory})",
         "launch": si(peaks.launch_s, "s"),
-        "device": ", ".join(device),
     }
     if conditions.get("clock_hz"):
         values["clock"] = si(conditions["clock_hz"], "Hz")
     if sheet := chip_of(peaks):
         values["datasheet"] = f"{sheet.name}: {', '.join(map(str, shares(peaks, sheet)))}"
-    figures(console, values)
-    notes(console, peaks.notes)
+    table = text_columns(*peaks.cells(args.mixes))
+    print_result(console, f"{peaks.device}, {device}", table, values, peaks.notes)

@@ -8,7 +8,10 @@ __all__ = ['check_outputs', 'report_run', 'show_command', 'diff_command']
 # %% ../../nbs/analysis/cli/runs.ipynb #e07e1012
 from typing import TYPE_CHECKING
 
-from .outputs import write_outputs
+from rich.console import Group
+from rich.text import Text
+
+from .outputs import print_result, write_outputs
 from ..core.console import figures, notes, say, status
 from ..core.errors import InputError, one_line
 from ..core.files import writable
@@ -61,15 +64,13 @@ def report_run(
     cpu = run.environment.get("cpu", {})
     on = f": {cpu['name']}, {cpu['threads']} threads" if cpu.get("threads") else ""
     where = f"{one_line(run.model)}, {one_line(run.sample)}, on {one_line(run.device)}{on}"
-    rest = f"The {top} slowest of {len(run.parts)} parts; --top 0 shows all, --html draws them.\n"
-    for text in (
-        f"{where}\n{_roof_line(run.roof)}\n",
+    rest = f"The {top} slowest of {len(run.parts)} parts; --top 0 shows all, --html draws them."
+    table = Group(
         html.run_table(run, top, console.width),
-        *["", rest] * bool(top and top < len(run.parts)),
-    ):
-        console.print(text, markup=False, highlight=False)
-    figures(console, run.headline)
-    notes(console, [*run.remarks, *html.definitions(run)])
+        *["", Text(rest)] * bool(top and top < len(run.parts)),
+    )
+    remarks = [*run.remarks, *html.definitions(run)]
+    print_result(console, f"{where}\n{_roof_line(run.roof)}", table, run.headline, remarks)
 
 
 def show_command(
