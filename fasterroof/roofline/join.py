@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import InputError, UncountedWarning
-from ..machine.roof import Floor, Roof
+from ..machine.roof import Floor, Roof, over_link
 from .point import RooflinePoint, timed, with_shares
 from ..timing.spans import busy_time, gaps_between, innermost
 from ..work.op import link_bytes
@@ -89,7 +89,7 @@ def op_floor(
         contraction=contraction,
     )
     over = link_bytes(op)
-    return roof.over_link(floor, over, op.group_size, op.times) if over else floor
+    return over_link(roof, floor, over, op.group_size, op.times) if over else floor
 
 # %% ../../nbs/analysis/roofline/join.ipynb #0aa1f938
 def points_of(
