@@ -21,7 +21,7 @@ from ...bench.store.store import Store, load_rows
 from ...bench.views.pairs_report import compared
 from .options import ends_as_interrupt, platforms, point_of_text
 from ..outputs import json_text, write_outputs
-from ...core.console import line, notes, say
+from ...core.console import line, notes, say, status
 from ...core.errors import InputError, one_line
 from ...core.files import writable
 
