@@ -43,6 +43,7 @@ from fasterroof.machine.probes.cpu import (
 )
 from .cpu_process import ProbeError, Prober
 from .readings import Found
+from .torch_products import modes_of
 from ...timing.clock import synchronizer
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #716d2d2a
@@ -79,7 +80,7 @@ def modes_known(
 ) -> list[str]:  # empty where nobody can tell
     "Modes that a device is known to have without measuring them."
     if device.type == "cuda":
-        return cuda.modes_of(torch.cuda.get_device_capability(device))
+        return modes_of(torch.cuda.get_device_capability(device))
     if device.type != "cpu" or not find_spec("llvmlite"):
         return []
     try:
