@@ -179,13 +179,16 @@ def build(
     return lambda: multiply(a, b)
 
 # %% ../../../nbs/analysis/machine/probes/torch_products.ipynb #d58ef3f5
+_EXACT = {"fp64": "fp64", "int8": "int32"}
+
+
 def accumulator(
     mode: str,  # compute mode
     op: str = "mm",  # as in `Product`
 ) -> str:
     "The format that products are summed in, by torch's settings now."
-    if mode in ("fp64", "int8"):
-        return {"fp64": "fp64", "int8": "int32"}[mode]
+    if mode in _EXACT:
+        return _EXACT[mode]
     if op == "_scaled_mm fast":
         return "fp32, fast"
     if mode not in ("fp16", "bf16") or op == "conv2d":
