@@ -27,7 +27,7 @@ def this_machine(
     def view(console):
         from fasterroof.core.errors import one_line
         from fasterroof.core.units import si
-        from fasterroof.machine.chips import shown
+        from fasterroof.machine.chip_figures import shown
         from fasterroof.report.tables import folded_table
 
         line(console, specs.sentence)
@@ -79,7 +79,7 @@ def one_chip(
     c = chip(name)
 
     def view(console):
-        from fasterroof.machine.chips import shown
+        from fasterroof.machine.chip_figures import shown
         from fasterroof.report.tables import folded_table
 
         keys, rows, none = [*c.sources], [], []

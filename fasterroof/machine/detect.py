@@ -19,7 +19,8 @@ from pathlib import Path
 
 from ..core.errors import DeviceError, InputError, RunFileError, one_line
 from ..core.units import si
-from .chips import Chip, Peak, Source, Word, check_figure, exactly, read_sourced
+from .chip_figures import Chip, Peak, Source, Word
+from .chips import check_figure, exactly, read_sourced
 from .datasheet import per_device
 from fasterroof.machine.host import (
     caches,

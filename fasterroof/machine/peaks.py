@@ -51,7 +51,7 @@ from ..timing.clock import no_gc
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fasterroof.machine.chips import Chip
+    from fasterroof.machine.chip_figures import Chip
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #136e7dd5
 @dataclass(frozen=True)

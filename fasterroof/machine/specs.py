@@ -18,7 +18,7 @@ from .roof import Roof
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fasterroof.machine.chips import Chip
+    from fasterroof.machine.chip_figures import Chip
 
 # %% ../../nbs/analysis/machine/specs.ipynb #2caec13c
 @dataclass(frozen=True)
