@@ -1,4 +1,5 @@
-from .chips import Chip as Chip, chip as chip, chip_names as chip_names, read_chips as read_chips
+from .chip_figures import Chip as Chip
+from .chips import chip as chip, chip_names as chip_names, read_chips as read_chips
 from .datasheet import chip_roof as chip_roof
 from .detect import HardwareDetector as HardwareDetector
 from .host import environment as environment

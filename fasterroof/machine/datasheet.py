@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from ..core.errors import InputError, one_line
 from ..core.units import rate_unit, si
-from .chips import Chip, Peak, chip, exactly
+from .chip_figures import Chip, Peak
+from .chips import chip, exactly
 from .roof import Ceiling, Level, Roof
 
 # %% ../../nbs/analysis/machine/datasheet.ipynb #d4854086

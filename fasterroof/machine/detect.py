@@ -7,17 +7,20 @@ __all__ = ['Core', 'CoreList', 'read_cores', 'known_cores', 'processor', 'core_o
            'HardwareDetector']
 
 # %% ../../nbs/analysis/machine/detect.ipynb #fc5b07b2
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from ..core.errors import DeviceError, InputError, RunFileError, one_line
 from ..core.units import si
-from .chips import Chip, Peak, Source, Word, check_figure, exactly, read_sourced
+from .chip_figures import Chip, Peak, Source, Word
+from .chips import check_figure, exactly, read_sourced
 from .datasheet import per_device
 from fasterroof.machine.host import (
     caches,
@@ -115,51 +118,43 @@ def processor(
     allowed: list[int] | None = None,  # CPUs that the process may use; None: as the system says
 ) -> Processor:
     "This process's processor, from /proc and /sys; elsewhere only its name."
-    lines = (read(Path(root, "proc/cpuinfo")) or "").splitlines()
-    told = [tuple(part.strip() for part in line.split(":", 1)) for line in lines if ":" in line]
+    told: dict[str, list[str]] = {}
+    for line in (read(Path(root, "proc/cpuinfo")) or "").splitlines():
+        key, _, value = line.partition(":")
+        told.setdefault(key.strip(), []).append(value.strip())
 
-    def all_of(name):
-        return list(dict.fromkeys(value for key, value in told if key == name))
-
-    def one_of(*names):
-        return next((x[0] for name in names if (x := all_of(name))), "")
+    def first(*names):
+        return next((told[name][0] for name in names if name in told), "")
 
     def number(name):
-        return int(x) if (x := one_of(name)).isdecimal() else None
+        return int(first(name)) if first(name).isdecimal() else None
 
-    flags, parts = {*one_of("flags", "Features").split()}, all_of("CPU part")
+    flags, parts = first("flags", "Features").split(), {*told.get("CPU part", ())}
     cpus = cpu_set() if allowed is None else allowed
-    clock, by = _clock(root, cpus, told)
-    quota, own = cpu_quota(root), len(cores(cpus, root))
+    clock, by = _clock(root, cpus, told.get("cpu MHz", []))
     return Processor(
         cpu_name(root),
-        one_of("vendor_id", "CPU implementer"),
+        first("vendor_id", "CPU implementer"),
         number("cpu family"),
         number("model"),
-        parts[0] if len(parts) == 1 else "",
+        *(parts if len(parts) == 1 else ("",)),
         tuple(name for flag, name in _ISA if flag in flags),
         clock,
         by,
-        min(own, quota) if quota else own,
+        min(filter(None, (len(cores(cpus, root)), cpu_quota(root)))),
         len(cpus),
         packages(cpus, root),
+        # So Linux tells Intel's efficient cores.
         len(parts) > 1 or Path(root, "sys/devices/cpu_atom").exists(),
-    )  # (so Linux tells Intel's efficient cores)
+    )
 
 
-def _clock(
-    root: str | Path, cpus: list[int], told: list[tuple[str, str]]
-) -> tuple[float | None, str]:
+def _clock(root: str | Path, cpus: list[int], present: list[str]) -> tuple[float | None, str]:
     folder = Path(root, "sys/devices/system/cpu")
-    files = [folder / f"cpu{cpu}/cpufreq/cpuinfo_max_freq" for cpu in cpus]
-    highest = [int(text) * 1e3 for p in files if (text := read(p) or "").isdecimal() and int(text)]
-    if highest:
-        return max(highest), "the highest, by cpufreq"
-    now = [
-        float(value) * 1e6
-        for key, value in told
-        if key == "cpu MHz" and re.fullmatch(r"\d+(\.\d+)?", value)
-    ]
+    files = (read(folder / f"cpu{cpu}/cpufreq/cpuinfo_max_freq") or "" for cpu in cpus)
+    if highest := max((int(text) for text in files if text.isdecimal()), default=0):
+        return highest * 1e3, "the highest, by cpufreq"
+    now = [float(x) * 1e6 for x in present if re.fullmatch(r"\d+(\.\d+)?", x)]
     return (max(now), "the present one, by /proc/cpuinfo") if now else (None, "")
 
 # %% ../../nbs/analysis/machine/detect.ipynb #517d3296
@@ -170,32 +165,30 @@ def core_of(
     "The microarchitecture of a processor, by what it reports."
 
     def fits(c):
-        if c.vendor_id != p.vendor_id:
-            return False
         if c.parts:
             return p.part in c.parts
-        return (
-            c.family == p.family
-            and p.model is not None
-            and any(a <= p.model <= b for a, b in c.models)
-        )
+        model = math.nan if p.model is None else p.model
+        return c.family == p.family and any(a <= model <= b for a, b in c.models)
 
-    return next((c for c in known.cores if fits(c)), None)
+    return next((c for c in known.cores if c.vendor_id == p.vendor_id and fits(c)), None)
+
+
+_NEEDS = {  # of modes that have instructions of their own
+    "bf16": {"AVX512_BF16", "AVX-512", "FMA"},
+    "fp16": {"AVX512_FP16", "AVX-512", "FMA"},
+    "int8": {"AVX512_VNNI", "AVX-512", "FMA"},
+}
 
 
 def _needs(x: Peak) -> set[str]:
     "Instructions that an x86 core reaches a rate with."
     if x.unit == "matrix":
         return {f"AMX-{x.mode.upper()}"}
+    if x.mode in _NEEDS:
+        return _NEEDS[x.mode]
     # Two units of 256 bits do 2 × 2 × 256 bits' worth of elements in a cycle; what is more needs
     # 512.
-    narrow = x.value <= 1024 / {"fp64": 64, "fp32": 32, "fp16": 16, "bf16": 16, "int8": 8}.get(
-        x.mode, 32
-    )
-    own = {"bf16": {"AVX512_BF16"}, "fp16": {"AVX512_FP16"}, "int8": {"AVX512_VNNI"}}.get(
-        x.mode, set()
-    )
-    return own | ({"AVX2", "FMA"} if narrow and not own else {"AVX-512", "FMA"})
+    return {"AVX2" if x.value <= 1024 / (64 if x.mode == "fp64" else 32) else "AVX-512", "FMA"}
 
 
 @dataclass(frozen=True)
@@ -220,24 +213,17 @@ def theoretical_peaks(
     core = core_of(p, known)
     if core is None or p.mixed or not p.clock_hz:
         return ()
-    found = []
-    for x in core.flops_per_cycle:
-        if core.family is not None and not _needs(x) <= {*p.isa}:
-            continue  # switched off here
-        s = known.sources[x.source]
-        why = (
-            f"{p.cores_allowed:g} core{'s' * (p.cores_allowed != 1)} × {si(p.clock_hz, 'Hz')} ×"
-            f" {x.value:g} in a cycle ({core.name})"
-        )
-        found.append(
-            Theoretical(
-                x.mode,
-                x.unit,
-                p.cores_allowed * p.clock_hz * x.value,
-                why,
-                f"{x.value:g} in a cycle: {s.title}, {x.where} <{s.url}>",
-            )
-        )
+    cores = f"{p.cores_allowed:g} core{'s' * (p.cores_allowed != 1)} × {si(p.clock_hz, 'Hz')}"
+
+    def theory(x):
+        s, rate = known.sources[x.source], p.cores_allowed * p.clock_hz * x.value
+        why = f"{cores} × {x.value:g} in a cycle ({core.name})"
+        cited = f"{x.value:g} in a cycle: {s.title}, {x.where} <{s.url}>"
+        return Theoretical(x.mode, x.unit, rate, why, cited)
+
+    # What is switched off here is left out.
+    switched_on = (x for x in core.flops_per_cycle if core.family is None or _needs(x) <= {*p.isa})
+    found = map(theory, switched_on)
     return tuple(sorted(found, key=lambda t: (t.mode, t.unit) != ("fp32", "vector")))
 
 # %% ../../nbs/analysis/machine/detect.ipynb #60bc4cd9
@@ -286,16 +272,18 @@ def _by_driver(name: str) -> tuple[float | None, str | None]:
     return found.pop() if len(found) == 1 else (None, None)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #6dbd00bd
-def _by_jax() -> _Device | str:
-    "What JAX tells, or why it does not."
-    if not find_spec("jax"):
-        return "JAX is not installed"
+def _asked(name: str) -> _Device | str:
+    "What a framework tells, or why it does not."
+    if not find_spec(name.lower()):
+        return f"{name} is not installed"
     try:
-        import jax
+        return {"JAX": _by_jax, "torch": _by_torch}[name](import_module(name.lower()))
+    except Exception as e:  # a driver's
+        return _Broken(f"{name} has no devices ({type(e).__name__}: {one_line(e)})")
 
-        devices, everywhere = jax.local_devices(), jax.device_count()
-    except Exception as e:
-        return _Broken(f"JAX has no devices ({type(e).__name__}: {one_line(e)})")  # (a driver's)
+
+def _by_jax(jax) -> _Device | str:
+    devices, everywhere = jax.local_devices(), jax.device_count()
     if not devices:
         return "JAX has no devices here"
     notes, first, told_by = [], devices[0], f"JAX {jax.__version__}"
@@ -313,29 +301,15 @@ def _by_jax() -> _Device | str:
     return _Device(platform, len(devices), name, told_by, known, tuple(notes))
 
 # %% ../../nbs/analysis/machine/detect.ipynb #397d52ef
-def _by_torch() -> _Device | str:
-    "What torch tells, or why it does not."
-    if not find_spec("torch"):
-        return "torch is not installed"
-    try:
-        import torch
-
-        kind = next(
-            (
-                k
-                for k in ("cuda", "xpu", "hpu")
-                if hasattr(torch, k) and getattr(torch, k).is_available()
-            ),
-            None,
-        )
-        if kind is None and torch.backends.mps.is_available():
-            shared = "The GPU shares the memory with the CPU."
-            return replace(
-                _by_system(f"torch {torch.__version__}"), platform="gpu", notes=(shared,)
-            )
-        return _torch_devices(torch, kind) if kind else "torch has no accelerator"
-    except Exception as e:
-        return _Broken(f"torch has no devices ({type(e).__name__}: {one_line(e)})")
+def _by_torch(torch) -> _Device | str:
+    for kind in ("cuda", "xpu", "hpu"):
+        if hasattr(torch, kind) and getattr(torch, kind).is_available():
+            return _torch_devices(torch, kind)
+    if not torch.backends.mps.is_available():
+        return "torch has no accelerator"
+    shared = "The GPU shares the memory with the CPU."
+    cpu = _by_system(f"torch {torch.__version__}")
+    return replace(cpu, platform="gpu", notes=(shared,))
 
 
 def _torch_devices(torch, kind: str) -> _Device:
@@ -346,10 +320,9 @@ def _torch_devices(torch, kind: str) -> _Device:
         return _Device("accelerator", count, name, told_by, notes=tuple(notes))
     props = [module.get_device_properties(i) for i in range(count)]
     name, first = _one_name((p.name for p in props), notes), props[0]
-    amd = (
-        getattr(torch.version, "hip", None) and getattr(first, "gcnArchName", "").partition(":")[0]
-    )
-    capability = amd or (f"{first.major}.{first.minor}" if kind == "cuda" else None)
+    capability = f"{first.major}.{first.minor}" if kind == "cuda" else None
+    if getattr(torch.version, "hip", None):
+        capability = getattr(first, "gcnArchName", "").partition(":")[0] or capability
     memory = first.total_memory if len({p.total_memory for p in props}) == 1 else None
     known = _detected(
         memory_gb=(_gb(memory), told_by), compute_capability=(name and capability, told_by)
@@ -403,7 +376,11 @@ class HardwareDetector:
         self.framework = framework
 
     def _device(self) -> _Device:
-        asked = {"jax": _by_jax, "torch": _by_torch, "system": _by_system}
+        asked = {
+            "jax": partial(_asked, "JAX"),
+            "torch": partial(_asked, "torch"),
+            "system": _by_system,
+        }
         if self.framework:
             found = asked[self.framework]()
             if isinstance(found, str):

@@ -23,15 +23,13 @@ def roof_changes(
 ) -> tuple[str, ...]:
     """A sentence for each rate that changed by more than `limit`, either way; a cache's by two and
     a half times that."""
-    said = []
-    for what in before.keys() & after.keys():
-        a, b = before[what], after[what]
+    changes = []
+    for what in sorted(before.keys() & after.keys()):
+        a, b, unit = before[what], after[what], unit_of(what)
         # The last cache is shared with whoever computes beside, on the same machine or, unseen, in
         # another.
         steady = what == "arithmetic" or what.endswith(("DRAM", "HBM"))
         if max(a, b) > (1 + limit * (1 if steady else 2.5)) * min(a, b):
-            unit = unit_of(what)
-            said.append(
-                f"{what} went from {si(a, unit)} to {si(b, unit)} ({100 * (b / a - 1):+.0f} %)"
-            )
-    return tuple(sorted(said))
+            rates, share = f"from {si(a, unit)} to {si(b, unit)}", 100 * (b / a - 1)
+            changes.append(f"{what} went {rates} ({share:+.0f} %)")
+    return tuple(changes)

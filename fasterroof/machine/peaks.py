@@ -51,7 +51,7 @@ from ..timing.clock import no_gc
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fasterroof.machine.chips import Chip
+    from fasterroof.machine.chip_figures import Chip
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #136e7dd5
 @dataclass(frozen=True)
@@ -199,20 +199,13 @@ class HardwarePeaks(Roof):
         )
 
     def __repr__(self) -> str:
-        modes = (f"{m} {si(self.ceiling(m), rate_unit(m))}" for m in self.modes[1:])
-        moved = (f"{x.name} {si(x.bandwidth, 'B/s')}" for x in self.caches)
-        links = (f"{x.name} {si(x.bandwidth, 'B/s')} among {x.group_size}" for x in self.links)
-        told = (
-            f"{self.mode}: {si(self.peak_flops, rate_unit(self.mode))}",
-            *modes,
-            f"{self.memory} {si(self.peak_bandwidth, 'B/s')}",
-            *moved,
-            *links,
-            f"ridge {si(self.ridge_point, 'FLOP/B')}",
-            self.source,
-            *["a lower bound"] * self.lower_bound,
-        )
-        return f"HardwarePeaks({self.device}, {', '.join(told)})"
+        rates = [f"{m} {si(self.ceiling(m), rate_unit(m))}" for m in self.modes]
+        rates[0] = rates[0].replace(" ", ": ", 1)
+        rates += [f"{x.name} {si(x.bandwidth, 'B/s')}" for x in (self.main, *self.caches)]
+        rates += [f"{x.name} {si(x.bandwidth, 'B/s')} among {x.group_size}" for x in self.links]
+        told = (*rates, f"ridge {si(self.ridge_point, 'FLOP/B')}", self.source)
+        least = ", a lower bound" if self.lower_bound else ""
+        return f"HardwarePeaks({self.device}, {', '.join(told)}{least})"
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #b6c593be
 def roof_to_dict(

@@ -7,18 +7,31 @@ __all__ = ['roof_rows', 'roof_cells', 'roof_html', 'ended_frame']
 
 # %% ../../nbs/analysis/machine/roof_table.ipynb #51eb1721
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.units import MISSING, rate_unit, si
-from .roof import Ceiling, Level, Mix, Roof
+from .roof import Ceiling, Interval, Link, Mix, Roof
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # %% ../../nbs/analysis/machine/roof_table.ipynb #17922c5f
-def _mixes(x: Level) -> list[Mix]:
-    best_first = sorted(x.mixes, key=lambda m: (m.bandwidth > x.bandwidth, -m.bandwidth))
-    return best_first or [Mix("best", x.bandwidth, 0.5, x.by, x.interval)]
+class _Row(NamedTuple):
+    what: str  # compute mode, level or link
+    of: str  # unit, mix, or ranks
+    rate: float  # in `unit`
+    unit: str
+    interval: Interval  # in `unit`
+    ridge: float  # FLOP/B
+    by: str  # what reached it
+    lower_bound: bool
+    capacity: float | None = None  # B
+    sustained: float | None = None  # in `unit`
+
+
+def _moved(roof: Roof, what: str, of: str, x: Mix | Link, lower_bound: bool, room=None) -> _Row:
+    ridge = roof.peak_flops / x.bandwidth
+    return _Row(what, of, x.bandwidth, "B/s", x.interval, ridge, x.by, lower_bound, room)
 
 
 def roof_rows(
@@ -26,25 +39,19 @@ def roof_rows(
 ) -> list[dict[str, Any]]:
     """A row for each ceiling, mix and link: rate in FLOP/s or B/s, its interval, capacity in B,
     ridge in FLOP/B."""
-
-    def row(what, of, x, rate, unit, ridge, lower_bound, **more):
-        figure = {"what": what, "of": of, "rate": rate, "unit": unit, "interval": x.interval}
-        rest = {"ridge": ridge, "capacity": None, "by": x.by, "lower_bound": lower_bound}
-        return figure | rest | {"sustained": None} | more
-
-    def moved(what, of, x, lower_bound, **more):
-        ridge = roof.peak_flops / x.bandwidth
-        return row(what, of, x, x.bandwidth, "B/s", ridge, lower_bound, **more)
-
-    found = []
+    rows = []
     for c in roof.ceilings or (Ceiling(roof.mode or "", roof.peak_flops),):
         rate, ridge = c.flops_per_s, c.flops_per_s / roof.peak_bandwidth
-        unit, kept = rate_unit(c.mode), c.sustained
-        found.append(row(c.mode, c.unit, c, rate, unit, ridge, c.lower_bound, sustained=kept))
+        told = c.by, c.lower_bound, None, c.sustained
+        rows.append(_Row(c.mode, c.unit, rate, rate_unit(c.mode), c.interval, ridge, *told))
     for x in (*roof.caches, roof.main):
         room = None if x.name == roof.memory else x.capacity
-        found += [moved(x.name, m.name, m, x.lower_bound, capacity=room) for m in _mixes(x)]
-    return found + [moved(x.name, f"{x.group_size} ranks", x, x.lower_bound) for x in roof.links]
+        best_first = sorted(x.mixes, key=lambda m: (m.bandwidth > x.bandwidth, -m.bandwidth))
+        for m in best_first or [Mix("best", x.bandwidth, 0.5, x.by, x.interval)]:
+            rows.append(_moved(roof, x.name, m.name, m, x.lower_bound, room))
+    for x in roof.links:
+        rows.append(_moved(roof, x.name, f"{x.group_size} ranks", x, x.lower_bound))
+    return [row._asdict() for row in rows]
 
 # %% ../../nbs/analysis/machine/roof_table.ipynb #1347d317
 def _between(low: float, high: float) -> str:

@@ -18,7 +18,7 @@ from .roof import Roof
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fasterroof.machine.chips import Chip
+    from fasterroof.machine.chip_figures import Chip
 
 # %% ../../nbs/analysis/machine/specs.ipynb #2caec13c
 @dataclass(frozen=True)
@@ -67,6 +67,14 @@ def fields_of(
         "why": {name: x.why for name, x in told.items() if x.why},
         "cited": {name: x.cited for name, x in told.items() if x.cited},
     }
+
+
+_CELLS = {  # field → what it is, its unit, and how many of these
+    "memory_gb": ("memory", "B", 1e9),
+    "compute_capability": ("compute capability", "", 0),
+    "peak_flops_per_second": ("peak", "", 1),
+    "memory_bandwidth_gb_per_second": ("bandwidth", "B/s", 1e9),
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -216,28 +224,19 @@ class HardwareSpecs:
     def rows(self) -> list[tuple[str, str, str, str]]:  # what, value, source, why
         "The figures as people read them."
 
-        def giga(value, unit):
-            return si(value and value * 1e9, unit, 4)
+        def cell(name):
+            what, unit, scale = _CELLS[name]
+            value, source = getattr(self, name), getattr(self, FIGURES[name])
+            if name == "peak_flops_per_second":
+                what, unit = (
+                    ", ".join(filter(None, (what, self.peak_mode))),
+                    rate_unit(self.peak_mode),
+                )
+            shown = si(value and value * scale, unit, 4) if scale else value or MISSING
+            given = source == "unavailable" and value is not None
+            return what, shown, "given" if given else source, self.why.get(name, "")
 
-        cells = {
-            "memory_gb": ("memory", giga(self.memory_gb, "B")),
-            "compute_capability": ("compute capability", self.compute_capability or MISSING),
-            "peak_flops_per_second": (
-                f"peak, {self.peak_mode}" if self.peak_mode else "peak",
-                si(self.peak_flops_per_second, rate_unit(self.peak_mode), 4),
-            ),
-            "memory_bandwidth_gb_per_second": (
-                "bandwidth",
-                giga(self.memory_bandwidth_gb_per_second, "B/s"),
-            ),
-        }
-
-        def source(name):
-            source = getattr(self, FIGURES[name])
-            given = source == "unavailable" and getattr(self, name) is not None
-            return "given" if given else source
-
-        return [(*cells[name], source(name), self.why.get(name, "")) for name in FIGURES]
+        return [*map(cell, FIGURES)]
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON, with the totals."

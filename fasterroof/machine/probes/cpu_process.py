@@ -189,23 +189,20 @@ class _Worker:
 
         def timed(ns: int, repeats: int, cpus: list[int]) -> list[list[int]]:
             most = ns // 10_000 + 8
-            stamps = [(ctypes.c_int64 * (most + 1))() for _ in cpus]
-            done = _together(
-                cpus,
-                lambda i: drive(
-                    most, ns, repeats, chunks, stride, n, data[i], ctypes.addressof(stamps[i])
-                ),
-            )
-            return [
-                [t - s[0] for t in s[: n + 1]] + [s[0]] for s, n in zip(stamps, done, strict=True)
-            ]
+
+            def one(i):
+                stamps = (ctypes.c_int64 * (most + 1))()
+                at = ctypes.addressof(stamps)
+                done = drive(most, ns, repeats, chunks, stride, n, data[i], at)
+                return [*stamps[: done + 1]]
+
+            return _together(cpus, one)
 
         repeats = 1
-        for _ in range(
-            2 if chunks == 1 else 0
-        ):  # the first time a clock may still be rising, and caches are cold
-            pilot = timed(500_000, repeats, cpus[:1])[0]
-            took = max(1, min(b - a for a, b in zip(pilot[:-2], pilot[1:-1], strict=True)))
+        # The first time a clock may still be rising, and caches are cold.
+        for _ in range(2 if chunks == 1 else 0):
+            (pilot,) = timed(500_000, repeats, cpus[:1])
+            took = max(1, min(b - a for a, b in pairwise(pilot)))
             repeats = max(1, round(repeats * r["slice_s"] * 1e9 / took))
         stamps = timed(int(r["seconds"] * 1e9), repeats, cpus)
         return {"repeats": repeats, "stamps": stamps, "cpu_s": sum(os.times()[:2])}
@@ -368,9 +365,6 @@ class Prober:
         if "error" in said:
             raise ProbeError(one_line(said["error"]))
         self.cpu_s = said["cpu_s"]
-        starts = [s.pop() for s in said["stamps"]]
-        late = [start - min(starts) for start in starts]
-        stamps = [
-            [(t + after) * 1e-9 for t in s] for s, after in zip(said["stamps"], late, strict=True)
-        ]
+        began = min(s[0] for s in said["stamps"])
+        stamps = [[(t - began) * 1e-9 for t in s] for s in said["stamps"]]
         return Slices(kernel.per * units * said["repeats"], stamps)

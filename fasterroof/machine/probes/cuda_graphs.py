@@ -169,9 +169,8 @@ def launch_times(
 
         row()
         plain = min(_sampled(row, steps)) / calls
-        with _queue(fn, calls) as (queue, replayed):
-            queue()
-            graph = min(_sampled(queue, steps)) / calls if replayed else None
+        times = replay_times(fn, steps=steps)
+        graph = min(times.samples) if times.replayed else None
     return LaunchTimes(plain, graph)
 
 

@@ -115,10 +115,8 @@ def best_of(
     samples, above."""
     x = np.sort(np.asarray(samples, dtype=float))
     n, top = len(x), float(x[-1])
-    draws = (
-        np.random.default_rng(0).integers(0, n, (400, n)).max(axis=1)
-    )  # the place of the best of each draw
-    low = float(x[np.sort(draws)[int((1 - level) / 2 * len(draws))]])
+    # Of n draws from n samples the best is below the k-th in (k/n)ⁿ of all cases.
+    low = float(x[math.ceil(n * ((1 - level) / 2) ** (1 / n)) - 1])
     if limit is not None:
         return Best(top, low, max(top, limit))
     gap = top - float(x[-2]) if n > 1 else 0.0

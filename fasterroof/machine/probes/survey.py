@@ -43,6 +43,7 @@ from fasterroof.machine.probes.cpu import (
 )
 from .cpu_process import ProbeError, Prober
 from .readings import Found
+from .torch_products import modes_of
 from ...timing.clock import synchronizer
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #716d2d2a
@@ -79,7 +80,7 @@ def modes_known(
 ) -> list[str]:  # empty where nobody can tell
     "Modes that a device is known to have without measuring them."
     if device.type == "cuda":
-        return cuda.modes_of(torch.cuda.get_device_capability(device))
+        return modes_of(torch.cuda.get_device_capability(device))
     if device.type != "cpu" or not find_spec("llvmlite"):
         return []
     try:
@@ -95,38 +96,33 @@ def _on_cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
     load, held, began = ForeignLoad(), throttled(), time.perf_counter()
     found.launch_s = torch_kernels.launch_time(device, lambda: None)
     seconds = None if steps is None else steps * 1e-3  # a window a step
-    why, probe, used_s = "", None, 0.0
-    if not find_spec("llvmlite"):
-        why = "llvmlite is not installed (pip install 'fasterroof[probes]')"
-    else:
-        try:
-            with Prober() as prober:
-                probe = CPUProbe(prober, torch.get_num_threads())
-                _cpu_kernels(probe, modes, nbytes, seconds, found, tell)
-                used_s = prober.used_s
-        except ProbeError as e:
-            why, probe = one_line(e).rstrip("."), None
-    if probe is None:
-        found = Found(
-            launch_s=found.launch_s,
-            notes=[
-                f"The processor's own kernels could not be run: {why}. "
-                "Only torch's tried, so every ceiling is a lower bound."
-            ],
+    used_s, ours = 0.0, True
+    try:
+        if not find_spec("llvmlite"):
+            raise ProbeError("llvmlite is not installed (pip install 'fasterroof[probes]')")
+        with Prober() as prober:
+            probe = CPUProbe(prober, torch.get_num_threads())
+            _cpu_kernels(probe, modes, nbytes, seconds, found, tell)
+            used_s = prober.used_s
+    except ProbeError as e:
+        ours, why = False, one_line(e).rstrip(".")
+        found = Found(launch_s=found.launch_s)
+        found.notes.append(
+            f"The processor's own kernels could not be run: {why}. "
+            "Only torch's tried, so every ceiling is a lower bound."
         )
         _framework_memory(device, nbytes, warmup, steps or 20, found)
     tell("torch's kernels")
-    few = probe is not None and steps is None  # they stand beside
+    few = ours and steps is None  # they stand beside
     _framework(device, modes, size, 2 if few else warmup, 8 if few else steps or 20, found)
     hot = throttled()
-    foreign = load.share(used_s)
     found.conditions |= {
         "cpu": cpu_name(),
         "threads": torch.get_num_threads(),
         "cpus_allowed": cpus_allowed(),
         "cpu_quota": cpu_quota(),
         "cores": len(cores(cpu_set())),
-        "foreign_cpu_share": foreign,
+        "foreign_cpu_share": load.share(used_s),
         "throttled_s": hot[0] - held[0],
         "thermal_throttles": hot[1] - held[1],
         "seconds": time.perf_counter() - began,
@@ -138,11 +134,11 @@ def _on_cpu(modes, size, nbytes, warmup, steps, tell) -> Found:
 def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) -> None:
     "Add what the processor's own kernels reach."
     tell("clock")
-    clock = measure_clock(probe)
+    clock, long_s = measure_clock(probe), seconds or 0.03
     found.have = modes_here(probe.machine)
     for mode in (m for m in modes if m in found.have):
         tell(f"arithmetic, {mode}")
-        found.readings += compute_readings(probe, [mode], seconds or 0.03)
+        found.readings += compute_readings(probe, [mode], long_s)
     if probe.quota is not None:
         found.readings = [replace(r, sustained=sustained_rate(probe, r)) for r in found.readings]
         found.notes += [
@@ -168,9 +164,9 @@ def _cpu_kernels(probe: CPUProbe, modes, nbytes, seconds, found: Found, tell) ->
     tried = {name: max(size // 2, inner * 5 // 4) for (_, inner), (name, size) in levels}
     tried["DRAM"] = nbytes
     length = {name: seconds or (0.008 if name == "DRAM" else 0.004) for name in tried}
-    found.readings = second_look(probe, found.readings, seconds or 0.03)
+    found.readings = second_look(probe, found.readings, long_s)
     found.readings += memory_readings(probe, tried, length)
-    found.readings = second_look(probe, found.readings, seconds or 0.03)
+    found.readings = second_look(probe, found.readings, long_s)
     if not any(r.unit == "memory" for r in found.readings):
         raise ProbeError(probe.refused[0] if probe.refused else "no kernel ran for long enough")
     after = measure_clock(probe)

@@ -9,11 +9,9 @@ __all__ = ['Probe', 'compute_probes', 'memory_probes', 'reason', 'rates', 'launc
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #30507044
 import time
 from collections.abc import Callable, Iterator
-from math import prod
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 
 from ...core.console import track
 from ...core.errors import InputError, one_line
@@ -21,6 +19,7 @@ from ...core.settings import fp32_mode, resolve_dtype
 from ...core.units import FORMATS, positive, si
 from ..host import caches, cpu_quota, cpu_set, free_memory, placements
 from .readings import Reading, together
+from .torch_products import Product, build, convolution
 
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #48287541
 class Probe(NamedTuple):
@@ -33,40 +32,23 @@ class Probe(NamedTuple):
     reads: float = 0.5  # of a memory kernel: share of the bytes that is read
 
 
-def _noise(shape: tuple, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
-    "Numbers around one: random enough, and quick to make in any amount."
-    block = torch.rand(1 << 14, generator=torch.Generator().manual_seed(0)) + 0.5
-    block = (block if dtype.is_floating_point else 100 * block - 100).to(device, dtype)
-    n = prod(shape)
-    return block.repeat(-(-n // len(block)))[:n].reshape(shape)
-
-
 def compute_probes(
     device: torch.device,  # cpu, or an accelerator that is present
     mode: str,  # compute mode; how fp32 is multiplied is the caller's to set
     size: int,  # side of the square matrices; the convolution does about as many FLOPs
 ) -> Iterator[Probe]:
-    """Matrix product, linear layer, channels-last convolution (unpadded, so that every FLOP is
-    executed)."""
+    """Matrix product, as a linear layer stores its weights too, channels-last convolution
+    (unpadded, so that every FLOP is executed)."""
     dtype = resolve_dtype(FORMATS[mode])
-    a, b = _noise((size, size), device, dtype), _noise((size, size), device, dtype)
     if not dtype.is_floating_point:
-        yield Probe(f"int_mm {size}³", 2 * size**3, lambda: torch._int_mm(a, b))
-        return
-    out = torch.empty_like(a)
-    yield Probe(f"mm {size}³", 2 * size**3, lambda: torch.mm(a, b, out=out))
-    yield Probe(f"linear {size}³", 2 * size**3, lambda: F.linear(a, b))
-    for channels, side in ((128, 56), (64, 56)):
-        flops = 2 * channels * channels * 9 * side * side
-        fits = (1 << 28) // (channels * (side + 2) ** 2 * dtype.itemsize)  # images in 256 MB
-        batch = max(1, min(fits, round(2 * size**3 / flops)))
-        x = _noise((batch, channels, side + 2, side + 2), device, dtype).to(
-            memory_format=torch.channels_last
-        )
-        w = _noise((channels, channels, 3, 3), device, dtype).to(memory_format=torch.channels_last)
-        yield Probe(
-            f"conv 3×3 of {channels} channels", batch * flops, lambda x=x, w=w: F.conv2d(x, w)
-        )
+        tried = [Product("_int_mm", size, size, size)]
+    else:
+        tried = [Product("mm", size, size, size, layout) for layout in ("nn", "nt")]
+        for channels in (128, 64):
+            images = (1 << 28) // (channels * 58**2 * dtype.itemsize)  # in 256 MB
+            tried.append(convolution(channels, size, images))
+    for p in tried:
+        yield Probe(p.name, p.flops, build(p, mode, device))
 
 
 def memory_probes(
@@ -77,7 +59,9 @@ def memory_probes(
     place, read, copy, two read for one written, write. The one that makes all numbers equal comes
     last."""
     n = max(384, nbytes // 1536 * 384)  # halves and thirds begin where vector loads may
-    x = _noise((n,), device, torch.float32)
+    # Numbers around one: random enough, and quick to make in any amount.
+    block = torch.rand(1 << 14, generator=torch.Generator().manual_seed(0)) + 0.5
+    x = block.to(device).repeat(-(-n // len(block)))[:n]
     (half, other), (a, b, c), size = x.chunk(2), x.chunk(3), 4 * n
     return [
         Probe("update mul_", 2 * size, lambda: x.mul_(1), "update"),
