@@ -28,7 +28,8 @@ from ..timing.clock import Timing, no_gc, synchronizer
 from ..timing.dispatch_clock import DispatchClock, numbered
 from ..timing.events import TraceFile
 from ..timing.live import SEES_THREADS, profiler_is_on, recording
-from ..timing.profiler_ops import ABORTED, Profiled, module_mark, profiled
+from ..timing.marks import ABORTED, module_mark
+from ..timing.profiler_ops import Profiled, profiled
 from ..timing.spans import Span, Stretch, idle_time
 from ..timing.steps import Taken, sentences
 from ..work.op import modes_of
