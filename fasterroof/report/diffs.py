@@ -13,14 +13,14 @@ from ..core.units import MISSING, si
 from .html import page
 from .plot import arrows
 from .tables import elide, html_table, text_table
-from ..roofline.run_diff import arrow_text, ratio_text
+from ..roofline.compare.run_diff import arrow_text, ratio_text
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
     from rich.table import Table
 
-    from fasterroof.roofline.change import Change
-    from fasterroof.roofline.run_diff import Diff
+    from fasterroof.roofline.compare.change import Change
+    from fasterroof.roofline.compare.run_diff import Diff
 
 # %% ../../nbs/analysis/report/diffs.ipynb #3161c78f
 def _work_cell(c: "Change", figure: str, full: bool) -> tuple:
