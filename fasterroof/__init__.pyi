@@ -63,7 +63,7 @@ from .roofline.analyzer import RooflineAnalyzer as RooflineAnalyzer
 from .roofline.point import RooflinePoint as RooflinePoint
 from .roofline.ranks import merge_runs as merge_runs
 from .roofline.run import Run as Run
-from .roofline.run_diff import diff as diff
+from .roofline.compare.run_diff import diff as diff
 from .roofline.watching import profile_step as profile_step, watch as watch
 from .timing.clock import time_call as time_call
 from .work.cost import register_cost as register_cost

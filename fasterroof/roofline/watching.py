@@ -8,10 +8,10 @@ __all__ = ['profile_step', 'watch']
 # %% ../../nbs/analysis/roofline/watching.ipynb #4fbbeaca
 import time
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from itertools import pairwise
 
 import torch
 from torch.utils import checkpoint as checkpoints
@@ -26,10 +26,11 @@ from .session import Machine, Workload, measure_run, place
 from .torch_workload import TorchWorkload, timed_device
 from ..timing.clock import Timing, no_gc, synchronizer
 from ..timing.dispatch_clock import DispatchClock, numbered
-from ..timing.events import TraceFile
+from ..timing.events import STEP, Event, TraceFile
 from ..timing.live import SEES_THREADS, profiler_is_on, recording
-from ..timing.profiler_ops import ABORTED, Profiled, module_mark, profiled
-from ..timing.spans import Span, Stretch, idle_time
+from ..timing.marks import ABORTED, OPTIMIZER, module_mark
+from ..timing.profiler_ops import Profiled, profiled
+from ..timing.spans import idle_time
 from ..timing.steps import Taken, sentences
 from ..work.op import modes_of
 from fasterroof.work.program import (
@@ -80,46 +81,47 @@ def profile_step(
     return measure_run(workload, peaks=peaks, warmup=warmup, steps=steps)
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #f9de2376
-def _iterations(found: Profiled, took_s: float) -> tuple[list, list, list[Stretch], list[str]]:
+def _marks(trace: TraceFile) -> list[Event]:
+    "A mark around each iteration, which ends with the step of its optimizers."
+    marks = [e for e in trace.events if e.name.startswith(OPTIMIZER) and e.device == "cpu"]
+    begins, ends = sorted(e.start for e in marks), sorted(e.end for e in marks)
+    others = sorted(
+        e.start
+        for e in trace.events
+        if e.category == "cpu_op"
+        and "::" in e.name
+        and bisect_right(begins, e.start) == bisect_right(ends, e.start)
+    )
+    # of steps without other operations between them, the last one ends the iteration
+    cuts = {bisect_right(others, end): end for end in ends}
+    if others and len(others) not in cuts:
+        cuts[len(others)] = max(e.end for e in trace.events if e.device == "cpu")
+    edges = [others[0] if others else 0.0, *cuts.values()]
+    return [
+        Event(f"{STEP}{i}", "user_annotation", start, end - start, 0, 0)
+        for i, (start, end) in enumerate(pairwise(edges))
+    ]
+
+
+def _iterations(trace: TraceFile, took_s: float) -> tuple[Profiled, list[str]]:
     """The block taken apart at the optimizer's steps, where that gives equal lists; else the block
     as one step."""
-    ops, (spans,), (window,) = found.ops, found.steps, found.windows
-    cuts = [
-        i + 1
-        for i, op in enumerate(ops)
-        if op.phase == "optimizer" and (i + 1 == len(ops) or ops[i + 1].phase != "optimizer")
-    ]
-    edges = [0, *cuts, *([len(ops)] if not cuts or cuts[-1] != len(ops) else [])]
-    pieces = list(zip(edges, edges[1:], strict=False))
-    whole = ops, [spans], [(window[0], window[0] + took_s)], []
-    if len(pieces) < 3:
-        return whole
-    keys = [tuple((op.point, op.name, op.phase, op.shapes) for op in ops[a:b]) for a, b in pieces]
-    ((common, _),) = Counter(keys).most_common(1)
-    usual = [i for i, key in enumerate(keys) if key == common]
-    if len(usual) < max(2, len(pieces) - 2):
-        return whole
-    inside: list[list[Span]] = [[] for _ in pieces]
-    for s in spans:
-        if s.ops:
-            inside[bisect_right(edges, s.ops[0]) - 1].append(s)
-    ends = [max((s.end for s in own), default=window[0]) for own in inside]
-    steps, windows = [], []
-    for k in usual:
-        a, _ = pieces[k]
-        steps.append([replace(s, ops=tuple(i - a for i in s.ops)) for s in inside[k]])
-        windows.append((ends[k - 1] if k else min(s.start for s in inside[k]), ends[k]))
-    note = f"The loop was taken apart at its optimizer's steps: {len(usual)} iterations are equal"
-    aside = len(pieces) - len(usual)
-    note += (
-        f", {aside} of other operations (the first, or what followed the last) set aside."
-        if aside
-        else "."
-    )
-    a, b = pieces[usual[0]]
-    return ops[a:b], steps, windows, [note]
+    marks = _marks(trace)
+    cut = profiled(replace(trace, events=trace.events + marks)) if len(marks) > 2 else None
+    if cut is None or len(cut.steps) < max(2, cut.marked - 2):
+        return _whole(profiled(trace), took_s), []
+    usual, aside = len(cut.steps), cut.aside
+    note = f"The loop was taken apart at its optimizer's steps: {usual} iterations are equal"
+    rest = f", {aside} of other operations (the first, or what followed the last) set aside"
+    return cut, [f"{note}{rest * (aside > 0)}."]
 
 
+def _whole(found: Profiled, took_s: float) -> Profiled:
+    "The block as one step, which lasted so long."
+    ((start, _),) = found.windows
+    return replace(found, windows=[(start, start + took_s)])
+
+# %% ../../nbs/analysis/roofline/watching.ipynb #f873f2b4
 class _Live:
     """Profiles a block with shapes, or times it by the dispatch clock where a profiler is on
     already."""
@@ -173,25 +175,15 @@ class _Live:
 
     def taken(self) -> Taken:
         "Return the operations of the block, and when they ran."
-        notes = sentences(
-            [*(self.recorder.thread_notes if not self.profiles else ()), *self.threads.notes]
-        )
-        if self.profiles:
-            trace, claim = self.recorded, None
-        else:
-            ops = self.recorder.ops()
-            trace, claim = TraceFile("", self.recorder.call.events(ops, self.took)), numbered(ops)
-            notes.append(
-                "Timed by the dispatch clock, which slows the program down: this thread is being"
-                " profiled already."
-            )
+        handed_over = [] if self.profiles else self.recorder.thread_notes
+        notes = sentences([*handed_over, *self.threads.notes])
         try:
-            found = profiled(trace, claim)
+            found, more = self._found()
         except RunFileError:
             raise InputError(
                 "Nothing was dispatched within the block: there is nothing to place."
             ) from None
-        ops, steps, windows, more = _iterations(found, self.took)
+        steps = found.steps
         if self.profiles and len({s.stream for s in steps[0] if s.device == "cpu"}) > 1:
             notes.append("Times of operations in different threads overlap.")
         if self.profiles and self.scope.others:
@@ -207,14 +199,25 @@ class _Live:
                 " profile_step profiles them."
             )
         return Taken(
-            ops=ops,
+            ops=found.ops,
             steps=steps,
-            windows=windows if self.profiles else (),
-            modules=[found.modules[0]] * len(steps),
+            windows=found.windows if self.profiles else (),
+            modules=found.modules,
             notes=(*notes, *found.notes, *more),
-            watched=Timing(tuple(end - start for start, end in windows)),
-            idle_s=idle_time(steps[0]) if trace.on_device else None,
+            watched=Timing(tuple(end - start for start, end in found.windows)),
+            idle_s=idle_time(steps[0]) if found.device != "cpu" else None,
         )
+
+    def _found(self) -> tuple[Profiled, list[str]]:
+        if self.profiles:
+            return _iterations(self.recorded, self.took)
+        ops = self.recorder.ops()
+        trace = TraceFile("", self.recorder.call.events(ops, self.took))
+        note = (
+            "Timed by the dispatch clock, which slows the program down: this thread is being"
+            " profiled already."
+        )
+        return _whole(profiled(trace, numbered(ops)), self.took), [note]
 
 
 def _noting_stop(plain: Callable) -> Callable:

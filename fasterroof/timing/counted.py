@@ -15,7 +15,8 @@ import torch
 from ..core.objects import left_alone, reachable
 from ..core.tensors import tensors_in
 from .events import STEP, UNMEASURED, CallNode
-from .profiler_ops import ASIDE, module_mark
+from .marks import module_mark
+from .profiler_ops import ASIDE
 from ..work.op import Op
 from ..work.program import Program
 from ..work.recorded import is_composite
