@@ -7,6 +7,7 @@ __all__ = ['MOST_FLOPS', 'LEAST_SAMPLES', 'MOST_SAMPLES', 'compare', 'Oracle', '
            'far_off', 'output_of', 'oracle_of', 'try_case']
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #350f9a4c
+import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -151,16 +152,12 @@ def stratified(
     seed: int = 0,  # of the places within their runs
 ) -> tuple[np.ndarray, ...]:  # an array of indices for each axis
     "One of each of n equal runs of the flattened outputs, and every corner."
-    size = math.prod(shape)
+    size, shape = math.prod(shape), tuple(shape)
     edges = np.linspace(0, size, min(n, size) + 1).astype(np.int64)
     flat = np.random.default_rng(seed).integers(edges[:-1], edges[1:])
-    ends = np.stack(np.meshgrid(*[[0, s - 1] for s in shape], indexing="ij"), -1).reshape(
-        -1, len(shape)
-    )
-    corners = (
-        np.ravel_multi_index(tuple(ends.T), tuple(shape)) if len(shape) else np.zeros(1, np.int64)
-    )
-    return np.unravel_index(np.unique(np.concatenate([flat, corners])), tuple(shape))
+    corners = [*itertools.product(*((0, s - 1) for s in shape))]
+    ends = [np.ravel_multi_index(c, shape) if shape else 0 for c in corners]
+    return np.unravel_index(np.unique(np.concatenate([flat, ends])), shape)
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #77965131
 def in_fp64(

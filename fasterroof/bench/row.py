@@ -221,7 +221,7 @@ def read_lines(
 ) -> Iterator[tuple[int, dict]]:  # number of the line, from 1, and its row
     "Yield the rows of a file's lines, blank ones aside; raises `RowError` naming file and line."
     for number, line in enumerate(lines, 1):
-        if not line.strip() or (only is not None and number not in only):
+        if (only is not None and number not in only) or not line.strip():
             continue
         try:
             yield number, read_row(_decode(line))

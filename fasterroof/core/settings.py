@@ -20,44 +20,38 @@ from .errors import DeviceError
 from .restoring import kept
 
 # %% ../../nbs/analysis/core/settings.ipynb #f0fac073
-def _fp32_knobs() -> list[tuple]:
-    """(holder, attribute, holder it inherits from) of every switch that decides how fp32 is
-    multiplied, in this torch."""
-    b = torch.backends
-    if hasattr(b, "fp32_precision"):
-        inherits = (
-            (b.cuda.matmul, b),
-            (b.cudnn.conv, b.cudnn),
-            (b.cudnn.rnn, b.cudnn),
-            (b.mkldnn.matmul, b.mkldnn),
-            (b.mkldnn.conv, b.mkldnn),
-            (b.mkldnn.rnn, b.mkldnn),
-        )
-        return [(holder, "fp32_precision", parent) for holder, parent in inherits]
-    return [(b.cuda.matmul, "allow_tf32", None), (b.cudnn, "allow_tf32", None)]
+_b = torch.backends
+_NEW = hasattr(_b, "fp32_precision")
+# (device, kind of operation) -> (holder, attribute, holder it inherits from): what decides how fp32
+# is multiplied, in this torch
+_FP32 = (
+    {
+        ("cuda", "matmul"): (_b.cuda.matmul, "fp32_precision", _b),
+        ("cuda", "convolution"): (_b.cudnn.conv, "fp32_precision", _b.cudnn),
+        ("cuda", "rnn"): (_b.cudnn.rnn, "fp32_precision", _b.cudnn),
+        ("cpu", "matmul"): (_b.mkldnn.matmul, "fp32_precision", _b.mkldnn),
+        ("cpu", "convolution"): (_b.mkldnn.conv, "fp32_precision", _b.mkldnn),
+        ("cpu", "rnn"): (_b.mkldnn.rnn, "fp32_precision", _b.mkldnn),
+    }
+    if _NEW
+    else {
+        ("cuda", "matmul"): (_b.cuda.matmul, "allow_tf32", None),
+        ("cuda", "convolution"): (_b.cudnn, "allow_tf32", None),
+    }
+)
 
 
 def fp32_mode(
     device: str = "cpu",  # device type: "cpu", "cuda", …
     kind: str = "matmul",  # "matmul" or "convolution"
 ) -> str:  # "fp32", "tf32" or "medium"
-    "The compute mode that fp32 contractions run in now, by torch's settings."
-    b = torch.backends
-    if device not in ("cpu", "cuda"):
-        return "fp32"
-    if hasattr(b, "fp32_precision"):
-        lib = {"cpu": b.mkldnn, "cuda": b.cudnn if kind == "convolution" else b.cuda}[device]
-        said = (lib.conv if kind == "convolution" else lib.matmul).fp32_precision
-        return {"tf32": "tf32", "bf16": "medium"}.get(said, "fp32")
-    if device == "cuda":
-        return (
-            "tf32" if (b.cudnn if kind == "convolution" else b.cuda.matmul).allow_tf32 else "fp32"
-        )
-    return (
-        "medium"
-        if torch.get_float32_matmul_precision() == "medium" and kind != "convolution"
-        else "fp32"
-    )
+    "Return the compute mode that fp32 contractions run in now, by torch's settings."
+    kind = kind if kind == "convolution" else "matmul"
+    if (device, kind) in _FP32:
+        holder, name, _ = _FP32[device, kind]
+        return {True: "tf32", "tf32": "tf32", "bf16": "medium"}.get(getattr(holder, name), "fp32")
+    older = not _NEW and (device, kind) == ("cpu", "matmul")
+    return "medium" if older and torch.get_float32_matmul_precision() == "medium" else "fp32"
 
 
 def pin_fp32(
@@ -66,20 +60,17 @@ def pin_fp32(
 ) -> None:
     """Have fp32 multiplied in one compute mode. Use inside `preserved`, which puts the former
     setting back."""
-    gpu, cpu = {"fp32": ("ieee", "ieee"), "tf32": ("tf32", "ieee"), "medium": ("ieee", "bf16")}[
-        mode
-    ]
-    if hasattr(torch.backends, "fp32_precision"):
-        b = torch.backends
-        for holder in (b.cuda.matmul, b.cudnn.conv, b.cudnn.rnn):
-            holder.fp32_precision = gpu
-        for holder in (b.mkldnn.matmul, b.mkldnn.conv, b.mkldnn.rnn):
-            holder.fp32_precision = cpu
+    old, cuda, cpu = {
+        "fp32": ("highest", "ieee", "ieee"),
+        "tf32": ("high", "tf32", "ieee"),
+        "medium": ("medium", "ieee", "bf16"),
+    }[mode]
+    if _NEW:
+        for (device, _), (holder, name, _) in _FP32.items():
+            setattr(holder, name, cuda if device == "cuda" else cpu)
     else:
-        torch.set_float32_matmul_precision(
-            {"fp32": "highest", "tf32": "high", "medium": "medium"}[mode]
-        )
-        torch.backends.cudnn.allow_tf32 = mode == "tf32"
+        torch.set_float32_matmul_precision(old)
+        _b.cudnn.allow_tf32 = mode == "tf32"
 
 # %% ../../nbs/analysis/core/settings.ipynb #d9d2b344
 def _of(holder: object, name: str) -> tuple[Callable[[], object], Callable[[object], object]]:
@@ -87,7 +78,6 @@ def _of(holder: object, name: str) -> tuple[Callable[[], object], Callable[[obje
     return partial(getattr, holder, name), partial(setattr, holder, name)
 
 
-_b = torch.backends
 # (read, write) of what is written back in any case
 _STATES = (
     (torch.get_num_threads, torch.set_num_threads),
@@ -141,7 +131,7 @@ def _settings() -> Iterator[tuple]:
     states, switches = [*_STATES], [*_SWITCHES]
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         states.append((torch.cuda.get_rng_state_all, torch.cuda.set_rng_state_all))
-    if not hasattr(_b, "fp32_precision"):
+    if not _NEW:
         states.append((torch.get_float32_matmul_precision, torch.set_float32_matmul_precision))
     if einsum := getattr(_b, "opt_einsum", None):  # torch imports some of its backends late
         switches.append(_of(einsum, "enabled"))
@@ -149,7 +139,7 @@ def _settings() -> Iterator[tuple]:
         (lambda hooks=hooks: [*hooks.items()], partial(_refill, hooks)) for hooks in _GLOBAL_HOOKS
     ]
     yield from ((None, write, read()) for read, write in states)
-    for holder, name, parent in _fp32_knobs():
+    for holder, name, parent in _FP32.values():
         value = getattr(holder, name)
         # What is read is what holds, also where it is inherited: then it is inherited again, not
         # made explicit.
