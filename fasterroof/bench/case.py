@@ -346,21 +346,16 @@ def named_cases(
             raise CaseError(wrong[0])
         return list(found.values())
     there, wrong = find_cases() if any(not n.endswith(".py") for n in names) else ({}, [])
+    more = ". ".join([", or a Python file's path", *(w.rstrip(".") for w in wrong)])
     picked: dict[str, Case] = {}
     for name in names:
-        if name.endswith(".py"):
-            cases = cases_from({"path": str(Path(name).resolve())})
-        else:
-            try:
-                cases = [known(there, "case", name, CaseError)]
-            except CaseError as e:
-                raise CaseError(
-                    " ".join([f"{str(e)[:-1]}, or a Python file's path.", *wrong])
-                ) from None
-        for case in cases:
-            if case.name in picked and picked[case.name].source != case.source:
+        for case in (
+            cases_from({"path": str(Path(name).resolve())})
+            if name.endswith(".py")
+            else [known(there, "case", name, CaseError, more)]
+        ):
+            if picked.setdefault(case.name, case).source != case.source:
                 raise CaseError(f"Two cases are called {case.name}: run them one by one.")
-            picked[case.name] = case
     return [*picked.values()]
 
 # %% ../../nbs/analysis/bench/case.ipynb #c6398000

@@ -53,10 +53,11 @@ def known(
     what: str,  # they are, for the error: "metric"
     name: str,  # of one of them
     error: type[Exception] = InputError,
+    more: str = "",  # what else can be used, for the error
 ) -> T:
     "Return what a name stands for; raises an error that names those that there are."
     if name not in among:
-        raise error(f"There is no {what} {one_line(repr(name), 60)}: use {', '.join(among)}.")
+        raise error(f"There is no {what} {one_line(repr(name), 60)}: use {', '.join(among)}{more}.")
     return among[name]
 
 
