@@ -8,7 +8,7 @@ __all__ = ['CASE', 'build']
 # %% ../../../nbs/analysis/bench/cases/ell_edge_aggregate.ipynb #50ffea32
 import numpy as np
 
-from ..case import Baseline, Built, Case, Tolerance
+from ..case import UNIT, Baseline, Built, Case, Tolerance
 
 # %% ../../../nbs/analysis/bench/cases/ell_edge_aggregate.ipynb #ffad3008
 def _oracle(p, x, w, indices):
@@ -23,9 +23,8 @@ def _at(p, index, x, w, indices):
 
 # %% ../../../nbs/analysis/bench/cases/ell_edge_aggregate.ipynb #67625dfd
 def _tolerance(p):
-    u = 2.0**-24  # half the distance from 1 to the next fp32
     off = p["d_in"] if p["reduce"] == "max" else p["k"] * (p["d_in"] + p["k"] ** 0.5)
-    return Tolerance(rtol=4 * u, atol=2 * u * off)
+    return Tolerance(rtol=4 * UNIT, atol=2 * UNIT * off)
 
 # %% ../../../nbs/analysis/bench/cases/ell_edge_aggregate.ipynb #1b6d1744
 def build(
