@@ -22,6 +22,11 @@ def _parts(out: object) -> Sequence:
     return out if isinstance(out, (tuple, list)) else [out]
 
 
+def _positional(fn: Callable, inputs: Mapping) -> Callable:
+    "Return a function of the inputs in their order."
+    return lambda *arrays: fn(**dict(zip(inputs, arrays, strict=True)))
+
+
 class Numpy:
     "Arrays of numpy, called as they are."
 
@@ -90,6 +95,7 @@ class Numpy:
         return None
 
     def version(self) -> str:
+        "Of the framework."
         return np.__version__
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #41f198bb
@@ -99,6 +105,7 @@ class Torch(Numpy):
     name = "torch"
 
     def settings(self) -> None:
+        "Import torch, without gradients, IEEE fp32, and with so many threads."
         import torch
 
         from fasterroof.core.settings import pin_fp32
@@ -107,10 +114,8 @@ class Torch(Numpy):
         torch.set_grad_enabled(False)
         if self.threads:
             torch.set_num_threads(self.threads)
-        self.torch, self.device = (
-            torch,
-            torch.device("cuda" if self.accelerator in ("cuda", "rocm") else "cpu"),
-        )
+        self.torch = torch
+        self.device = torch.device("cuda" if self.accelerator in ("cuda", "rocm") else "cpu")
         if self.device.type == "cuda" and not torch.cuda.is_available():
             raise ImportError(f"this torch {torch.__version__} has no {self.accelerator} device")
 
@@ -118,14 +123,13 @@ class Torch(Numpy):
         self,
         inputs: Mapping[str, np.ndarray],  # of a case
     ) -> dict:
-        def placed(x):
-            if x.dtype.name == "bfloat16":
-                x = self.torch.from_numpy(x.view(np.int16).copy()).view(self.torch.bfloat16)
-            else:
-                x = self.torch.from_numpy(np.array(x))
-            return x.to(self.device)
+        "Inputs as tensors on the device."
+        return {name: self._placed(np.array(x)) for name, x in inputs.items()}
 
-        return {name: placed(x) for name, x in inputs.items()}
+    def _placed(self, x):
+        if x.dtype.name == "bfloat16":
+            return self._placed(x.view(np.int16)).view(self.torch.bfloat16)
+        return self.torch.from_numpy(x).to(self.device)
 
     def call(
         self,
@@ -134,6 +138,7 @@ class Torch(Numpy):
         # whether JAX jits it; torch runs it as it is, compiled by its maker or not
         compiled: bool = True,
     ) -> tuple[Callable[[], object], float | None]:
+        "A call that waits for the device; seconds of torch.compile, if it was asked for."
         wait = synchronizer(self.device)
 
         def run():
@@ -164,6 +169,7 @@ class Torch(Numpy):
             return x.float().numpy()  # bf16, fp8: formats that numpy has not
 
     def peak_bytes(self) -> int | None:
+        "The most that torch's allocator held."
         return (
             self.torch.cuda.max_memory_allocated(self.device)
             if self.device.type == "cuda"
@@ -175,14 +181,13 @@ class Torch(Numpy):
         fn: Callable,  # an implementation
         inputs: Mapping,  # placed
     ) -> object:
+        "The operations of one call."
         from fasterroof.work.tracer import trace
 
-        def call(*arrays):
-            return fn(**dict(zip(inputs, arrays, strict=True)))
-
-        return trace(call, *inputs.values(), framework="torch")
+        return trace(_positional(fn, inputs), *inputs.values(), framework="torch")
 
     def version(self) -> str:
+        "Of torch."
         return self.torch.__version__
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #f98f8602
@@ -192,6 +197,7 @@ class Jax(Numpy):
     name = "jax"
 
     def settings(self) -> None:
+        "Import JAX, at the highest precision, without its cache of programs."
         import jax
 
         jax.config.update("jax_default_matmul_precision", "highest")
@@ -207,6 +213,7 @@ class Jax(Numpy):
         self,
         inputs: Mapping[str, np.ndarray],  # of a case
     ) -> dict:
+        "Inputs as arrays of JAX, once they are there."
         return self.jax.block_until_ready(
             {name: self.jax.device_put(x) for name, x in inputs.items()}
         )
@@ -218,6 +225,7 @@ class Jax(Numpy):
         # whether JAX jits it; torch runs it as it is, compiled by its maker or not
         compiled: bool = True,
     ) -> tuple[Callable[[], object], float | None]:
+        "A call that waits for the device; seconds of compiling."
         ready = self.jax.block_until_ready
         if not compiled:
             return lambda: ready(fn(**inputs)), None
@@ -232,6 +240,7 @@ class Jax(Numpy):
         )  # bf16, fp8: formats that numpy has not
 
     def peak_bytes(self) -> int | None:
+        "The most that the device's allocator held."
         stats = self.jax.local_devices()[0].memory_stats() if self.accelerator != "cpu" else None
         return stats.get("peak_bytes_in_use") if stats else None
 
@@ -240,14 +249,13 @@ class Jax(Numpy):
         fn: Callable,  # an implementation
         inputs: Mapping,  # placed
     ) -> object:
+        "The operations of one call."
         from fasterroof.work.jax.jaxpr import trace_jax
 
-        def call(*arrays):
-            return fn(**dict(zip(inputs, arrays, strict=True)))
-
-        return trace_jax(call, tuple(inputs.values()), {}, name="case")
+        return trace_jax(_positional(fn, inputs), tuple(inputs.values()), {}, name="case")
 
     def version(self) -> str:
+        "Of JAX."
         return self.jax.__version__
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #e150ac73

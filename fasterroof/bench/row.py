@@ -8,8 +8,8 @@ __all__ = ['VERSION', 'STATUSES', 'IDENTITY', 'schema', 'need_schema', 'misfit',
 
 # %% ../../nbs/analysis/bench/row.ipynb #d20cdff4
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -83,9 +83,14 @@ def check_row(
 def dumped(
     row: Mapping,  # a row
 ) -> str:  # one line of JSON, without its end
-    "A row as a line of a file; raises `RowError` for what JSON does not have, such as NaN."
+    "Return a row as a line of a file; raises `RowError` for what JSON does not have, such as NaN."
+    encode = partial(json.dumps, row, allow_nan=False, separators=(",", ":"))
     try:
-        return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = encode(ensure_ascii=False)
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return encode()  # half of a surrogate pair, which JSON can name and UTF-8 cannot hold
     except (TypeError, ValueError) as e:
         raise RowError(f"This row is not JSON: {one_line(e)}.") from None
 
@@ -132,6 +137,10 @@ _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
 _OBJECT = (dict, Mapping)  # dict first: asking an abstract class takes ten times as long
+_NEEDED = dict.fromkeys(("run_id", "case", "baseline", "platform", "status"), str) | {
+    "param_point": _OBJECT,
+    "framework": str,  # (of other suites perhaps empty)
+}
 _MOST = 1e300  # beyond which a whole number is none that a machine counts to
 
 
@@ -148,11 +157,8 @@ def read_row(
     if value.get("schema_version") != VERSION or isinstance(value["schema_version"], bool):
         said = one_line(repr(value.get("schema_version")), 20)
         raise RowError(f"schema_version is {said}, and {VERSION} is what this fasterroof reads")
-    for name in ("run_id", "case", "baseline", "platform", "status"):
-        if not isinstance(value.get(name), str) or not value[name]:
-            raise RowError(f"it has no {name}")
-    for name, kind in (("param_point", _OBJECT), ("framework", str)):
-        if not isinstance(value.get(name), kind):
+    for name, kind in _NEEDED.items():
+        if not isinstance(value.get(name), kind) or (value[name] == "" and name != "framework"):
             raise RowError(f"it has no {name}")
     for name in ("metrics", "fidelity", "ratio", "failure_detail", "provenance"):
         if not isinstance(value.get(name), (*_OBJECT, type(None))):
@@ -211,10 +217,11 @@ def read_lines(
     where: str,  # the file, for the error
     # what is wrong with lines that were passed over is added here; None: raise
     skipped: list[str] | None = None,
+    only: Container[int] | None = None,  # numbers of the lines that are read; None: all
 ) -> Iterator[tuple[int, dict]]:  # number of the line, from 1, and its row
     "Yield the rows of a file's lines, blank ones aside; raises `RowError` naming file and line."
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        if (only is not None and number not in only) or not line.strip():
             continue
         try:
             yield number, read_row(_decode(line))
@@ -233,12 +240,13 @@ def read_lines(
 def each_row(
     path: str | Path,  # a file of rows, one a line
     skipped: list[str] | None = None,  # as of `read_lines`
+    only: Container[int] | None = None,  # as of `read_lines`
 ) -> Iterator[tuple[int, dict]]:  # number of the line, from 1, and its row
     """Yield the rows of a file, one after another; raises `RowError`, also for a file that cannot
     be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
-            yield from read_lines(f, str(path), skipped)
+            yield from read_lines(f, str(path), skipped, only)
     except OSError as e:
         raise RowError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
 

@@ -15,7 +15,7 @@ import types
 import typing
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, asdict, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 
 from .errors import RunFileError, one_line
@@ -175,33 +175,30 @@ def _depth(value: object) -> int:
     return depth
 
 
-def _fit(value: object, hint: object, where: str) -> object:
-    "`value` as `hint` asks for it (lists become tuples, whole numbers floats), or an error."
+def _fit(value: object, hint: object, where: str, strict: bool = False) -> object:
+    "Return `value` as `hint` asks for it (lists become tuples, whole numbers floats), or raise."
     if hint is typing.Any:
         hint = object  # plain values of any kind
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in args:
             return None
-        return _fit(value, next(a for a in args if a is not type(None)), where)
+        return _fit(value, next(a for a in args if a is not type(None)), where, strict)
     if origin is tuple and isinstance(value, (list, tuple)):
-        if args[-1] is Ellipsis:
-            return tuple(_fit(v, args[0], f"{where}[{i}]") for i, v in enumerate(value))
-        if len(value) == len(args):
-            return tuple(
-                _fit(v, a, f"{where}[{i}]")
-                for i, (v, a) in enumerate(zip(value, args, strict=True))
-            )
+        hints = args[:1] * len(value) if args[-1] is Ellipsis else args
+        if len(value) == len(hints):
+            each = enumerate(zip(value, hints, strict=True))
+            return tuple(_fit(v, h, f"{where}[{i}]", strict) for i, (v, h) in each)
     elif origin is dict and isinstance(value, dict):
-        return {str(k): _fit(v, args[1], f"{where}.{one_line(k, 40)}") for k, v in value.items()}
+        return {
+            str(k): _fit(v, args[1], f"{where}.{one_line(k, 40)}", strict) for k, v in value.items()
+        }
     elif hint in (int, float):
-        number = isinstance(value, (int, float) if hint is float else int) and not isinstance(
-            value, bool
-        )
-        if number and -(2**63) < value < 2**63:
+        kind = (int, float) if hint is float else int
+        if isinstance(value, kind) and not isinstance(value, bool) and -(2**63) < value < 2**63:
             return hint(value)  # leaves out infinity and what no machine counts to
     elif is_dataclass(hint):
-        return value if isinstance(value, hint) else from_plain(hint, value, where)
+        return value if isinstance(value, hint) else from_plain(hint, value, where, strict=strict)
     elif isinstance(hint, type) and isinstance(value, hint):
         if _depth(value) > 50:
             raise RunFileError(f"{where} is nested too deeply.")
@@ -219,41 +216,17 @@ def from_plain(
     # True: a field that `cls` does not have is an error; False: it is left out
     strict: bool = False,
 ) -> object:
-    """An instance of `cls`; raises `RunFileError` naming the field that is missing or of another
-    type."""
+    """Return an instance of `cls`; raises `RunFileError` naming the field that is missing, of
+    another type, or not known."""
     if not isinstance(d, dict):
         raise RunFileError(f"{where} must be an object, not {one_line(repr(d), 60)}.")
-    hints = typing.get_type_hints(cls)
+    hints, names = typing.get_type_hints(cls), {f.name for f in fields(cls)}
     for f in fields(cls):
         if f.name not in d and f.default is MISSING and f.default_factory is MISSING:
             raise RunFileError(f"{where} has no {f.name}.")
-    made = cls(
-        **{
-            f.name: _fit(d[f.name], hints[f.name], f"{where}.{f.name}")
-            for f in fields(cls)
-            if f.name in d
-        }
-    )
-    lost = _lost(d, asdict(made), where) if strict else None
-    if lost:
-        raise RunFileError(f"{lost} is not a field that is known.")
-    return made
-
-
-def _lost(given: object, kept: object, where: str) -> str | None:
-    "The first field of what was given that was not kept."
-    if isinstance(given, dict):
-        for key, value in given.items():
-            if key not in kept:
-                return f"{where}.{one_line(key, 40)}"
-            if found := _lost(value, kept[key], f"{where}.{one_line(key, 40)}"):
-                return found
-    if isinstance(given, (list, tuple)):
-        each = (
-            _lost(g, k, f"{where}[{i}]") for i, (g, k) in enumerate(zip(given, kept, strict=True))
-        )
-        return next((found for found in each if found), None)
-    return None
+    if strict and (more := [key for key in d if key not in names]):
+        raise RunFileError(f"{where}.{one_line(more[0], 40)} is not a field that is known.")
+    return cls(**{k: _fit(v, hints[k], f"{where}.{k}", strict) for k, v in d.items() if k in names})
 
 # %% ../../nbs/analysis/core/files.ipynb #24319008
 def writable(

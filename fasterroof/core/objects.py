@@ -357,7 +357,6 @@ def held_bytes(
 ) -> int:  # B
     "What the tensors that can be reached hold there, storages that are shared once."
     found = [x for x in reachable(*roots) if isinstance(x, torch.Tensor)]
-    found += [x.grad for x in found if is_leaf(x) and x.grad is not None]
     strided = [
         t
         for t in (*found, *tensors_in(roots))

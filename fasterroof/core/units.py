@@ -35,23 +35,22 @@ def si(
     "`value` with an SI prefix, as in engineering notation."
     if value is None or math.isnan(value):
         return MISSING
+    sign = "-" if value < 0 else ""
     if math.isinf(value):
-        return f"{'-' if value < 0 else ''}∞ {unit}".rstrip()
+        return f"{sign}∞ {unit}".rstrip()
     if value == 0:
         return f"0 {unit}".rstrip()
-    small = (
-        1 if unit in ("B", "FLOP", "FLOP/B") else 0
-    )  # half a millibyte means nothing: such units stop at one
+    # Half a millibyte means nothing: such units stop at one.
+    prefixes = _PREFIXES[:7] if unit in ("B", "FLOP", "FLOP/B") else _PREFIXES
     # Rounding first, so that 999.9996 becomes "1 k", not "1000".
     rounded = float(f"{abs(value):.{digits}g}")
-    least = (1, "") if small else _PREFIXES[-1]
-    scale, prefix = next(((s, p) for s, p in _PREFIXES if rounded >= s and s >= small), least)
+    scale, prefix = next((p for p in prefixes if rounded >= p[0]), prefixes[-1])
     number = rounded / scale
     decimals = max(0, digits - 1 - math.floor(math.log10(number))) if number > 0 else 0
     text = f"{number:.{decimals}f}"
-    if "." in text:
+    if decimals:
         text = text.rstrip("0").rstrip(".")
-    return f"{'-' if value < 0 else ''}{text} {prefix}{unit}".rstrip()
+    return f"{sign}{text} {prefix}{unit}".rstrip()
 
 # %% ../../nbs/analysis/core/units.ipynb #8db0925b
 # mode -> the torch and numpy name of the format it reads

@@ -8,7 +8,7 @@ __all__ = ['CASE', 'build']
 # %% ../../../nbs/analysis/bench/cases/attention.ipynb #551f5583
 import numpy as np
 
-from ..case import Baseline, Built, Case, Tolerance
+from ..case import UNIT, Baseline, Built, Case, Tolerance
 
 # %% ../../../nbs/analysis/bench/cases/attention.ipynb #4c077c9c
 def _rows(q, places, k, v, causal):
@@ -39,8 +39,7 @@ def _at(p, index, q, k, v):
 
 # %% ../../../nbs/analysis/bench/cases/attention.ipynb #77c513d5
 def _tolerance(p):
-    u = 2.0**-24  # half the distance from 1 to the next fp32
-    return Tolerance(rtol=4 * u, atol=10 * u * (p["dim"] + 16 + p["length"] ** 0.5))
+    return Tolerance(rtol=4 * UNIT, atol=10 * UNIT * (p["dim"] + 16 + p["length"] ** 0.5))
 
 # %% ../../../nbs/analysis/bench/cases/attention.ipynb #9a0896f3
 def build(

@@ -8,12 +8,9 @@ __all__ = ['CASE', 'build']
 # %% ../../../nbs/analysis/bench/cases/dense_matmul.ipynb #03200e1d
 import numpy as np
 
-from ..case import Baseline, Built, Case, Tolerance
+from ..case import UNIT, Baseline, Built, Case, Tolerance
 
 # %% ../../../nbs/analysis/bench/cases/dense_matmul.ipynb #14254846
-_U = 2.0**-24  # half the distance from 1 to the next fp32
-
-
 def _product(a, b):
     return a @ b
 
@@ -39,7 +36,7 @@ CASE = Case(
     representative={"n": 512},
     baselines=(Baseline("jax", "jax"), Baseline("torch", "torch"), Baseline("numpy", "numpy")),
     reference="jax",
-    tolerance=lambda p: Tolerance(rtol=4 * _U, atol=2 * _U * p["n"] ** 1.5),
+    tolerance=lambda p: Tolerance(rtol=4 * UNIT, atol=2 * UNIT * p["n"] ** 1.5),
     oracle=lambda p, a, b: a @ b,
     oracle_at=_at,
     shape=lambda p: (p["n"], p["n"]),

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from ..case import Baseline, Built, Case, Tolerance
+from ..case import UNIT, Baseline, Built, Case, Tolerance
 
 # %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #93b6cbe1
 _ORACLES = {
@@ -138,12 +138,12 @@ def _pallas(algebra, a, b, tile=32, block=8, interpret=None):
 
 # %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #e97fdb78
 def _tolerance(p):
-    u, root = 2.0**-24, p["k"] ** 0.5  # u: half the distance from 1 to the next fp32
+    root = p["k"] ** 0.5
     return {
-        "real": Tolerance(rtol=4 * u, atol=2 * u * p["k"] * root),
-        "log": Tolerance(rtol=u, atol=16 * u * (4 + root)),
-        "euclidean": Tolerance(rtol=u * (4 + root), atol=u),
-    }.get(p["algebra"], Tolerance(rtol=2 * u, atol=u))
+        "real": Tolerance(rtol=4 * UNIT, atol=2 * UNIT * p["k"] * root),
+        "log": Tolerance(rtol=UNIT, atol=16 * UNIT * (4 + root)),
+        "euclidean": Tolerance(rtol=UNIT * (4 + root), atol=UNIT),
+    }.get(p["algebra"], Tolerance(rtol=2 * UNIT, atol=UNIT))
 
 # %% ../../../nbs/analysis/bench/cases/semiring_matmul.ipynb #10173eee
 def build(

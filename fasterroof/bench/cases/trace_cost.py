@@ -44,47 +44,43 @@ def build(
         (p["batch"], 3, p["size"], p["size"]), dtype=np.float32
     )
 
-    def traced(device):
+    def counting(device, counts):
         import torch
-
-        from fasterroof.work.tracer import trace
 
         network = _network(p, device)
 
         def count(x):
             with torch.no_grad():
-                kinds = trace(network, x.to(device)).by_kind()
-            return torch.tensor(
-                [kinds[kind]["flops"] for kind in ("convolution", "matmul")], dtype=torch.float64
-            )
-
-        return count
-
-    def counted(device):
-        import torch
-        from torch.utils.flop_counter import FlopCounterMode
-
-        network, aten = _network(p, device), torch.ops.aten
-
-        def count(x):
-            with torch.no_grad(), FlopCounterMode(display=False) as counter:
-                network(x.to(device))
-            counts = counter.get_flop_counts()["Global"]
-            return torch.tensor(
-                [counts[op] for op in (aten.convolution, aten.addmm)], dtype=torch.float64
-            )
+                return torch.tensor(counts(network, x.to(device)), dtype=torch.float64)
 
         return count
 
     return Built(
         {"x": x},
         {
-            "trace": lambda: traced("cpu"),
-            "trace-meta": lambda: traced("meta"),
-            "flop-counter": lambda: counted("cpu"),
-            "flop-counter-meta": lambda: counted("meta"),
+            "trace": lambda: counting("cpu", _traced),
+            "trace-meta": lambda: counting("meta", _traced),
+            "flop-counter": lambda: counting("cpu", _counted),
+            "flop-counter-meta": lambda: counting("meta", _counted),
         },
     )
+
+
+def _traced(network, x):
+    from fasterroof.work.tracer import trace
+
+    kinds = trace(network, x).by_kind()
+    return [kinds[kind]["flops"] for kind in ("convolution", "matmul")]
+
+
+def _counted(network, x):
+    from torch import ops
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter:
+        network(x)
+    counts = counter.get_flop_counts()["Global"]
+    return [counts[op] for op in (ops.aten.convolution, ops.aten.addmm)]
 
 
 CASE = Case(

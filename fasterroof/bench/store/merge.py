@@ -146,15 +146,6 @@ def _with_missing_ratios(rows: list[dict]) -> list[dict]:
     ]
 
 
-def _line(row: Mapping) -> bytes:
-    try:
-        return f"{dumped(row)}\n".encode()
-    except (
-        UnicodeEncodeError
-    ):  # half of a surrogate pair, which JSON can name and UTF-8 cannot hold
-        return f"{json.dumps(row, allow_nan=False, separators=(',', ':'))}\n".encode()
-
-
 def _joined(parts: Sequence[_Part], into: Path, problems: list[str]) -> _Part | list[dict]:
     "Return the part that holds all of them, or their rows; conflicts are added to the problems."
     found = _together((line for part in parts for line in part.rows.values()), problems)
@@ -168,11 +159,9 @@ def _joined(parts: Sequence[_Part], into: Path, problems: list[str]) -> _Part | 
 
 
 def _data(joined: _Part | list[dict]) -> bytes:
-    return (
-        joined.data
-        if isinstance(joined, _Part)
-        else b"".join(map(_line, _with_missing_ratios(joined)))
-    )
+    if isinstance(joined, _Part):
+        return joined.data
+    return "".join(dumped(row) + "\n" for row in _with_missing_ratios(joined)).encode()
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #9f44a5f8
 @dataclass(frozen=True)
@@ -239,20 +228,19 @@ def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[
     return list(found.values())
 
 
-def _refusal(path: Path, into: Path) -> str | None:
-    "Why a file of the target is not to be written."
-    expected = Path(os.path.realpath(into), *path.parts[-2:])
-    if Path(os.path.realpath(path)) != expected:
-        return f"{one_line(path)} is reached by a link: nothing is written there."
-    for there, is_it, what in ((path.parent, Path.is_dir, "folder"), (path, Path.is_file, "file")):
-        if there.exists() and not is_it(there):
-            return f"{one_line(there)} is in the way: it is no {what}."
-    if (into / ".attempts" / path.stem).exists():
-        return (
+def _refusals(path: Path, into: Path) -> Iterator[str]:
+    "Yield why a file of the target is not to be written."
+    if Path(os.path.realpath(path)) != Path(os.path.realpath(into), *path.parts[-2:]):
+        yield f"{one_line(path)} is reached by a link: nothing is written there."
+    elif path.parent.exists() and not path.parent.is_dir():
+        yield f"{one_line(path.parent)} is in the way: it is no folder."
+    elif path.exists() and not path.is_file():
+        yield f"{one_line(path)} is in the way: it is no file."
+    elif (into / ".attempts" / path.stem).exists():
+        yield (
             f"Run {one_line(path.stem, 80)} is not over in {one_line(into)}: wait for it, or, if it"
             f" was killed, `fasterroof bench recover {one_line(into)}`."
         )
-    return None
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #47d1f115
 @contextmanager
@@ -311,20 +299,17 @@ def merge_stores(
             known = was.rows.keys() if was else set()
             given = {key for part in parts if part is not was for key in part.rows}
             new, there = new + len(given - known), there + len(given & known)
-            if made is was or not given:
-                continue
-            todo.append(path)
-            if why := _refusal(path, into):
-                problems.append(why)
-        if not problems:
-            for path in todo:
-                told: list[str] = []
-                made, *_ = joined(path, told, None if skipped is None else [])
-                if told:
-                    raise RowError(
-                        f"{one_line(path)}: its stores were changed meanwhile: merge them again."
-                    )
-                make_folder(path.parent)
-                write_whole(path, _data(made))
+            if made is not was and given:
+                todo.append(path)
+                problems += _refusals(path, into)
+        for path in [] if problems else todo:
+            told: list[str] = []
+            made, *_ = joined(path, told, None if skipped is None else [])
+            if told:
+                raise RowError(
+                    f"{one_line(path)}: its stores were changed meanwhile: merge them again."
+                )
+            make_folder(path.parent)
+            write_whole(path, _data(made))
     written = () if problems else tuple(todo)
     return Merged(into, tuple(roots), written, new, there, tuple(problems), tuple(notes))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..cells import figure, within
-from ..row import device_of, each_row, identity, read_lines, seconds
+from ..row import device_of, each_row, identity, seconds
 from ...core.errors import InputError, RowError, one_line
 from ...machine.host import cpus_allowed
 
@@ -104,21 +104,12 @@ def rows_at(
     for key, (_, _, i, line) in best.items():
         wanted.setdefault(i, {})[line] = key
     rows = []
-    for i in sorted(wanted):
-        try:
-            with open(files[i], encoding="utf-8", errors="replace") as f:
-                found = [(wanted[i][n], text) for n, text in enumerate(f, 1) if n in wanted[i]]
-        except OSError as e:
-            raise RowError(f"Cannot read {one_line(files[i])}: {e.strerror or e}.") from e
+    for i, keys in sorted(wanted.items()):
         told: list[str] = []
-        again = [row for _, row in read_lines((text for _, text in found), str(files[i]), told)]
-        if (
-            told
-            or [identity(row) for row in again] != [key for key, _ in found]
-            or len(found) < len(wanted[i])
-        ):
+        again = dict(each_row(files[i], told, only=keys))
+        if told or {line: identity(row) for line, row in again.items()} != keys:
             raise RowError(f"{one_line(files[i])} was changed while it was read: read it again.")
-        rows += again
+        rows += again.values()
     return rows
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #4d290c9b
