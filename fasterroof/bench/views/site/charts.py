@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -186,48 +185,60 @@ def _seconds(t: float) -> str:
     return si(t, "s")
 
 
+def _chart(
+    key: str,
+    title: str,
+    described: str,
+    names: tuple[str, str],  # of the axes
+    x: Axis,
+    lines: Mapping[int, Sequence[Point]],  # number of a line -> its points
+    at: Sequence[tuple[float, str]] | None,  # ticks of x; None: round numbers
+    marks: Iterable[FT] = (),  # besides the lines
+) -> FT:
+    "Times over something."
+    points = [p for line in lines.values() for p in line]
+    times = [t for p in points for t in (p.y, *(p.spread or ())[:2]) if t]
+    y = axis(times, BOTTOM, TOP)
+    drawn = [m for i, line in lines.items() for m in line_marks(line, i, x, y)]
+    tell = (lambda v: number(v, 4), _seconds)
+    return chart(key, title, described, x, y, names, tell, [*drawn, *marks], at)
+
+
 def time_figure(
     panel: Panel,  # the lines of one chart
-    numbers: Mapping[
-        tuple[str, str, str], int
-    ],  # of the case's lines: one has one look in all of its charts
+    # of the case's lines: one has one look in all of its charts
+    numbers: Mapping[tuple[str, str, str], int],
     key: str,  # of the chart
     what: str,  # the case
 ) -> ChartFigure:
     "Return a chart of time against size."
-    shown = dict(sorted(panel.lines.items(), key=lambda k: numbers[k[0]])[:LINES])
-    count = sum(map(len, shown.values()))
+    shown = sorted(panel.lines, key=numbers.get)[:LINES]
+    count = sum(len(panel.lines[k]) for k in shown)
 
     def point(n, a):
-        tip = f"{_named(a)}: {si(a.median_s, 's')}"
+        tip = f"{_named(a)}: {_seconds(a.median_s)}"
         return Point(n, a.median_s, tip, a.number, spread(a.row) if count <= BARS else None)
 
-    lines = {k: [point(*p) for p in line] for k, line in shown.items()}
-    points = [p for line in lines.values() for p in line]
-    x = axis([p.x for p in points], LEFT, RIGHT, least=1.01)
-    ends = [t for p in points if p.spread for t in p.spread[:2] if t > 0]
-    y = axis([p.y for p in points] + ends, BOTTOM, TOP)
-    last = {k: max(line, key=lambda p: p.x) for k, line in lines.items()}
-    names = {k: line_name(k, shown) for k in shown}
-    described = "; ".join(f"{names[k]}: {si(p.y, 's')} at {number(p.x)}" for k, p in last.items())
-    left = len(panel.lines) - len(shown)
-    sizes = sorted({p.x for p in points})
-    svg = chart(
+    lines = {numbers[k]: [point(*p) for p in panel.lines[k]] for k in shown}
+    names = {numbers[k]: line_name(k, shown) for k in shown}
+    sizes = sorted({p.x for line in lines.values() for p in line})
+    last = ((names[i], max(line, key=lambda p: p.x)) for i, line in lines.items())
+    described = "; ".join(f"{name}: {_seconds(p.y)} at {number(p.x)}" for name, p in last)
+    svg = _chart(
         key,
         f"{what}: time against {panel.size}" + f", {panel.at}" * bool(panel.at),
         f"At the largest size: {described}.",
-        x,
-        y,
         (" = ".join((panel.size, *panel.also)), "median time"),
-        (lambda v: number(v, 4), _seconds),
-        [m for k, line in lines.items() for m in line_marks(line, numbers[k], x, y)],
+        axis(sizes, LEFT, RIGHT, least=1.01),
+        lines,
         [(n, number(n, 6)) for n in sizes] if len(sizes) <= 8 else None,
     )
+    left = len(panel.lines) - len(shown)
     said = [
         *[f"{left} more lines are left out."] * (left > 0),
         *[f"Bars are left out: there are {count:,} points."] * (count > BARS),
     ]
-    return ChartFigure(svg, [(numbers[k], name) for k, name in names.items()], said)
+    return ChartFigure(svg, [*names.items()], said)
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #5c8e703a
 @dataclass(frozen=True)
@@ -320,16 +331,15 @@ def _roofline(those: Sequence[ShownAttempt]) -> Roofline:
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #549869d8
 def _ceiling_lines(ceilings: Mapping[str, float], widest: float, x: Axis, y: Axis) -> list[FT]:
-    "Ceilings as level lines, with those labels that fit."
+    "Ceilings as level lines, the highest first, with those labels that fit."
     made, above = [], -math.inf
-    rates = sorted(ceilings.items(), key=lambda c: -c[1])
-    feet = [y.at(rate) for _, rate in rates] + [math.inf]
-    for (name, rate), (foot, next_foot) in zip(rates, pairwise(feet), strict=True):
-        made.append(path([(x.at(max(rate / widest, x.low)), foot), (RIGHT, foot)], "roof"))
-        place = foot - 5 if foot - above > 17 else foot + 13 if next_foot - foot > 17 else None
-        if place:
-            made.append(label(RIGHT - 2, place, f"{name} {si(rate, 'FLOP/s')}", "end", "small"))
-        above = place if place and place > foot else foot
+    for name, rate in sorted(ceilings.items(), key=lambda c: -c[1]):
+        height = y.at(rate)
+        made.append(path([(x.at(max(rate / widest, x.low)), height), (RIGHT, height)], "roof"))
+        if height - above > 17:
+            text = f"{name} {si(rate, 'FLOP/s')}"
+            made.append(label(RIGHT - 2, height - 5, text, "end", "small"))
+            above = height
     return made
 
 
@@ -461,27 +471,21 @@ def history_figure(
         for i, m in enumerate(moments)
     ]
     x = axis(range(len(moments)), LEFT, RIGHT, log=False)
-    y = axis([t for m in timed for t in (m.median_s, m.low_s, m.high_s) if t], BOTTOM, TOP)
-    marks = line_marks(points, 0, x, y)
-    for place in (x.at(c - first - 0.5) for c in h.changes if c > first):
-        marks += [
-            path([(place, TOP), (place, BOTTOM)], "change"),
-            label(place, TOP - 3, "change", "middle", "small"),
-        ]
+    changes = [x.at(c - first - 0.5) for c in h.changes if c > first]
     days = {time_text(m.time, False) for m in moments}
     one_day = len(days) == 1
     day = f", {days.pop()}" if one_day and moments[0].time is not None else ""
-    svg = chart(
+    svg = _chart(
         key,
         f"{title}: median time over runs",
         f"{_seconds(timed[0].median_s)} at first, {_seconds(timed[-1].median_s)} at last,"
         f" {len(timed)} runs.",
-        x,
-        y,
         (f"runs, the newest to the right{day}", "median time"),
-        (str, _seconds),
-        marks,
+        x,
+        {0: points},
         _when_ticks(moments, one_day),
+        [path([(place, TOP), (place, BOTTOM)], "change") for place in changes]
+        + [label(place, TOP - 3, "change", "middle", "small") for place in changes],
     )
     said = [f"The newest {len(moments)} of {len(h.moments):,} runs."] * bool(first)
     return ChartFigure(svg, said=said)

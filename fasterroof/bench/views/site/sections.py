@@ -37,10 +37,10 @@ from fastcore.xml import (
     ft,
 )
 
-from ...cells import counted, point_text, time_text, within
+from ...cells import counted, point_text, within
 from ...judge.counterparts import attempt_of
 from ...judge.history import History
-from ...store.query import moment
+from ..setting import when
 from .boards import overview
 from fasterroof.bench.views.site.charts import (
     CHARTS,
@@ -72,7 +72,7 @@ from fasterroof.bench.views.site.tables import (
     linked,
     moments_table,
     rest_table,
-    runs_table,
+    shown_runs,
 )
 from ....core.errors import one_line
 from ....core.units import si
@@ -120,9 +120,7 @@ def head_of(
 ) -> list[FT]:
     "Return title, figures, and what is left out."
     attempts = page.shown.attempts
-    moments = [m for a in attempts if (m := moment(a.row)) is not None]
-    ends = (time_text(end(moments)) for end in (min, max)) if moments else ()
-    span = f"{' to '.join(ends)} UTC" if moments else "at times that are not told"
+    span = when(a.row for a in attempts)
     kinds = Counter(a.verdict.kind for a in attempts)
     tiles = {
         "attempts shown": len(attempts),
@@ -184,16 +182,10 @@ def _where(attempts: Sequence[ShownAttempt]) -> str:
     common = point_text({k: v for k, v in point.items() if k in known})
     places = dict.fromkeys(a.place for a in attempts)
     every = "every point " * (len(known) < len(point))
-    return " ".join(
-        [
-            *[f"At {every}{common}."] * bool(common),
-            *[
-                f"On {one_line(', '.join(filter(None, p)), 160)}."
-                for p in places
-                if len(places) == 1
-            ],
-        ]
-    )
+    said = [f"At {every}{common}."] * bool(common)
+    if len(places) == 1:
+        said.append(f"On {one_line(', '.join(filter(None, *places)), 160)}.")
+    return " ".join(said)
 
 
 def _case(i: int, case: str, attempts: Sequence[ShownAttempt], opened: bool) -> FT:
@@ -380,7 +372,7 @@ def runs_section(
         "Of which the page shows attempts. Machine, versions and settings are in each attempt's"
         " details."
     )
-    return [note(said), runs_table(page.shown.attempts)]
+    return [note(said), shown_runs(page.shown.attempts)]
 
 
 SECTIONS: tuple[tuple[str, str, Callable[[Page], list[FT]]], ...] = (  # id, heading, content
