@@ -6,11 +6,12 @@
 __all__ = ['REGRESSIONS', 'VERDICTS', 'CANNOT_SEE', 'Finding', 'Gate', 'gate_rows']
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #5a20e042
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..cells import counted
+from ..cells import counted, figure
 from .counterparts import Matched, Unmatched, alike, alone, around, matched
 from .result import IDENTITY_COLUMNS, Result, disturbed, pair_columns
 from ..registry import METRICS
@@ -27,8 +28,7 @@ def _limits(factors: Mapping[str, float] | None) -> dict[str, float]:
     for stat, factor in limits.items():
         if stat not in _TOLD:
             raise InputError(f"There is no limit on {one_line(stat, 40)}: use {', '.join(_TOLD)}.")
-        number = isinstance(factor, (int, float)) and not isinstance(factor, bool)
-        if not (number and 1 <= factor < float("inf")):
+        if not 1 <= (figure(factor) or 0) < math.inf:
             raise InputError(
                 f"The limit on {stat} is a factor from 1, not {one_line(repr(factor), 40)}."
             )

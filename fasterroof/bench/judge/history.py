@@ -143,7 +143,7 @@ def histories(
 ) -> list[History]:  # by case, platform, device, baseline and point
     """Return every identity's history; raises `RowError`, and `InputError` where ruptures is not
     installed."""
-    what: dict[str, Mapping] = {}  # identity -> its first row, without its samples
+    what: dict[str, Mapping] = {}
     found: dict[str, dict[Moment, None]] = {}
     for file in files:
         for _, row in each_row(file, skipped):
@@ -152,18 +152,12 @@ def histories(
             key = identity(row)
             what.setdefault(key, what_ran(row))
             found.setdefault(key, {})[_moment(row)] = None
-    places = groupby(
-        (key for key in what if what[key]["device"]), lambda key: attempt_of(what[key])
-    )
-    for key, moments in [*found.items()]:
+    places = groupby((k for k in what if what[k]["device"]), lambda k: attempt_of(what[k]))
+    for key in [k for k in what if not what[k]["device"]]:
         known = places.get(attempt_of(what[key]), [])
-        lost = not what[key]["device"] and all(m.status != "ok" for m in moments)
-        if lost and len(known) == 1:
+        if len(known) == 1 and all(m.status != "ok" for m in found[key]):
             found[known[0]].update(found.pop(key))
-    made = (
-        History(**what[key], moments=tuple(sorted(moments, key=_age)))
-        for key, moments in found.items()
-    )
+    made = (History(**what[k], moments=tuple(sorted(found[k], key=_age))) for k in found)
     return sorted(map(_searched, made) if search else made, key=lambda h: h.order)
 
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ...core.errors import InputError, one_line
+from ...core.files import finite
 from ...core.stats import false_discovery, student_quantile, trimmed_mean
 
 # %% ../../../nbs/analysis/bench/judge/ratio_test.ipynb #85538a4d
@@ -50,10 +51,7 @@ class Paired:
 
     def as_dict(self) -> dict:
         "Plain values; None for what is not finite."
-        return {
-            k: None if isinstance(x, float) and not math.isfinite(x) else x
-            for k, x in asdict(self).items()
-        }
+        return finite(asdict(self))
 
 
 def paired(

@@ -42,15 +42,16 @@ def overview_point(
 def _chip(a: ShownAttempt, name: str = "") -> FT:
     "A cell of the overview."
     kind, word = a.verdict
-    big, small = ratio_of(a.row), f"{word} · {si(seconds(a.row, 'min'), 's')}"
+    time = si(seconds(a.row, "min"), "s")
+    big, small = ratio_of(a.row), f"{word} · {time}"
     if kind in ("reference", "none"):
-        big, small = si(seconds(a.row, "min"), "s"), word
-    if kind in ("failed", "skipped"):
-        big, small = word, ""
+        big, small = time, word
+    elif kind in ("failed", "skipped"):
+        big, small = word, None
     return linked(
         a,
         B(glyph(kind), f" {big}"),
-        Small(small) if small else None,
+        small and Small(small),
         I(one_line(name, 60)) if name else None,
         cls=f"v {kind}",
     )

@@ -115,6 +115,14 @@ _WORDS = {
 }
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #3e9d338f
+_TILES = {
+    "attempts shown": lambda page: len(page.shown.attempts),
+    "rows read": lambda page: page.shown.rows,
+    "runs shown": lambda page: len({a.row["run_id"] for a in page.shown.attempts}),
+    "cases": lambda page: len(page.cases),
+}
+
+
 def head_of(
     page: Page,  # to show
 ) -> list[FT]:
@@ -122,12 +130,10 @@ def head_of(
     attempts = page.shown.attempts
     span = when(a.row for a in attempts)
     kinds = Counter(a.verdict.kind for a in attempts)
-    tiles = {
-        "attempts shown": len(attempts),
-        "rows read": page.shown.rows,
-        "runs shown": len({a.row["run_id"] for a in attempts}),
-        "cases": len(page.cases),
-    } | {f"{GLYPHS[k]} {_WORDS[k].partition(' than')[0]}": kinds[k] for k in GLYPHS if kinds[k]}
+    tiles = {what: of(page) for what, of in _TILES.items()}
+    tiles |= {
+        f"{GLYPHS[k]} {_WORDS[k].partition(' than')[0]}": kinds[k] for k in GLYPHS if kinds[k]
+    }
     head = [
         Div(
             Div(H1(page.title), P(f"Taken {span}.", cls="sub")),
@@ -145,6 +151,19 @@ def head_of(
     return head
 
 
+_MEANING = (
+    "The figure is the attempt's fastest sample over the reference's, in the same run, at the same"
+    " point, on the same platform: below 1 is faster. It is called faster or slower beyond a factor"
+    f" of {BEYOND:.2f} either way."
+)
+_DECIDES = (
+    "One process each does not decide: how much a time differs from process to process is not in"
+    " these figures. ",
+    Code("fasterroof bench compare"),
+    " runs pairs of fresh processes, and does.",
+)
+
+
 def overview_section(
     page: Page,  # to show
 ) -> list[FT]:
@@ -152,24 +171,14 @@ def overview_section(
     anchors = {case: f"case-{i}" for i, case in enumerate(page.cases)}
     boards, left = overview(page.shown.attempts, page.representative, anchors)
     key = (Li(Span(glyph(k), f" {words}", cls=f"w {k}")) for k, words in _WORDS.items())
-    said = (
-        "The figure is the attempt's fastest sample over the reference's, in the same run, at the"
-        " same point, on the same platform: below 1 is faster. It is called faster or slower"
-        f" beyond a factor of {BEYOND:.2f} either way."
-    )
+    said = _MEANING
     if any(within(a.row, "ratio", "other_device") for a in page.shown.attempts):
         said += " †: the reference ran on another device."
     tables = [
         (H3(one_line(platform, 60), Small(f" {device}") if device else None), table)
         for platform, device, table in boards
     ]
-    decides = note(
-        "One process each does not decide: how much a time differs from process to process is not"
-        " in these figures. ",
-        Code("fasterroof bench compare"),
-        " runs pairs of fresh processes, and does.",
-    )
-    return [Ul(*key, cls="key"), *tables, note(said), decides, *map(note, left)]
+    return [Ul(*key, cls="key"), *tables, note(said), note(*_DECIDES), *map(note, left)]
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #df5b489f
 _PANELS = 12  # charts of a case
@@ -358,7 +367,7 @@ def rest_section(
     "Return a summary of what there is no room for."
     rest = page.shown.rest
     said = (
-        f"What the page has no room for: {sum(r.attempts for r in rest):,} attempts, each the"
+        f"What the page has no room for: {len(rest):,} attempts, each the"
         " newest of what it measures, counted by case, baseline and platform."
     )
     return [note(said), rest_table(rest)] if rest else []

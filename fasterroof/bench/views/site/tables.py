@@ -34,7 +34,7 @@ from ...judge.history import History
 from ...row import seconds
 from ..caveats import facts, is_log
 from ..setting import runs_table
-from .rows import GLYPHS, Rest, ShownAttempt
+from .rows import GLYPHS, Left, ShownAttempt
 from ....core.errors import one_line
 from ....core.units import MISSING, si
 from ....report.table import Cell, Column, Table, html_table
@@ -244,22 +244,27 @@ def moments_table(
     return Details(Summary(counted(len(rows), "run")), boxed(table))
 
 
-_REST = (
-    Column("baseline", lambda r: r.baseline, role="key", limit=60),
-    Column("case", lambda r: r.case, role="key", limit=60),
-    Column("platform", lambda r: r.platform, role="key", limit=60),
-    Column("attempts", lambda r: r.attempts, form="{:,}".format, right=True),
-    Column("ok", lambda r: r.ok, form="{:,}".format, right=True),
-    Column("least median", lambda r: r.low_s, unit="s"),
-    Column("largest median", lambda r: r.high_s, unit="s"),
+def _medians(group: Sequence[Left]) -> list[float]:
+    return [x.median_s for x in group if x.median_s is not None]
+
+
+_REST = (  # of rows of one case, baseline and platform
+    Column("baseline", lambda group: group[0].baseline, role="key", limit=60),
+    Column("case", lambda group: group[0].case, role="key", limit=60),
+    Column("platform", lambda group: group[0].platform, role="key", limit=60),
+    Column("attempts", len, form="{:,}".format, right=True),
+    Column("ok", lambda group: sum(x.ok for x in group), form="{:,}".format, right=True),
+    Column("least median", lambda group: min(_medians(group), default=None), unit="s"),
+    Column("largest median", lambda group: max(_medians(group), default=None), unit="s"),
 )
 
 
 def rest_table(
-    rest: Sequence[Rest],  # what the page does not show
+    rest: Iterable[Left],  # what the page does not show
 ) -> FT:
     "Return what a page has no room for, a line a case, baseline and platform."
-    return boxed(Table(_REST, rest, "The rest", most=LISTED))
+    groups = groupby(rest, lambda x: x[:3])
+    return boxed(Table(_REST, [groups[k] for k in sorted(groups)], "The rest", most=LISTED))
 
 
 def shown_runs(
