@@ -108,18 +108,16 @@ def alike(
         if not rows:
             raise InputError(f"The {name} has no rows: nothing was compared.")
     old, new = (_placed(rows, [*sides[0], *sides[1]]) for rows in sides)
-    pairs = [(key, key) for key in old if key in new]
-    pairs += [(k, stray) for stray, k in _strays(new, old, set())]
-    gone = {a for a, _ in pairs}
-    pairs += [
-        (stray, k) for stray, k in _strays(old, new, {b for _, b in pairs}) if stray not in gone
-    ]
-    a, b = map(set, zip(*pairs, strict=True)) if pairs else ((), ())
+    pairs = {key: key for key in old if key in new}
+    pairs |= {key: stray for stray, key in _strays(new, old, set())}
+    met = {*pairs.values()}
+    pairs |= {stray: key for stray, key in _strays(old, new, met) if stray not in pairs}
+    met = {*pairs.values()}
     return Alike(
         sides,
-        tuple((old[i], new[j]) for i, j in pairs),
-        tuple(r for k, r in old.items() if k not in a),
-        tuple(r for k, r in new.items() if k not in b),
+        tuple((old[a], new[b]) for a, b in pairs.items()),
+        tuple(row for key, row in old.items() if key not in pairs),
+        tuple(row for key, row in new.items() if key not in met),
     )
 
 # %% ../../../nbs/analysis/bench/judge/counterparts.ipynb #472d242c

@@ -10,6 +10,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -277,12 +279,10 @@ def _missing_points(rows: Sequence[Mapping], case: "Case | None") -> Iterator[di
     only = {b.name: b.only for b in case.baselines if b.only} if case else {}
     places = groupby((r for r in rows if device_of(r)), lambda r: (r["platform"], device_of(r)))
     for (platform, device), there in places.items():
-        names = {r["baseline"] for r in there}
-        for key in sorted({point_key(r) for r in there}):
-            for name in sorted(names):
-                known = any((platform, d, name, key) in ran for d in (device, ""))
-                if known or name in only and not only[name](points[key]):
-                    continue
+        keys, names = (sorted({of(r) for r in there}) for of in (point_key, itemgetter("baseline")))
+        for key, name in product(keys, names):
+            known = ran & {(platform, d, name, key) for d in (device, "")}
+            if not known and (name not in only or only[name](points[key])):
                 of = {"baseline": name, "platform": platform, "device": device}
                 yield _question("no_row_at_point", of | {"param_point": points[key]})
 

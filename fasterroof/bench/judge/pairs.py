@@ -227,10 +227,10 @@ class Pairs:
         options: PairOptions | None = None,  # None: as by default
         on_change: Callable[["Pairs"], None] = lambda pairs: None,  # is told after each process
     ):
+        o = self.options = options or PairOptions()
         self.sides, self.pairings, self.on_change = sides, list(pairings), on_change
-        self.options = options or PairOptions()
         self.root, self.rows, self.interrupted, self.stage = Path(root).absolute(), [], False, ""
-        o, attempts = self.options, [x for p in self.pairings for x in (p.a, p.b)]
+        attempts = [x for p in self.pairings for x in (p.a, p.b)]
         shared = {name: getattr(o, name) for name in ("timeout_s", "budget_s", "samples", "warmup")}
         self.brief = Briefing(attempts, Options(**shared, roof=False))
         if self.brief.absent:

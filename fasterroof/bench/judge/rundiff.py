@@ -192,6 +192,16 @@ _NO_VERDICT = (
 )
 
 
+_MOVED = "on another device"
+_COUNTS = {  # what the sentence counts, of a difference
+    "with a time in both": lambda d: sum(r.ratio is not None for r in d.rows),
+    _MOVED: lambda d: sum(r.other_device for r in d.rows),
+    "with another status": lambda d: len(d.statuses),
+    "only before": lambda d: len(d.only_before),
+    "only after": lambda d: len(d.only_after),
+}
+
+
 @dataclass(frozen=True)
 class RunDiff(Result):
     "What changed between two runs; true if anything but times did."
@@ -250,16 +260,10 @@ class RunDiff(Result):
     @property
     def sentence(self) -> str:
         "How much there was to compare, in words."
-        moved = sum(r.other_device for r in self.rows)
-        said = [
-            f"{counted(len(self.rows), 'attempt is', 'attempts are')} in both",
-            f"{sum(r.ratio is not None for r in self.rows):,} with a time in both",
-            *[f"{moved:,} on another device"] * bool(moved),
-            f"{len(self.statuses):,} with another status",
-            f"{len(self.only_before):,} only before",
-            f"{len(self.only_after):,} only after",
-        ]
-        return f"{', '.join(said)}."
+        counts = {what: of(self) for what, of in _COUNTS.items()}
+        said = [f"{n:,} {what}" for what, n in counts.items() if n or what != _MOVED]
+        attempts = counted(len(self.rows), "attempt is", "attempts are")
+        return f"{', '.join([f'{attempts} in both', *said])}."
 
     @property
     def remarks(self) -> tuple[str, ...]:

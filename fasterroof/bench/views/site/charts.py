@@ -344,19 +344,17 @@ def _ceiling_lines(ceilings: Mapping[str, float], widest: float, x: Axis, y: Axi
 
 def _level_lines(levels: Mapping[str, float], highest: float, x: Axis, y: Axis) -> list[FT]:
     "Levels of memory as rising lines; the slowest and the fastest have labels."
-    made, widest = [], max(levels.values())
+    made, (slowest, widest) = [], (end(levels.values()) for end in (min, max))
     for name, rate in levels.items():
-        start, end = max(x.low, y.low / rate), min(highest / rate, x.high)
-        if start >= end:
-            continue
-        (ax, ay), (bx, by) = ends = [(x.at(v), y.at(v * rate)) for v in (start, end)]
+        start = max(x.low, y.low / rate)
+        ends = [(x.at(v), y.at(v * rate)) for v in (start, highest / rate)]
         made.append(path(ends, "roof"))
-        if rate in (min(levels.values()), widest):  # (those between would run into each other)
+        if rate in (slowest, widest):  # (those between would run into each other)
+            (ax, ay), (bx, by) = ends
             turn = math.degrees(math.atan2(by - ay, bx - ax))
             height = -5 if rate == widest else 14
             text = label(8, height, f"{name} {si(rate, 'B/s')}", "start", "small")
-            at = f"translate({ax:.1f} {ay:.1f}) rotate({turn:.1f})"
-            made.append(ft("g", text, transform=at))
+            made.append(ft("g", text, transform=f"translate({ax:.1f} {ay:.1f}) rotate({turn:.1f})"))
     return made
 
 
