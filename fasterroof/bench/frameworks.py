@@ -22,6 +22,11 @@ def _parts(out: object) -> Sequence:
     return out if isinstance(out, (tuple, list)) else [out]
 
 
+def _positional(fn: Callable, inputs: Mapping) -> Callable:
+    "Return a function of the inputs in their order."
+    return lambda *arrays: fn(**dict(zip(inputs, arrays, strict=True)))
+
+
 class Numpy:
     "Arrays of numpy, called as they are."
 
@@ -118,14 +123,12 @@ class Torch(Numpy):
         self,
         inputs: Mapping[str, np.ndarray],  # of a case
     ) -> dict:
-        def placed(x):
-            if x.dtype.name == "bfloat16":
-                x = self.torch.from_numpy(x.view(np.int16).copy()).view(self.torch.bfloat16)
-            else:
-                x = self.torch.from_numpy(np.array(x))
-            return x.to(self.device)
+        return {name: self._placed(np.array(x)) for name, x in inputs.items()}
 
-        return {name: placed(x) for name, x in inputs.items()}
+    def _placed(self, x):
+        if x.dtype.name == "bfloat16":
+            return self._placed(x.view(np.int16)).view(self.torch.bfloat16)
+        return self.torch.from_numpy(x).to(self.device)
 
     def call(
         self,
@@ -177,10 +180,7 @@ class Torch(Numpy):
     ) -> object:
         from fasterroof.work.tracer import trace
 
-        def call(*arrays):
-            return fn(**dict(zip(inputs, arrays, strict=True)))
-
-        return trace(call, *inputs.values(), framework="torch")
+        return trace(_positional(fn, inputs), *inputs.values(), framework="torch")
 
     def version(self) -> str:
         return self.torch.__version__
@@ -242,10 +242,7 @@ class Jax(Numpy):
     ) -> object:
         from fasterroof.work.jax.jaxpr import trace_jax
 
-        def call(*arrays):
-            return fn(**dict(zip(inputs, arrays, strict=True)))
-
-        return trace_jax(call, tuple(inputs.values()), {}, name="case")
+        return trace_jax(_positional(fn, inputs), tuple(inputs.values()), {}, name="case")
 
     def version(self) -> str:
         return self.jax.__version__

@@ -13,13 +13,13 @@ from ..case import Baseline, Built, Case, Tolerance
 # %% ../../../nbs/analysis/bench/cases/ell_edge_aggregate.ipynb #ffad3008
 def _oracle(p, x, w, indices):
     parts = -(-indices.size * max(w.shape) // 2**21)  # of 16 MiB each
-    reduce = {"sum": np.sum, "max": np.max}[p["reduce"]]
-    return np.concatenate([reduce(x[rows] @ w, axis=1) for rows in np.array_split(indices, parts)])
+    pieces = np.array_split(indices, parts)
+    return np.concatenate([getattr(x[rows] @ w, p["reduce"])(axis=1) for rows in pieces])
 
 
 def _at(p, index, x, w, indices):
     messages = np.einsum("ekd,ed->ek", x[indices[index[0]]], w.T[index[1]])
-    return {"sum": np.sum, "max": np.max}[p["reduce"]](messages, axis=1)
+    return getattr(messages, p["reduce"])(axis=1)
 
 # %% ../../../nbs/analysis/bench/cases/ell_edge_aggregate.ipynb #67625dfd
 def _tolerance(p):
@@ -32,10 +32,7 @@ def build(
     p: dict,  # n nodes of k neighbours, d_in, d_out, and reduce: sum or max
 ) -> Built:
     "A random graph with k neighbours a node, features, and a map."
-    rng, (n, k, d_in, d_out) = (
-        np.random.default_rng(0),
-        (p[name] for name in ("n", "k", "d_in", "d_out")),
-    )
+    rng, n, k, d_in, d_out = np.random.default_rng(0), p["n"], p["k"], p["d_in"], p["d_out"]
     inputs = {
         "x": rng.standard_normal((n, d_in), dtype=np.float32),
         "w": rng.standard_normal((d_in, d_out), dtype=np.float32) / np.float32(d_in**0.5),
@@ -43,16 +40,11 @@ def build(
     }
 
     def with_jax():
-        import jax.numpy as jnp
-
-        reduce = {"sum": jnp.sum, "max": jnp.max}[p["reduce"]]
-        return lambda x, w, indices: reduce(x[indices] @ w, axis=1)
+        return lambda x, w, indices: getattr(x[indices] @ w, p["reduce"])(axis=1)
 
     def with_torch():
-        import torch
-
-        reduce = {"sum": torch.sum, "max": torch.amax}[p["reduce"]]
-        return lambda x, w, indices: reduce(x[indices] @ w, 1)
+        method = {"sum": "sum", "max": "amax"}[p["reduce"]]
+        return lambda x, w, indices: getattr(x[indices] @ w, method)(1)
 
     def with_pyg():
         import torch

@@ -48,30 +48,27 @@ class Recovered:
 def _recovered(folder: Path) -> Recovered | None:
     "Put together what a run left; None where another has done so meanwhile."
 
-    def told(state, files=(), finished=0, planned=0, problems=()):
-        return Recovered(
-            one_line(folder.name), state, tuple(files), finished, planned, tuple(problems)
-        )
+    planned, problems = 0, []
+
+    def told(state, files=(), finished=0):
+        name = one_line(folder.name)
+        return Recovered(name, state, tuple(files), finished, planned, tuple(problems))
 
     try:
         spool = Spool.left(folder)
-    except (FasterroofError, OSError) as e:
-        return told("damaged", problems=[one_line(e)])
-    if spool is None:
-        return told("live") if folder.exists() else None
-    problems: list[str] = []
-    with spool:
-        planned = len(spool.plan["attempts"])
-        try:
+        if spool is None:
+            return told("live") if folder.exists() else None
+        with spool:
+            planned = len(spool.plan["attempts"])
             finished = len(spool.rows(problems))
-            if not finished and problems:
-                return told("damaged", planned=planned, problems=problems)
-            if not finished:
+            if finished:
+                return told("assembled", spool.finish([]), finished)
+            if not problems:
                 spool.remove()
-                return told("empty", planned=planned)
-            return told("assembled", spool.finish([]), finished, planned, problems)
-        except (FasterroofError, OSError) as e:
-            return told("damaged", planned=planned, problems=[*problems, one_line(e)])
+            return told("damaged" if problems else "empty")
+    except (FasterroofError, OSError) as e:
+        problems.append(one_line(e))
+        return told("damaged")
 
 # %% ../../../nbs/analysis/bench/store/store.ipynb #9b4ada46
 class Store:
