@@ -16,8 +16,8 @@ from fastcore.basics import groupby
 
 from ..cells import counted, median_interval_of, revisions
 from .counterparts import Attempted, attempt_of, what_ran
-from ..row import identity, seconds
-from ..store.query import each_row, moment
+from ..row import each_row, identity, seconds
+from ..store.query import moment
 from ...core.errors import InputError
 from ...core.units import si
 

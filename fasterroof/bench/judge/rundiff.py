@@ -34,9 +34,9 @@ from fasterroof.bench.judge.counterparts import (
     matched,
 )
 from .result import IDENTITY_COLUMNS, Result, disturbed, pair_columns
-from ..row import device_of, samples_of, seconds
+from ..row import device_of, each_row, samples_of, seconds
 from ..run.provenance import changed
-from ..store.query import each_row, row_files
+from ..store.query import row_files
 from ..store.store import Store
 from ...core.errors import InputError, one_line
 from ...core.stats import apart
