@@ -216,6 +216,44 @@ def broken(
     return None
 
 # %% ../../../nbs/analysis/bench/judge/pairs.ipynb #0cfff2cd
+class _Workers:
+    "Runs the processes of a comparison, one after another, on one slot."
+
+    def __init__(self, slot: Slot, timeout_s: float, on_stage: Callable[[str], None]):
+        self.slot, self.timeout_s, self.on_stage = slot, timeout_s, on_stage
+        self.folder = Path()  # for files of theirs; set when the comparison begins
+
+    def run(self, job: str, spec: Mapping, side: Side, a: Attempt) -> tuple[Ended, str]:
+        "Run a process to its end; return that, and the interpreter."
+        file, ended = self.folder / "pair.spec", []
+        python = side.python or interpreter(a.platform, a.framework)[0]
+        own = worker_environment(self.slot) | worker.ENVIRONMENT | side.environment()
+        write_whole(file, json.dumps(spec))
+
+        def prepare(slot, fd):
+            return worker.command(python, file, fd, side.package()), os.environ | own
+
+        def changed(schedule):
+            self.on_stage(next((w.stage for w in schedule.running.values()), ""))
+
+        jobs = [Job(job, self.slot.kind, prepare, limit_s=self.timeout_s)]
+        Schedule(jobs, [self.slot], ended.append, changed).run()
+        return ended[0], python
+
+    def row(self, spec: Mapping, side: Side, a: Attempt) -> dict:
+        "Run an attempt; return the row that it wrote, or the one that its end makes of it."
+        result = Path(spec["result"])
+        result.unlink(missing_ok=True)
+        ended, python = self.run("attempt", spec, side, a)
+        try:
+            if result.exists():
+                return check_row(read_json(result))
+        except (RowError, RunFileError) as e:
+            ended = replace(ended, said=f"it wrote no row of version 1: {e}")
+        status, detail = without_row(ended, python)
+        return blank(spec) | {"status": status, "failure_detail": detail}
+
+# %% ../../../nbs/analysis/bench/judge/pairs.ipynb #4b4405c7
 class Pairs:
     "A comparison of two sides while it runs."
 
@@ -238,6 +276,7 @@ class Pairs:
         kind = attempts[0].accelerator
         self.slot = o.slot or next(s for s in self.brief.slots if s.kind == kind)
         self.free = replace(self.slot, locks=())  # for workers: this process has the locks
+        self.workers = _Workers(self.slot, o.timeout_s, self._waits)
         names = [p.name for p in self.pairings]
         self.random = Random(o.seed)
         self.good, self.disturbed = dict.fromkeys(names, 0), dict.fromkeys(names, 0)  # pairs
@@ -255,34 +294,12 @@ class Pairs:
         "Processes that a pairing has at the most."
         return 2 * (self.options.pairs + self.repeats)
 
-    # One process
-
-    def _run(self, job: str, spec: Mapping, side: Side, a: Attempt) -> tuple[Ended, str]:
-        "Run a process to its end; return that, and the interpreter."
-        file, ended = self.spool.folder / "pair.spec", []
-        python = side.python or interpreter(a.platform, a.framework)[0]
-        own = worker_environment(self.slot) | worker.ENVIRONMENT | side.environment()
-        write_whole(file, json.dumps(spec))
-
-        def prepare(slot, fd):
-            return worker.command(python, file, fd, side.package()), os.environ | own
-
-        def changed(schedule):
-            self._waits(next((w.stage for w in schedule.running.values()), ""))
-
-        limit_s = self.options.timeout_s
-        jobs = [Job(job, self.slot.kind, prepare, limit_s=limit_s)]
-        Schedule(jobs, [self.slot], ended.append, changed).run()
-        return ended[0], python
-
     def _process(self, p: Pairing, side: int, pair: int, first: bool) -> dict:
-        "Run one process to its end, and return its row; what it raises is a row, too."
+        "Run one process to its end, and return its row."
         this, a = self.sides[side], (p.a, p.b)[side]
-        name, result = self.names[p.name].pop(0), self.spool.folder / "pair.row"
-        result.unlink(missing_ok=True)
-        a = replace(a, name=name)
+        a = replace(a, name=self.names[p.name].pop(0))
         loop = self.loops.get((self.brief.run_id, p.name, "AB"[side]))
-        spec = self.brief.attempt_spec(a, self.free, result) | {
+        spec = self.brief.attempt_spec(a, self.free, self.spool.folder / "pair.row") | {
             "source": this.source(a.case),
             "tell_inputs": True,
             "device": self.slot.device,
@@ -292,15 +309,6 @@ class Pairs:
             spec |= {"tree": this.tree, "checkout": this.checkout}
         if this.git:
             spec["provenance"]["git"] = dict(this.git)
-        ended, python = self._run("attempt", spec, this, a)
-        row = None
-        try:
-            row = check_row(read_json(result)) if result.exists() else None
-        except (RowError, RunFileError) as e:
-            ended = replace(ended, said=f"it wrote no row of version 1: {e}")
-        if row is None:
-            status, detail = without_row(ended, python)
-            row = blank(spec) | {"status": status, "failure_detail": detail}
         about = {
             "name": "AB"[side],
             "kind": this.kind,
@@ -312,9 +320,7 @@ class Pairs:
             "effect": p.effect,
             "disturbed": None,
         }
-        return row | {"attempt": name, "side": about}
-
-    # One pair
+        return self.workers.row(spec, this, a) | {"attempt": a.name, "side": about}
 
     def _pair(self, p: Pairing) -> None:
         "Run a pair and keep its rows."
@@ -350,7 +356,7 @@ class Pairs:
             path = self.brief.oracle_path(a)
             for side in self.sides:  # as one of them builds the case: nothing else need be able to
                 spec = self.brief.oracle_spec(a, self.free) | {"source": side.source(a.case)}
-                ended, python = self._run("oracle", spec, side, a)
+                ended, python = self.workers.run("oracle", spec, side, a)
                 if path.exists():
                     break
             else:
@@ -395,7 +401,7 @@ class Pairs:
         Raises `RunFileError` where nothing more can be written: what is finished stays, whole."""
         need_schema()
         self.spool: Spool = Store(self.root).begin(self.brief.run_id, self._plan())
-        self.brief.folder = self.spool.folder
+        self.brief.folder = self.workers.folder = self.spool.folder
         try:
             with device_lock(self.slot.locks, tell=self._waits):
                 self._rounds()

@@ -202,7 +202,7 @@ def _chart(
     tell = (lambda v: number(v, 4), _seconds)
     return chart(key, title, described, x, y, names, tell, [*drawn, *marks], at)
 
-
+# %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #8334350d
 def time_figure(
     panel: Panel,  # the lines of one chart
     # of the case's lines: one has one look in all of its charts

@@ -178,7 +178,7 @@ def numbered(
         replace(a, number=i, at=point_text(a.point, known[a.case])) for i, a in enumerate(attempts)
     ]
 
-
+# %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #8a66edc3
 def _count(files: Iterable[Path]) -> int:
     total = 0
     for file in files:

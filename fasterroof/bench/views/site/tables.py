@@ -243,7 +243,7 @@ def moments_table(
     table = Table(_MOMENTS, rows, f"Runs of {name}", most=LISTED, sortable=False)
     return Details(Summary(counted(len(rows), "run")), boxed(table))
 
-
+# %% ../../../../nbs/analysis/bench/views/site/tables.ipynb #e4bb9e4b
 def _medians(group: Sequence[Left]) -> list[float]:
     return [x.median_s for x in group if x.median_s is not None]
 
