@@ -4,39 +4,37 @@
 
 # %% auto #0
 __all__ = ['LISTED', 'boxed', 'linked', 'glyph', 'attempts_table', 'beside', 'histories_table', 'moments_table', 'rest_table',
-           'runs_table', 'failures']
+           'shown_runs', 'failures']
 
 # %% ../../../../nbs/analysis/bench/views/site/tables.ipynb #1194dafb
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from fastcore.basics import groupby
 from fastcore.xml import FT, H3, A, B, Dd, Details, Dl, Dt, P, Pre, Small, Span, Summary
 
 from fasterroof.bench.cells import (
-    compared_badly,
     compile_of,
     counted,
     failures_by_status,
     figure,
     hot_and_cold,
     interval_of,
-    number,
     own_interval,
     point_key,
     point_text,
     quantity_text,
     ratio_of,
     revision_text,
-    revisions,
     time_text,
     within,
 )
 from ...judge.history import History
 from ...row import seconds
-from ...store.query import moment
-from .rows import GLYPHS, Rest, ShownAttempt
+from ..caveats import facts, is_log
+from ..setting import runs_table
+from .rows import GLYPHS, Left, ShownAttempt
 from ....core.errors import one_line
 from ....core.units import MISSING, si
 from ....report.table import Cell, Column, Table, html_table
@@ -245,66 +243,35 @@ def moments_table(
     table = Table(_MOMENTS, rows, f"Runs of {name}", most=LISTED, sortable=False)
     return Details(Summary(counted(len(rows), "run")), boxed(table))
 
+# %% ../../../../nbs/analysis/bench/views/site/tables.ipynb #e4bb9e4b
+def _medians(group: Sequence[Left]) -> list[float]:
+    return [x.median_s for x in group if x.median_s is not None]
 
-_REST = (
-    Column("baseline", lambda r: r.baseline, role="key", limit=60),
-    Column("case", lambda r: r.case, role="key", limit=60),
-    Column("platform", lambda r: r.platform, role="key", limit=60),
-    Column("attempts", lambda r: r.attempts, form="{:,}".format, right=True),
-    Column("ok", lambda r: r.ok, form="{:,}".format, right=True),
-    Column("least median", lambda r: r.low_s, unit="s"),
-    Column("largest median", lambda r: r.high_s, unit="s"),
+
+_REST = (  # of rows of one case, baseline and platform
+    Column("baseline", lambda group: group[0].baseline, role="key", limit=60),
+    Column("case", lambda group: group[0].case, role="key", limit=60),
+    Column("platform", lambda group: group[0].platform, role="key", limit=60),
+    Column("attempts", len, form="{:,}".format, right=True),
+    Column("ok", lambda group: sum(x.ok for x in group), form="{:,}".format, right=True),
+    Column("least median", lambda group: min(_medians(group), default=None), unit="s"),
+    Column("largest median", lambda group: max(_medians(group), default=None), unit="s"),
 )
 
 
 def rest_table(
-    rest: Sequence[Rest],  # what the page does not show
+    rest: Iterable[Left],  # what the page does not show
 ) -> FT:
     "Return what a page has no room for, a line a case, baseline and platform."
-    return boxed(Table(_REST, rest, "The rest", most=LISTED))
+    groups = groupby(rest, lambda x: x[:3])
+    return boxed(Table(_REST, [groups[k] for k in sorted(groups)], "The rest", most=LISTED))
 
 
-_RUNS = 40  # lines
-
-
-def _began(those: Sequence[ShownAttempt]) -> Cell:
-    at = min((m for a in those if (m := moment(a.row)) is not None), default=None)
-    return Cell(time_text(at), at)
-
-
-def _commits(row: Mapping) -> str:
-    "The commits that a row tells of: its own, or those of foreign folders."
-    known = [x for x in revisions(row) if x["sha"]]
-    return ", ".join(
-        f"{x['of']} ".removeprefix("git ") + revision_text(x["sha"], x["dirty"]) for x in known[:3]
-    )
-
-
-def _statuses(those: Sequence[ShownAttempt]) -> str:
-    ended = Counter(a.row["status"] for a in those).most_common(5)
-    return ", ".join(f"{n:,} {one_line(status, 30)}" for status, n in ended)
-
-
-_RUN_COLUMNS = (  # of the attempts of a run
-    Column("run", lambda those: those[0].row["run_id"], role="key", limit=60),
-    Column("began (UTC)", _began, right=True),
-    Column(
-        "devices",
-        lambda those: ", ".join(dict.fromkeys(filter(None, (a.device for a in those)))) or None,
-        limit=120,
-    ),
-    Column("git", lambda those: _commits(those[0].row) or None),
-    Column("attempts shown", _statuses),
-)
-
-
-def runs_table(
+def shown_runs(
     attempts: Iterable[ShownAttempt],  # of a page
 ) -> FT:
     "Return the runs that attempts are of, the newest first."
-    runs = groupby(attempts, lambda a: a.row["run_id"])
-    rows = [runs[run] for run in sorted(runs, reverse=True)]
-    return boxed(Table(_RUN_COLUMNS, rows, "Runs", most=_RUNS))
+    return boxed(replace(runs_table([a.row for a in attempts], most=40), title="Runs"))
 
 # %% ../../../../nbs/analysis/bench/views/site/tables.ipynb #7a3bcd0a
 _ENTRIES = 100  # of a status
@@ -321,28 +288,6 @@ def _lines(
     return Pre("\n".join(found))
 
 
-def _value(value: object) -> object:
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
-    many = isinstance(value, str) and ("\n" in text.strip() or len(text) > 200)
-    return _lines(text) if many else one_line(text, 300)
-
-
-def _facts(row: Mapping) -> dict[str, object]:
-    "What a failure says besides its message; texts of many lines stay so."
-    facts = {
-        one_line(name, 40): _value(value)
-        for name, value in list((row.get("failure_detail") or {}).items())[:20]
-        if value not in (None, "") and name != "message"
-    }
-    if compared_badly(row):
-        figures = {
-            name: within(row, "fidelity", name)
-            for name in ("rel_to_tol", "max_abs", "n_mismatched")
-        }
-        facts |= {name: number(x) for name, x in figures.items() if x is not None}
-    return facts
-
-
 def _entry(those: Sequence[ShownAttempt]) -> FT:
     a = those[0]
     message = str(within(a.row, "failure_detail", "message") or "").strip()
@@ -354,13 +299,15 @@ def _entry(those: Sequence[ShownAttempt]) -> FT:
     left = f" and {len(those) - 8:,} more" if len(those) > 8 else None
     about = f" in {one_line(a.case, 60)} on {one_line(a.row['platform'], 40)}"
     times = f" ({len(those):,})" if len(those) > 1 else ""
-    whole = "\n" in message or len(message) > 200
-    facts = [(Dt(name), Dd(value)) for name, value in _facts(a.row).items()]
+    more = [
+        (Dt(one_line(name, 40)), Dd(_lines(text) if is_log(text) else one_line(text, 300)))
+        for name, text in facts(a.row)[:20]
+    ]
     return Details(
         Summary(B(one_line(a.baseline, 80)), about + times, Span(said)),
         P(*where, left),
-        _lines(message) if whole else None,
-        Dl(*facts) if facts else None,
+        _lines(message) if is_log(message) else None,
+        Dl(*more) if more else None,
     )
 
 
