@@ -10,14 +10,28 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from ..core.console import figures, line, notes, say, status
+from .outputs import print_result, text_columns, write_outputs
+from ..core.console import status
+from ..core.errors import InputError, one_line
+from ..core.files import writable
+from ..machine.chips import chip
+from ..prediction.engine import Engine, as_model
+from ..prediction.model import is_model_name, model_named, model_names
+from ..prediction.sweeps import Sweep, sweep
+from ..prediction.system import SystemArchetype
+from ..report import html
+from ..report.plot import COLORS
+from ..report.table import Cell, Column, Table, html_table
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+    from rich.console import Console
 
     from fasterroof.work.op import Trace
 
@@ -32,11 +46,10 @@ _VALUELESS = (
 
 
 def _looks_at_values(error: BaseException | None) -> bool:
-    """Whether it was for want of content that a model could not be built or run; any other mistake
-    would be made again."""
+    "Return whether a model could not be built or run for want of content."
     while error is not None:
-        said = str(error).lower()
-        fake = any(x in said for x in ("faketensor", "fake tensor", "meta tensor", "`meta`"))
+        message = str(error).lower()
+        fake = any(x in message for x in ("faketensor", "fake tensor", "meta tensor", "`meta`"))
         if fake or type(error).__name__.startswith(_VALUELESS):
             return True
         error = error.__cause__ or error.__context__
@@ -47,16 +60,14 @@ def traced(
     target: str,  # torchvision's name, or "package.module:callable"
     shapes: tuple[str, ...] = (),  # of the inputs
     batch: int | None = None,  # first dimension of the inputs; None: 1, or the target's own
-    precision: (
-        str | None
-    ) = None,  # format that it is built in; None: its own; "tf32": fp32 that is multiplied so
+    # format that it is built in; None: its own; "tf32": fp32 that is multiplied so
+    precision: str | None = None,
     on_gpu: bool = False,  # True: attention as a GPU's fused kernel
 ) -> "Trace":
-    "The work of one inference; nothing is allocated, unless the model needs values."
+    "Trace one inference; nothing is allocated, unless the model needs values."
     import torch
 
     from fasterroof.cli.load_model import load_target, weightless
-    from fasterroof.core.errors import InputError, one_line
     from fasterroof.work.program import call_arguments
     from fasterroof.work.tracer import trace
 
@@ -65,41 +76,38 @@ def traced(
             "A traced model is built in fp64, fp32, tf32, bf16 or fp16, not"
             f" {one_line(precision, 40)}; other precisions are for models of the registry."
         )
+    dtype = "fp32" if precision == "tf32" else precision
 
     def attempt(context):
-        with context, contextlib.redirect_stdout(sys.stderr):  # what the model prints is no result
-            model, sample = load_target(
-                target, shapes, batch, "fp32" if precision == "tf32" else precision
-            )
-        is_module = isinstance(model, torch.nn.Module)
-        if is_module:
-            model.eval()
-        args, kwargs = call_arguments(sample)
-        how = {"target": "cuda"} if on_gpu and is_module else {}
-        with torch.no_grad(), contextlib.redirect_stdout(sys.stderr):
-            found = trace(model, *args, **how, **kwargs)
-        return replace(found, name=target)
+        # what the model prints is no result
+        with contextlib.redirect_stdout(sys.stderr), torch.no_grad():
+            with context:
+                model, sample = load_target(target, shapes, batch, dtype)
+            is_module = isinstance(model, torch.nn.Module)
+            if is_module:
+                model.eval()
+            args, kwargs = call_arguments(sample)
+            how = {"target": "cuda"} if on_gpu and is_module else {}
+            return replace(trace(model, *args, **how, **kwargs), name=target)
 
     for context in (weightless(), weightless(buffers=True)):
         try:
-            found = attempt(context)
+            work = attempt(context)
+            break
         except Exception as e:
-            if _looks_at_values(e):
-                continue
-            raise
-        break
-    else:  # then it gets some
-        found = attempt(contextlib.nullcontext())
-        found = replace(
-            found, notes=(*found.notes, "it was built with weights, since it looks at values")
-        )
+            if not _looks_at_values(e):  # any other mistake would be made again
+                raise
+    else:
+        work = attempt(contextlib.nullcontext())
+        note = "it was built with weights, since it looks at values"
+        work = replace(work, notes=(*work.notes, note))
     if precision != "tf32":
-        return found
+        return work
 
     def as_tf32(op):
         return replace(op, mode="tf32") if op.mode == "fp32" and op.contraction_flops else op
 
-    return replace(found, ops=[*map(as_tf32, found.ops)])
+    return replace(work, ops=[*map(as_tf32, work.ops)])
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #4f960505
 _KINDS = {
@@ -113,18 +121,15 @@ _KINDS = {
     "efficiency": float,
     "bandwidth_efficiency": float,
 }
-_AS = {"batch": "batch_size", "on": "system"}  # what the engine calls them
 
 
 def _swept(texts: list[str]) -> dict[str, list]:
     '"batch=1,8" → {"batch": [1, 8]}.'
-    from fasterroof.core.errors import InputError, one_line
-
-    found: dict[str, list] = {}
+    swept: dict[str, list] = {}
     for text in texts:
         name, _, values = text.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
-        if name in found:
+        if name in swept:
             raise InputError(f"--sweep {name} is given twice: write all values into one.")
         if name not in _KINDS or not values:
             raise InputError(
@@ -132,21 +137,18 @@ def _swept(texts: list[str]) -> dict[str, list]:
                 f"not {one_line(repr(text), 60)}."
             )
         try:
-            found[name] = [_KINDS[name](v.strip()) for v in values.split(",")]
+            swept[name] = [_KINDS[name](v.strip()) for v in values.split(",")]
         except ValueError:
-            kind = {"int": "whole numbers", "float": "numbers"}[_KINDS[name].__name__]
+            kind = "whole numbers" if _KINDS[name] is int else "numbers"
             raise InputError(f"--sweep {name} takes {kind}, not {one_line(values, 60)}.") from None
-    return found
+    return swept
 
-
+# %% ../../nbs/analysis/cli/prediction.ipynb #feaa9618
 def _is_file(on: str) -> bool:
     return on.lower().endswith(".json") or os.path.isfile(on)
 
 
-def _system(on: str, count: int):
-    from fasterroof.core.errors import InputError
-    from fasterroof.prediction.system import SystemArchetype
-
+def _system(on: str, count: int) -> SystemArchetype:
     if not _is_file(on):
         return SystemArchetype.from_chip(on, count)
     if count != 1:
@@ -156,104 +158,8 @@ def _system(on: str, count: int):
     return SystemArchetype.from_peaks(HardwarePeaks.load(on))
 
 
-def _question(args: "Namespace") -> tuple[Callable, dict]:
-    "The function to ask, and its arguments; those that are lists are gone through."
-    from fasterroof.core.errors import InputError
-    from fasterroof.prediction.engine import Engine, as_model
-
-    told, swept = {n: v for n in _KINDS if (v := getattr(args, n)) is not None}, _swept(args.sweep)
-    for name in told.keys() & swept:
-        raise InputError(f"{name} is swept: leave --{name.replace('_', '-')} out.")
-    on = {"system": args.on if args.on[1:] else args.on[0]}
-    told = on | {_AS.get(n, n): v for n, v in (told | swept).items()}
-    if "prompt" in told or "new_tokens" in told:
-        if not {"prompt", "new_tokens"} <= {*told}:
-            raise InputError("--prompt and --new-tokens go together.")
-        if _is_target(args.model):
-            raise InputError("--prompt and --new-tokens are for a model of the registry.")
-        model = as_model(args.model)
-
-        def generate(
-            system,
-            prompt,
-            new_tokens,
-            count=1,
-            batch_size=1,
-            precision="fp16",
-            kv_precision=None,
-            weight_precision=None,
-            efficiency=0.5,
-            bandwidth_efficiency=1.0,
-        ):
-            return Engine.generate(
-                model,
-                _system(system, count),
-                prompt,
-                new_tokens,
-                batch_size,
-                precision,
-                kv_precision,
-                efficiency,
-                weight_precision=weight_precision,
-                bandwidth_efficiency=bandwidth_efficiency,
-            )
-
-        return generate, told
-    if cached := next((n for n in ("kv_precision", "weight_precision") if n in told), None):
-        raise InputError(
-            f"--{cached.replace('_', '-')} is for generation: give --prompt and --new-tokens, too."
-        )
-    if not _is_target(args.model):
-        if args.shape:
-            raise InputError("--shape is for a model that is traced.")
-        model = as_model(args.model)
-
-        def solve(
-            system,
-            count=1,
-            batch_size=1,
-            precision="fp16",
-            efficiency=0.5,
-            bandwidth_efficiency=1.0,
-        ):
-            return Engine.solve(
-                model,
-                _system(system, count),
-                batch_size,
-                precision,
-                efficiency,
-                bandwidth_efficiency=bandwidth_efficiency,
-            )
-
-        return solve, told
-
-    def solve_traced(
-        system, count=1, batch_size=None, precision=None, efficiency=0.5, bandwidth_efficiency=1.0
-    ):
-        where = _system(system, count)
-        work = traced(args.model, tuple(args.shape), batch_size, precision, _runs_cuda(system))
-        p = Engine.solve(
-            work, where, efficiency=efficiency, bandwidth_efficiency=bandwidth_efficiency
-        )
-        return (
-            p
-            if batch_size is None
-            else replace(p, batch_size=batch_size, throughput=p.throughput * batch_size)
-        )
-
-    return solve_traced, told
-
-
-def _runs_cuda(on: str) -> bool:
-    from fasterroof.machine.chips import chip
-
-    return not _is_file(on) and chip(on).kind == "gpu"
-
-
 def _is_target(name: str) -> bool:
-    "Whether the model is one to be built: a callable, or one of torchvision's."
-    from fasterroof.prediction.model import is_model_name, model_named
-
+    "Return whether a model is one to be built: a callable, or one of torchvision's."
     if is_model_name(name) and model_named(name).is_decoder:
         return False  # (and torchvision takes seconds to load)
     try:
@@ -265,136 +171,148 @@ def _is_target(name: str) -> bool:
         pass
     return ":" in name and not is_model_name(name)  # some tag their names with colons
 
-# %% ../../nbs/analysis/cli/prediction.ipynb #7874880a
-def _parts(profile, top: int | None) -> tuple[list[str], list[list[str]]]:
-    "Headings and texts of the slowest parts."
-    from fasterroof.core.units import si
+# %% ../../nbs/analysis/cli/prediction.ipynb #21b4a1f5
+def _answer(
+    args,
+    model,  # of the registry; None: `args.model` is traced
+    system,
+    count=1,
+    batch_size=None,
+    precision=None,
+    prompt=None,
+    new_tokens=None,
+    kv_precision=None,
+    weight_precision=None,
+    efficiency=0.5,
+    bandwidth_efficiency=1.0,
+):
+    "Return what the engine predicts for one combination of arguments."
+    where = _system(system, count)
+    shares = {"efficiency": efficiency, "bandwidth_efficiency": bandwidth_efficiency}
+    if prompt is not None:
+        given = {"batch_size": batch_size, "precision": precision}
+        given = {name: value for name, value in given.items() if value is not None} | shares
+        stored = {"kv_precision": kv_precision, "weight_precision": weight_precision}
+        return Engine.generate(model, where, prompt, new_tokens, **given, **stored)
+    if model is not None:
+        return Engine.solve(model, where, batch_size, precision, **shares)
+    on_gpu = not _is_file(system) and chip(system).kind == "gpu"
+    work = traced(args.model, tuple(args.shape), batch_size, precision, on_gpu)
+    p = Engine.solve(work, where, **shares)
+    if batch_size is None:
+        return p
+    return replace(p, batch_size=batch_size, throughput=p.throughput * batch_size)
 
-    total = sum(p.time_s for p in profile.parts)
-    rows = [
-        [
-            p.module or p.name,
-            p.name.rpartition(".")[2],
-            si(p.time_s, "s"),
-            f"{100 * p.time_s / total:.1f} %",
-            p.bound,
-            si(p.flops, "FLOP"),
-            si(p.nbytes, "B"),
-        ]
-        for p in sorted(profile.parts, key=lambda p: -p.time_s)[:top]
-    ]
-    return ["module", "operation", "time", "share", "bound", "work", "moved"], rows
+
+def _prediction(args: "Namespace") -> object:
+    "Return a `PerformanceProfile`, a `Generation`, or a `Sweep` where an argument is a list."
+    swept = _swept(args.sweep)
+    given = {n: v for n in _KINDS if (v := getattr(args, n)) is not None}
+    for name in given.keys() & swept:
+        raise InputError(f"{name} is swept: leave --{name.replace('_', '-')} out.")
+    given |= swept
+    target, generation = _is_target(args.model), {"prompt", "new_tokens"} & {*given}
+    if len(generation) == 1:
+        raise InputError("--prompt and --new-tokens go together.")
+    if generation and target:
+        raise InputError("--prompt and --new-tokens are for a model of the registry.")
+    for name in {"kv_precision", "weight_precision"} & {*given} if not generation else ():
+        flag = name.replace("_", "-")
+        raise InputError(f"--{flag} is for generation: give --prompt and --new-tokens, too.")
+    if args.shape and not target and not generation:
+        raise InputError("--shape is for a model that is traced.")
+    asked = {"system": args.on if args.on[1:] else args.on[0]}
+    asked |= {"batch_size" if name == "batch" else name: x for name, x in given.items()}
+    ask = partial(_answer, args, None if target else as_model(args.model))
+    several = any(isinstance(value, list) for value in asked.values())
+    return sweep(ask, asked) if several else ask(**asked)
+
+# %% ../../nbs/analysis/cli/prediction.ipynb #7874880a
+def _parts_table(found, top: int | None) -> Table | None:
+    "Return the slowest operations; None where a prediction has no parts."
+    parts = sorted(getattr(found, "parts", ()), key=lambda p: -p.time_s)
+    if len(parts) < 2:
+        return None
+    total = sum(p.time_s for p in parts)
+    columns = (
+        Column("module", lambda p: p.module or p.name, least=8),
+        Column("operation", lambda p: p.name.rpartition(".")[2], least=12),
+        Column("time", attrgetter("time_s"), unit="s"),
+        Column("share", lambda p: p.time_s / total, form=lambda x: f"{100 * x:.1f} %", right=True),
+        Column("bound", attrgetter("bound"), colors=COLORS),
+        Column("work", attrgetter("flops"), unit="FLOP"),
+        Column("moved", attrgetter("nbytes"), unit="B"),
+    )
+    rest = f"The {top} slowest of {len(parts)} operations; --top 0 shows all."
+    return Table(columns, parts[:top], notes=["", rest] if top and top < len(parts) else ())
 
 
 def shown(
     found: object,  # a `PerformanceProfile`, a `Generation` or a `Sweep`
-    console: object,  # where to, one of rich's
+    console: "Console",  # where to print
     top: int | None = 10,  # rows of operations; None: all
 ) -> None:
-    "Print it."
-    from fasterroof.prediction.sweeps import Sweep
-    from fasterroof.report.tables import plain_table, text_table
-
+    "Print a prediction."
     if isinstance(found, Sweep):
-        line(console, found.sentence)
-        line(console)
-        console.print(plain_table(*found.cells(console.width), console.width))
-        line(console)
-        return notes(console, found.remarks)
-    console.print(found.sentence, markup=False, highlight=False)
-    line(console)
-    if len(getattr(found, "parts", ())) > 1:
-        console.print(text_table(*_parts(found, top), console.width))
-        line(console)
-        if top and top < len(found.parts):
-            line(console, f"The {top} slowest of {len(found.parts)} operations; --top 0 shows all.")
-            line(console)
-    figures(console, found.figures())
-    notes(console, found.notes)
-    if found.cited:
-        notes(console, ["--json and --html tell where each figure was read."])
+        table = text_columns(*found.cells(console.width))
+        return print_result(console, found.sentence, table, remarks=found.remarks)
+    cited = ["--json and --html show where each figure was read."] if found.cited else []
+    table = _parts_table(found, top)
+    print_result(console, found.sentence, table, found.figures(), [*found.notes, *cited])
 
-
+# %% ../../nbs/analysis/cli/prediction.ipynb #7a756c04
 def _key(text: str) -> float | None:
-    "What a cell sorts by: the figure that it shows; None for words."
+    "Return the figure that a text shows, by which its cell sorts; None for words."
     number, _, unit = text.replace(",", "").partition(" ")
     try:
-        return float(number.rstrip("%")) * 1000.0 ** {"µ": -2, "m": -1, "n": -3}.get(
-            unit[:1] if len(unit) > 1 else "", "kMGTPE".find(unit[:1]) + 1 if len(unit) > 1 else 0
-        )
+        prefix = unit[:1] if len(unit) > 1 else ""
+        power = {"µ": -2, "m": -1, "n": -3}.get(prefix, "kMGTPE".find(prefix) + 1 if prefix else 0)
+        return float(number.rstrip("%")) * 1000.0**power
     except ValueError:
         return None
 
 
-def _write_page(path: str, found, title: str) -> None:
-    from fasterroof.core.files import write_whole
-    from fasterroof.prediction.sweeps import Sweep
-    from fasterroof.report import html
-    from fasterroof.report.tables import html_table
-
+def _page(found, title: str) -> str:
     if isinstance(found, Sweep):
         headings, rows = found.cells()
-        values, said = [("combinations", f"{len(rows):,}")], found.remarks
-        plots = (
-            [found.plot()]
-            if any(isinstance(r[n], (int, float)) for n in found.swept for r in found.rows)
-            else []
-        )
+        values, remarks = [("combinations", f"{len(rows):,}")], found.remarks
+        numbers = any(isinstance(r[n], (int, float)) for n in found.swept for r in found.rows)
+        plots = [found.plot()] if numbers else []
+        table = text_columns(headings, [[Cell(c, _key(c)) for c in row] for row in rows])
     else:
-        headings, rows = _parts(found, None) if len(getattr(found, "parts", ())) > 1 else ([], [])
-        values, plots = [*found.figures().items()], []
-        said = (*found.notes, *found.sources)
-    tables = [html_table(headings, [[(c, _key(c)) for c in r] for r in rows])] if rows else []
-    write_whole(
-        path,
-        html.page(
-            title,
-            found.sentence,
-            values,
-            said,
-            plots,
-            tables,
-            json.loads(found.to_json()),
-            "All figures, in SI units",
-        ),
+        values, remarks, plots = [*found.figures().items()], (*found.notes, *found.sources), []
+        table = _parts_table(found, None)
+    return html.page(
+        title,
+        found.sentence,
+        values,
+        remarks,
+        plots,
+        [html_table(table)] if table else [],
+        json.loads(found.to_json()),
+        "All figures, in SI units",
     )
 
 
 def predict_command(
-    args: "Namespace",  # from `cli.parser`
+    args: "Namespace",  # model, on, what is asked of it, and the outputs
+    console: "Console",  # where to print
 ) -> None:
-    "`fasterroof predict`."
+    "Run `fasterroof predict`."
     if args.list:
-        from fasterroof.prediction.model import model_names
-
         return print("\n".join(model_names()))
-    from fasterroof.core.errors import InputError
-    from fasterroof.core.files import writable
-    from fasterroof.prediction.sweeps import sweep
-
     given = [path for path in (args.json, args.csv, args.html) if path]
     if len({*given}) < len(given):
         raise InputError("--json, --csv and --html cannot go to one place.")
     if not (args.model and args.on):
         raise InputError("predict needs a model and --on CHIP (see predict --help).")
-    writable(args.json, args.csv, args.html)
+    writable(*given)
     with status("Counting"):
-        ask, told = _question(args)
-        lists = any(isinstance(v, list) for v in told.values())
-        found = sweep(ask, told) if lists else ask(**told)
-    table = found.by_part() if hasattr(found, "by_part") else found.to_frame()
-    from fasterroof.core.files import write_whole
-
-    texts = {args.json: found.to_json() + "\n", args.csv: table.to_csv(index=False)}
-    for path in texts.keys() - {None, "-"}:
-        write_whole(path, texts[path])
-    if args.html:
-        _write_page(args.html, found, f"{args.model}, predicted")
-    for path in (args.json, args.csv, args.html):
-        if path not in (None, "-"):
-            say(f"Wrote {path}")
-    if "-" in texts:
-        return print(texts["-"], end="")
-    from rich.console import Console
-
-    shown(found, Console(), args.top or None)
+        found = _prediction(args)
+    frame = found.by_part if hasattr(found, "by_part") else found.to_frame
+    if not write_outputs(
+        (args.json, lambda: found.to_json() + "\n"),
+        (args.csv, lambda: frame().to_csv(index=False)),
+        (args.html, lambda: _page(found, f"{args.model}, predicted")),
+    ):
+        shown(found, console, args.top or None)

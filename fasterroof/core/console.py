@@ -81,11 +81,12 @@ def track(
 def progress(
     what: str,  # what takes long
 ) -> Iterator[Callable[[str], None]]:
-    "A function to tell what is being done now; it is shown on stderr if that is a terminal."
+    "Yield a function that shows the present stage on stderr, if that is a terminal."
     if not sys.stderr.isatty():
         yield lambda stage: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(what) as status:
+    # twice a second: drawing takes processor time, and that may be what is being measured
+    with Console(stderr=True).status(what, refresh_per_second=2) as status:
         yield lambda stage: status.update(f"{what}: {stage}")

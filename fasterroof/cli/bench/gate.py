@@ -6,51 +6,42 @@
 __all__ = ['gate_command']
 
 # %% ../../../nbs/analysis/cli/bench/gate.ipynb #116be60d
-import json
 from typing import TYPE_CHECKING
-
-from rich.console import Console
 
 from ...bench.judge.gate import gate_rows
 from ...bench.registry import METRICS
 from ...bench.store import STORE
 from ...bench.store.query import newest, row_files
 from ...bench.views.gate_report import gate_markdown, print_gate
-from ...core.console import say, status
-from ...core.files import finite, writable, write_whole
+from .options import reading
+from ..outputs import json_text, write_outputs
+from ...core.files import writable
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from rich.console import Console
+
 # %% ../../../nbs/analysis/cli/bench/gate.ipynb #1535a419
 def gate_command(
-    args: "Namespace",  # of `fasterroof bench`, with `add_gate_arguments`
-    console: Console | None = None,  # where to print; None: stdout
+    args: "Namespace",  # of `fasterroof bench --gate-baseline`
+    console: "Console",  # where to print
 ) -> int:  # exit code: 1 where an attempt regressed
-    """`fasterroof bench --gate-baseline`; raises `InputError` where nothing can be compared, and
-    `RowError`."""
+    """Run `fasterroof bench --gate-baseline`.
+
+    Raises `InputError` where nothing can be compared, and `RowError`."""
     writable(args.gate_out, args.report)
-    skipped: list[str] | None = [] if args.skip_bad_lines else None
     factors = {
         stat: getattr(args, f"gate_{stat}") or factor
         for stat, factor in METRICS["steady_time"].gate.items()
     }
-    with status("Reading rows"):
-        sides = [
-            newest(row_files(paths), skipped)
-            for paths in (args.gate_baseline, args.gate_current or [args.store or STORE])
-        ]
-    for said in skipped or []:
-        say(f"fasterroof bench: passed over {said}")
+    current = args.gate_current or [args.store or STORE]
+    with reading(args) as skipped:
+        sides = [newest(row_files(paths), skipped) for paths in (args.gate_baseline, current)]
     found = gate_rows(*sides, factors)
-    if args.gate_out:
-        write_whole(
-            args.gate_out, json.dumps(finite(found.as_dict()), indent=1, allow_nan=False) + "\n"
-        )
-    if args.report:
-        write_whole(args.report, gate_markdown(found))
-    print_gate(found, console or Console())
-    for path in (args.gate_out, args.report):
-        if path:
-            say(f"Wrote {path}")
+    write_outputs(
+        (args.gate_out, lambda: json_text(found.as_dict())),
+        (args.report, lambda: gate_markdown(found)),
+    )
+    print_gate(found, console)
     return int(found.failed)

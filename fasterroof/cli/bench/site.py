@@ -6,14 +6,14 @@
 __all__ = ['site_command']
 
 # %% ../../../nbs/analysis/cli/bench/site.ipynb #7eaf63eb
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...bench.case import find_cases
 from ...bench.store import STORE
 from ...bench.views.site.document import write_site
-from ...core.console import say, status
+from .options import reading
+from ...core.console import say
 from ...core.errors import RowError, one_line
 
 if TYPE_CHECKING:
@@ -22,26 +22,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # %% ../../../nbs/analysis/cli/bench/site.ipynb #a62aaae9
-def _representative() -> dict[str, Mapping]:
-    "The points that stand for the cases of this machine."
-    return {name: case.representative for name, case in find_cases()[0].items()}
-
-
 def site_command(
     args: "Namespace",  # site, render_from, store, skip_bad_lines
-    console: "Console | None" = None,  # nothing is printed there
+    console: "Console",  # nothing is printed there
 ) -> int:  # exit code
-    "`fasterroof bench --site`."
+    "Run `fasterroof bench --site`."
     paths = args.render_from or [args.store or STORE]
     if not args.render_from and not Path(paths[0]).is_dir():
         raise RowError(
             f"There is no store {one_line(paths[0])}: name one by --store, or rows by"
             " --render-from."
         )
-    skipped: list[str] | None = [] if args.skip_bad_lines else None
-    with status("Making the page"):
-        place = write_site(paths, args.site, skipped=skipped, representative=_representative())
-    for told in skipped or []:
-        say(f"fasterroof bench: passed over {told}")
+    # the points that stand for the cases of this machine
+    points = {name: case.representative for name, case in find_cases()[0].items()}
+    with reading(args) as skipped:
+        place = write_site(paths, args.site, skipped=skipped, representative=points)
     say(f"Wrote {one_line(Path(args.site, place.name))}")
     return 0
