@@ -6,8 +6,8 @@
 __all__ = ['DISTURBED', 'ATTEMPT', 'counted', 'within', 'figure', 'number', 'quantity_text', 'amount', 'share_of', 'percent',
            'hot_and_cold', 'gpu_of', 'device_text', 'devices', 'time_of', 'own_interval', 'median_interval_of',
            'interval_of', 'cache_of', 'compile_of', 'ratio_of', 'oracle_of', 'tolerance_of', 'rel_to_tol_of',
-           'verdict_of', 'point_key', 'natural', 'shared', 'point_text', 'foreign_load_of', 'revisions', 'time_text',
-           'failures_by_status', 'compared_badly']
+           'verdict_of', 'point_key', 'natural', 'shared', 'point_text', 'foreign_load_of', 'revisions',
+           'revision_text', 'time_text', 'failures_by_status', 'compared_badly']
 
 # %% ../../nbs/analysis/bench/cells.ipynb #b3b64a6c
 import json
@@ -349,6 +349,14 @@ def revisions(
         for name, x in (row.get("provenance") or {}).items()
         if isinstance(x, Mapping) and ("sha" in x or "dirty" in x)
     ]
+
+
+def revision_text(
+    sha: object,  # of a commit; None where it is not known
+    dirty: object,  # True: there were changes beside it
+) -> str:  # "4f2a1c0b9e8d with changes"; "–" where it is not known
+    "Return a commit as people read it."
+    return f"{one_line(str(sha)[:12])}{' with changes' * (dirty is True)}" if sha else MISSING
 
 
 def time_text(

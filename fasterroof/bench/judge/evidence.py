@@ -48,9 +48,16 @@ def _newest(rows: Iterable[Mapping]) -> list[Mapping]:
     return [history[-1] for history in runs_of(rows)]
 
 
-def _of(row: Mapping) -> dict:
-    "What every piece of evidence says of its row."
-    return {"about": what_ran(row), "run_id": row["run_id"]}
+_Reads = Callable[[Mapping], object]
+
+
+def _of(row: Mapping, figures: Mapping[str, _Reads] | None = None) -> dict:
+    "What a row is of, and its figures."
+    return {"about": what_ran(row), "run_id": row["run_id"]} | _figures(row, figures or {})
+
+
+def _figures(row: Mapping, figures: Mapping[str, _Reads]) -> dict:
+    return {name: of(row) for name, of in figures.items()}
 
 
 def _when(row: Mapping) -> str | None:
@@ -86,6 +93,17 @@ def _place(row: Mapping, baseline: str) -> tuple:
     return row["run_id"], point_key(row), row["platform"], baseline
 
 
+_RATIO = {
+    "when": _when,
+    "status": lambda row: row["status"],
+    "vs": lambda row: within(row, "ratio", "vs"),
+    "of_min": lambda row: figure(within(row, "ratio", "value")),
+    "min_s": lambda row: seconds(row, "min"),
+    "median_s": seconds,
+    "other_device": lambda row: bool(within(row, "ratio", "other_device")),
+}
+
+
 def ratios(
     rows: Sequence[Mapping],  # of a case, all runs
 ) -> list[dict]:
@@ -95,25 +113,17 @@ def ratios(
     places |= {(*_place(r, r["baseline"]), device_of(r)): r for r in rows}
 
     def ratio(row):
-        vs, value = (within(row, "ratio", name) for name in ("vs", "value"))
-        place = _place(row, vs)
+        found, why = _of(row, _RATIO), None
+        place = _place(row, found["vs"])
         reference = places.get((*place, device_of(row))) or places.get(place)
-        why = (
-            f"the row is {row['status']}"
-            if row["status"] != "ok"
-            else "its run has no reference with a time there"
-        )
-        return _of(row) | {
-            "when": _when(row),
-            "status": row["status"],
-            "vs": vs,
-            "of_min": figure(value),
-            "why": why if value is None else None,
-            "min_s": seconds(row, "min"),
+        if found["of_min"] is None and row["status"] != "ok":
+            why = f"the row is {row['status']}"
+        elif found["of_min"] is None:
+            why = "its run has no reference with a time there"
+        return found | {
+            "why": why,
             "reference_min_s": seconds(reference or {}, "min"),
-            "median_s": seconds(row),
-            "of_medians": _of_medians(row, reference) if reference and value is not None else None,
-            "other_device": bool(within(row, "ratio", "other_device")),
+            "of_medians": _of_medians(row, reference) if reference and why is None else None,
         }
 
     return [*map(ratio, _newest(rows))]
@@ -141,20 +151,20 @@ def _counted(rows: Sequence[Mapping], *path: str) -> list[dict]:
     return [{"value": json.loads(text), "rows": n} for text, n in counts.most_common()]
 
 
+_FIDELITY = {
+    "status": lambda row: within(row, "fidelity", "status"),
+    "rel_to_tol": lambda row: figure(within(row, "fidelity", "rel_to_tol")),
+    "max_abs": lambda row: figure(within(row, "fidelity", "max_abs")),
+    "oracle": lambda row: within(row, "fidelity", "oracle", "kind"),
+    "threshold": lambda row: within(row, "fidelity", "threshold"),
+}
+
+
 def fidelity_evidence(
     rows: Sequence[Mapping],  # of a case, all runs
 ) -> list[dict]:  # one a baseline
     """Return how far the newest results are from what they were held against, and how that varies
     over points."""
-
-    def of(row):
-        return _of(row) | {
-            "status": within(row, "fidelity", "status"),
-            "rel_to_tol": figure(within(row, "fidelity", "rel_to_tol")),
-            "max_abs": figure(within(row, "fidelity", "max_abs")),
-            "oracle": within(row, "fidelity", "oracle", "kind"),
-            "threshold": within(row, "fidelity", "threshold"),
-        }
 
     return [
         {
@@ -164,7 +174,7 @@ def fidelity_evidence(
             "thresholds": _counted(rs, "threshold"),
             "rel_to_tol": _spread(rs, "rel_to_tol"),
             "max_abs": _spread(rs, "max_abs"),
-            "rows": [*map(of, rs)],
+            "rows": [_of(row, _FIDELITY) for row in rs],
         }
         for name, rs in groupby(_newest(rows), lambda r: r["baseline"]).items()
     ]
@@ -225,6 +235,15 @@ def limits(
     return found
 
 # %% ../../../nbs/analysis/bench/judge/evidence.ipynb #1bb1178d
+_RUN = {
+    "run_id": lambda row: row["run_id"],
+    "when": _when,
+    "revisions": revisions,
+    "status": lambda row: row["status"],
+    "median_s": lambda row: seconds(row) if row["status"] == "ok" else None,
+}
+
+
 def trend(
     rows: Sequence[Mapping],  # of a case, all runs
     least: int = 5,  # runs
@@ -234,16 +253,7 @@ def trend(
 
     found = []
     for history in runs_of(rows):
-        runs = [
-            {
-                "run_id": r["run_id"],
-                "when": _when(r),
-                "revisions": revisions(r),
-                "status": r["status"],
-                "median_s": seconds(r) if r["status"] == "ok" else None,
-            }
-            for r in history
-        ]
+        runs = [_figures(row, _RUN) for row in history]
         times = [run["median_s"] for run in runs if run["median_s"]]
         slope, why = None, f"{len(times)} runs have a time; a slope takes {least}"
         if len(times) >= least:
@@ -293,9 +303,6 @@ def _missing(rows: Sequence[Mapping], case: "Case | None") -> Iterator[dict]:
                 yield _question("point_not_run", {"param_point": p})
 
 # %% ../../../nbs/analysis/bench/judge/evidence.ipynb #8fb40df6
-_Reads = Callable[[Mapping], object]
-
-
 def _text(row: Mapping, *path: str) -> str:
     return str(within(row, *path) or "")[:2000]
 
@@ -338,8 +345,7 @@ def _of_row(row: Mapping) -> Iterator[dict]:
     "What a row leaves open."
     for kind, raised, more in _QUESTIONS:
         if raised(row):
-            figures = {name: of(row) for name, of in more.items()}
-            yield _question(kind, what_ran(row), run_id=row["run_id"], **figures)
+            yield {"kind": kind} | _of(row, more)
 
 
 def _of_runs(rows: Sequence[Mapping]) -> Iterator[dict]:

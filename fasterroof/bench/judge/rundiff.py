@@ -30,6 +30,7 @@ from fasterroof.bench.judge.counterparts import (
     alike,
     alone,
     attempt_of,
+    both,
     matched,
 )
 from .result import IDENTITY_COLUMNS, Result, disturbed, pair_columns
@@ -101,46 +102,46 @@ class RowDiff(Matched):
 
 def _figures(a: Mapping, b: Mapping) -> dict[str, tuple[float, float]]:
     "Metrics that both rows have in one unit, and that differ."
-    found = {}
-    for name, now in (b.get("metrics") or {}).items():
-        was = within(a, "metrics", name)
-        pair = figure(within(was, "value")), figure(within(now, "value"))
-        same_unit = within(was, "unit") == within(now, "unit")
-        if None not in pair and same_unit and pair[0] != pair[1] and all(map(math.isfinite, pair)):
-            found[name] = pair
-    return found
+    metrics = a.get("metrics") or {}, b.get("metrics") or {}
+    names = [n for n in metrics[1] if len({within(m, n, "unit") for m in metrics}) == 1]
+    pairs = {n: tuple(figure(within(m, n, "value")) for m in metrics) for n in names}
+    return {
+        name: pair
+        for name, pair in _differing(pairs).items()
+        if None not in pair and all(map(math.isfinite, pair))
+    }
 
 
+_PAIRS = {
+    "devices": device_of,
+    "medians_s": seconds,
+    "mins_s": lambda row: seconds(row, "min"),
+    "ratios": lambda row: figure(within(row, "ratio", "value")),
+    "references": lambda row: within(row, "ratio", "vs"),
+}
 _FIDELITY = {
-    "verdict": verdict_of,
-    "rel_to_tol": rel_to_tol_of,
-    "held against": oracle_of,
-    "tolerance": tolerance_of,
+    "verdict": lambda row: verdict_of(row.get("fidelity")),
+    "rel_to_tol": lambda row: rel_to_tol_of(row.get("fidelity")),
+    "held against": lambda row: oracle_of(row.get("fidelity")),
+    "tolerance": lambda row: tolerance_of(row.get("fidelity")),
 }
 
 
-def _row_diff(a: Mapping, b: Mapping, around: Mapping[str, tuple]) -> RowDiff:
-    def both(read, *more):
-        return tuple(read(row, *more) for row in (a, b))
+def _differing(pairs: Mapping[str, tuple]) -> dict[str, tuple]:
+    return {name: (was, now) for name, (was, now) in pairs.items() if was != now}
 
-    medians, devices = both(seconds), both(device_of)
-    timed = None not in medians and min(medians) > 0
-    how = apart(*both(samples_of)) if timed else None
-    fidelity = {
-        name: both(lambda row, text=text: text(row.get("fidelity")).strip("*"))
-        for name, text in _FIDELITY.items()
-    }
+
+def _row_diff(a: Mapping, b: Mapping, around: Mapping[str, tuple]) -> RowDiff:
+    pairs = both(a, b, _PAIRS)
+    was, now = pairs["medians_s"]
+    how = apart(samples_of(a), samples_of(b)) if was and now else None
     return RowDiff(
         **matched(a, b),
-        devices=devices,
-        other_device="" not in devices and devices[0] != devices[1],
-        medians_s=medians,
-        ratio=medians[1] / medians[0] if timed else None,
+        **pairs,
+        other_device=all(pairs["devices"]) and len({*pairs["devices"]}) > 1,
+        ratio=now / was if was and now else None,
         interval=how.interval if how else None,
-        mins_s=both(seconds, "min"),
-        fidelity={name: pair for name, pair in fidelity.items() if pair[0] != pair[1]},
-        ratios=both(lambda row: figure(within(row, "ratio", "value"))),
-        references=both(within, "ratio", "vs"),
+        fidelity=_differing(both(a, b, _FIDELITY)),
         figures=_figures(a, b),
         changed=around,
     )
@@ -171,8 +172,7 @@ def _environment(
         if values[0][0] != values[0][1] and all(pair == values[0] for pair in values)
     }
     return shared, [
-        {k: pair for k, pair in each.items() if k not in shared and pair[0] != pair[1]}
-        for each in facts
+        {k: pair for k, pair in _differing(each).items() if k not in shared} for each in facts
     ]
 
 

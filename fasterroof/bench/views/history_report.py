@@ -200,7 +200,7 @@ def history_page(
     """Render the figure with a table of the changes.
 
     Raises `InputError` where none has a time."""
-    from fasterroof.report.html import page
+    from fasterroof.report.page import page
 
     changes = [(h, step) for h in found for step in h.steps]
     drawn = sum(bool(h.timed) for h in found)
