@@ -55,12 +55,27 @@ def _phases(run: Run, slices: Sequence[tuple[int, int, Span]]) -> list[tuple[int
     return ranges
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #e555fec1
+def _short(value: float) -> float:
+    return float(f"{value:.12g}")
+
+
+def _known(value: float | None, scale: float = 1.0) -> float | str:
+    return "unknown" if value is None else _short(value * scale)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(filter(None, names)))
+
+
 @dataclass(frozen=True)
 class _Work:
-    "Some operations of a run against the time that they took together."
+    "The operations of a slice against the time that they took together."
 
+    kernel: str
     ops: list[Op]
     total: Total
+    kernels: int  # the most that one of the operations has
+    bounds: list[str]  # of the points that they belong to
 
     @cached_property
     def flops(self) -> int | None:
@@ -74,26 +89,21 @@ class _Work:
         executed = sum(op.executed_flops or 0 for op in self.ops)
         return None if self.flops in (None, executed) else executed
 
-
-def _work(run: Run, positions: Sequence[int], time_s: float) -> _Work:
-    ops = [run.ops[i] for i in positions]
-    points = (replace(p, measured=True) for p in estimate(ops, run.roof))
-    return _Work(ops, Total("", tuple(points), time_s))
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.12g}")
+    @property
+    def parts(self) -> list[Op]:
+        "The operations, those of a fused kernel one by one."
+        return [x for op in self.ops for x in op.fused or (op,)]
 
 
-def _known(value: float | None, scale: float = 1.0) -> float | str:
-    return "unknown" if value is None else _short(value * scale)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(filter(None, names)))
-
-
-_FIGURES: dict[str, Callable[[_Work], object]] = {  # None: does not apply
+_ARGUMENTS: dict[str, Callable[[_Work], object]] = {  # None or empty: does not apply
+    "layer": lambda w: _listed(op.module for op in w.ops),
+    "type": lambda w: _listed(op.type for op in w.ops),
+    "operation": lambda w: _listed(op.name for op in w.ops),
+    "kind": lambda w: _listed(op.kind for op in w.ops),
+    "phase": lambda w: _listed(op.phase for op in w.ops) or "unexplained",
+    "kernel": lambda w: w.kernel,
+    "kernels": lambda w: w.kernels if w.kernels > 1 else None,
+    "mode": lambda w: _listed(op.mode for op in w.ops),
     "shapes": lambda w: _listed(p.shapes for p in w.total.points),
     "flops (FLOP)": lambda w: "unknown" if w.flops is None else w.flops,
     "executed flops (FLOP)": lambda w: w.executed,
@@ -115,6 +125,11 @@ _FIGURES: dict[str, Callable[[_Work], object]] = {  # None: does not apply
     "ranks": lambda w: (
         max(op.group_size for op in w.ops) if any(op.payload for op in w.ops) else None
     ),
+    "bound of the point": lambda w: _listed(w.bounds),
+    "fused": lambda w: [
+        f"{x.module}: {x.name}" if x.module else x.name for op in w.ops for x in op.fused
+    ],
+    "uncounted": lambda w: [x.name for x in w.parts if not x.counted],
 }
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #0f47306e
@@ -147,24 +162,15 @@ class _Slices:
         ops = [self.run.ops[i] for i in span.ops]
         if not ops:
             return {"kernel": span.name or "unknown", "operation": "unknown"}
-        work = _work(self.run, span.ops, sum(self.times[i] for i in span.ops))
-        kernels = max(self.kernels[i] for i in span.ops)
-        found = {
-            "layer": _listed(op.module for op in ops),
-            "type": _listed(op.type for op in ops),
-            "operation": _listed(op.name for op in ops),
-            "kind": _listed(op.kind for op in ops),
-            "phase": self.phase(span),
-            "kernel": span.name,
-            "kernels": kernels if kernels > 1 else None,
-            "mode": _listed(op.mode for op in ops),
-            **{name: figure(work) for name, figure in _FIGURES.items()},
-            "bound of the point": _listed(self.bounds.get(self.keys[i], "") for i in span.ops),
-            "fused": [
-                f"{x.module}: {x.name}" if x.module else x.name for op in ops for x in op.fused
-            ],
-            "uncounted": [x.name for op in ops for x in (op.fused or (op,)) if not x.counted],
-        }
+        points = tuple(replace(p, measured=True) for p in estimate(ops, self.run.roof))
+        work = _Work(
+            span.name,
+            ops,
+            Total("", points, sum(self.times[i] for i in span.ops)),
+            max(self.kernels[i] for i in span.ops),
+            [self.bounds.get(self.keys[i], "") for i in span.ops],
+        )
+        found = {name: value(work) for name, value in _ARGUMENTS.items()}
         return {name: value for name, value in found.items() if value not in (None, "", [])}
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #6c7d1c47

@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import itemgetter
 
-from ..cells import device_text, figure, number, within
+from fasterroof.bench.cells import (
+    device_text,
+    figure,
+    number,
+    revision_text,
+    revisions,
+    within,
+)
 from ...core.errors import one_line
 from ...core.units import MISSING, si
 from ...report.markdown import elide, several
@@ -99,13 +106,12 @@ def _git(p: Mapping) -> str:
     return _joined(
         *(
             _joined(
-                "" if name == "git" else one_line(name, 40),
-                one_line(x["sha"], 60)[:12],
-                "with uncommitted changes" if x.get("dirty") else "",
+                "" if x["of"] == "git" else one_line(x["of"], 40),
+                revision_text(x["sha"], x["dirty"]),
                 by=" ",
             )
-            for name, x in p.items()
-            if isinstance(x, Mapping) and x.get("sha")
+            for x in revisions({"provenance": p})
+            if x["sha"]
         )
     )
 
