@@ -6,7 +6,6 @@
 __all__ = ['PROMISE', 'history_figure', 'history_page', 'print_history']
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #0069eb00
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -19,6 +18,7 @@ from ...core.errors import InputError, one_line
 from ...core.units import si
 from ...report.markdown import elide
 from ...report.plot import AXIS, BARE, text
+from ...report.svg import axis
 from ...report.table import Cell, Column, Table, html_table, text_table
 
 if TYPE_CHECKING:
@@ -36,13 +36,6 @@ def _label(
 ) -> str:
     "Which attempt it is of, without its device."
     return one_line(f"{h.case}, {point_text(h.param_point)}, {h.baseline} on {h.platform}", 300)
-
-
-def _ticks(low: float, high: float) -> dict:
-    "Marks of a logarithmic axis of seconds at 1, 2 and 5, as people read them."
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    values = [m * 10.0**d for d in decades for m in (1, 2, 5)]
-    return dict(tickvals=values, ticktext=[si(v, "s") for v in values])
 
 
 def _hover(h: History, m: Moment) -> str:
@@ -157,7 +150,9 @@ def history_figure(
         margin_b=60,
         legend_y=-0.24,
     )
-    fig.update_yaxes(AXIS, type="log", title="Time of a call", **_ticks(min(times), max(times)))
+    ticks = axis(times, 0, 1).ticks(8)
+    labels = dict(tickvals=ticks, ticktext=[si(t, "s") for t in ticks])
+    fig.update_yaxes(AXIS, type="log", title="Time of a call", **labels)
     fig.update_xaxes(AXIS, title="Run (UTC)" if dated else "Run")
     if not dated:
         step = max(1, len(order) // 12)
@@ -183,6 +178,14 @@ _CHANGES = (
 )
 
 
+def _counts(found: Sequence[History]) -> dict[str, int]:
+    return {
+        "identities": len(found),
+        "with a change of level": sum(bool(h.changes) for h in found),
+        "too few runs": sum(len(h.timed) < LEAST for h in found),
+    }
+
+
 def history_page(
     found: Sequence[History],  # as of `histories`
     most: int = 12,  # identities that are drawn
@@ -194,26 +197,18 @@ def history_page(
 
     changes = [(h, step) for h in found for step in h.steps]
     drawn = sum(bool(h.timed) for h in found)
-    notes = [PROMISE]
-    if drawn > most:
-        notes.append(
-            f"{drawn - most:,} of {drawn:,} identities are not drawn: those with most changes and"
-            " runs are."
-        )
-    told = {
-        "identities": f"{len(found):,}",
-        "with a change of level": f"{sum(bool(h.changes) for h in found):,}",
-        "too few runs": f"{sum(len(h.timed) < LEAST for h in found):,}",
-    }
-    about = [{k: v for k, v in h.as_dict().items() if k != "moments"} for h in found[:200]]
+    left = (
+        f"{drawn - most:,} of {drawn:,} identities are not drawn: those with most changes and runs"
+        " are."
+    )
     return page(
         "History",
         "Medians over runs, and where their level changed",
-        [*told.items()],
-        notes,
+        [(name, f"{n:,}") for name, n in _counts(found).items()],
+        [PROMISE, *[left] * (drawn > most)],
         [history_figure(found, most)],
         [html_table(Table(_CHANGES, changes))] if changes else [],
-        about,
+        [{k: v for k, v in h.as_dict().items() if k != "moments"} for h in found[:200]],
         "The levels of every identity",
     )
 
@@ -224,11 +219,9 @@ def print_history(
     top: int | None,  # identities; None: all
 ) -> None:
     "Print the answer, then each identity with the changes of its level."
-    changed = sum(bool(h.changes) for h in found)
-    few = sum(len(h.timed) < LEAST for h in found)
-    answer = f"{changed:,} of {len(found):,} identities changed their level."
-    if few:
-        answer += f" {few:,} have fewer than {LEAST} runs with a time and were not searched."
+    every, changed, few = _counts(found).values()
+    searched = f" {few:,} have fewer than {LEAST} runs with a time and were not searched."
+    answer = f"{changed:,} of {every:,} identities changed their level." + searched * bool(few)
     notes(console, [answer, PROMISE])
     order = sorted(found, key=lambda h: (-len(h.changes), -len(h.timed)))
     for h in order[:top]:

@@ -9,6 +9,8 @@ __all__ = ['report_markdown']
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fastcore.basics import groupby
+
 from fasterroof.bench.cells import (
     amount,
     cache_of,
@@ -75,23 +77,23 @@ def _case(name: str, rows: Sequence[tuple[Mapping, str]]) -> _Case:
     place = {key: i for i, key in enumerate(order)}
     baselines = list(dict.fromkeys(row["baseline"] for row, _ in rows))
     references = {str(within(row, "ratio", "vs")) for row, _ in rows}
-    places: dict[tuple[str, str], list[_Line]] = {}
-    for row, device in rows:
+
+    def line(row):
         key, reference = point_key(row), row["baseline"] in references
         rank = place[key], not reference, baselines.index(row["baseline"])
-        line = _Line(row, key, point_text(points[key], same), reference, rank)
-        places.setdefault((row["platform"], device), []).append(line)
-    for lines in places.values():
-        lines.sort(key=lambda line: line.rank)
-    first = points[order[0]]
-    return _Case(name, len(points), point_text({n: first[n] for n in first if n in same}), places)
+        return _Line(row, key, point_text(points[key], same), reference, rank)
+
+    places = {
+        where: sorted((line(row) for row, _ in those), key=lambda x: x.rank)
+        for where, those in groupby(rows, lambda x: (x[0]["platform"], x[1])).items()
+    }
+    common = {n: value for n, value in points[order[0]].items() if n in same}
+    return _Case(name, len(points), point_text(common), places)
 
 
 def _cases(rows: Sequence[Mapping]) -> list[_Case]:
-    found: dict[str, list[tuple[Mapping, str]]] = {}
-    for row, device in zip(rows, devices(rows), strict=True):
-        found.setdefault(row["case"], []).append((row, device))
-    return [_case(name, those) for name, those in found.items()]
+    placed = zip(rows, devices(rows), strict=True)
+    return [_case(name, those) for name, those in groupby(placed, lambda x: x[0]["case"]).items()]
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #f50d1b11
 def _metric(name: str, text: Callable[[object], str] = quantity_text) -> Callable[[_Line], str]:
@@ -222,14 +224,9 @@ _RUNS = 10  # of one identity: more is a history, not a table
 
 def _shown(lines: Sequence[_Line], most: int) -> list[_Line]:
     "Of the first points the newest runs of each baseline."
-    first = {key for key, _ in zip(dict.fromkeys(x.key for x in lines), range(most), strict=False)}
-    each: dict[tuple, list[_Line]] = {}
-    for x in lines:
-        if x.key in first:
-            each.setdefault((x.key, x.row["baseline"]), []).append(x)
+    each = groupby((x for x in lines if x.rank[0] < most), lambda x: x.rank)
     newest = (
-        sorted(those, key=lambda x: x.row["run_id"], reverse=True)[:_RUNS]
-        for those in each.values()
+        sorted(those, key=lambda x: x.row["run_id"])[: -_RUNS - 1 : -1] for those in each.values()
     )
     return [x for those in newest for x in those][: 10 * most]
 
