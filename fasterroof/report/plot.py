@@ -53,55 +53,69 @@ def _drawable(p: RooflinePoint) -> bool:
     return bool(p.flops and p.bytes_moved and p.time_s) and p.bound != "undefined"
 
 
+def _interval_text(p: RooflinePoint) -> str:
+    return f" [{si(p.interval[0], 's')}, {si(p.interval[1], 's')}]" if p.interval else ""
+
+
+def _fused_text(p: RooflinePoint) -> str:
+    names = text(", ".join(p.fused[:4]) + ", …" * (len(p.fused) > 4))
+    return f"one kernel of {len(p.fused)}, {si(p.unfused_bytes, 'B')} unfused: {names}"
+
+
+# Parts of a point's details, lines of parts; an empty one is left out.
+_DETAILS: tuple[tuple[Callable[[RooflinePoint], str], ...], ...] = (
+    (
+        lambda p: f"<b>{text(p.name)}</b>  {text(p.type)}",
+        lambda p: "" if p.phase == "forward" else f", {text(p.phase)}",
+    ),
+    (lambda p: text(p.shapes),),
+    (
+        lambda p: si(p.flops, "FLOP"),
+        lambda p: (
+            "" if p.executed_flops == p.flops else f", {si(p.executed_flops, 'FLOP')} executed"
+        ),
+        lambda p: f", {si(p.bytes_moved, 'B')}: {si(p.arithmetic_intensity, 'FLOP/B')}",
+    ),
+    (
+        lambda p: si(p.time_s, "s") + _interval_text(p),
+        lambda p: f", {100 * p.share:.1f} % of the time, {p.calls}×",
+    ),
+    (
+        lambda p: f"floor {si(p.floor_s, 's')} ({text(p.level or 'no traffic')}, {text(p.mode)})",
+        lambda p: (
+            "" if p.cold_floor_s in (None, p.floor_s) else f", cold {si(p.cold_floor_s, 's')}"
+        ),
+        lambda p: (
+            f": {MISSING}"
+            if p.utilization_pct is None
+            else f": {'≤ ' * p.lower_bound}{p.utilization_pct:.1f} % of the roof"
+        ),
+    ),
+    (
+        lambda p: f"bound: {p.bound}",
+        lambda p: "" if p.mfu_pct is None else f", MFU {p.mfu_pct:.1f} %",
+    ),
+    (lambda p: _fused_text(p) if p.fused else "",),
+)
+
+
 def _hover(p: RooflinePoint) -> str:
     "Details of a point, as lines of plotly's HTML with names escaped."
-    interval = f" [{si(p.interval[0], 's')}, {si(p.interval[1], 's')}]" if p.interval else ""
-    skipped = f", {si(p.executed_flops, 'FLOP')} executed" if p.executed_flops != p.flops else ""
-    place = f"{text(p.level or 'no traffic')}, {text(p.mode)}"
-    pct = (
-        ""
-        if p.utilization_pct is None
-        else f"{'≤ ' * p.lower_bound}{p.utilization_pct:.1f} % of the roof"
-    )
-    cold = (
-        f", cold {si(p.cold_floor_s, 's')}"
-        if p.cold_floor_s is not None and p.cold_floor_s != p.floor_s
-        else ""
-    )
-    rows = [
-        f"<b>{text(p.name)}</b>  {text(p.type)}" + f", {text(p.phase)}" * (p.phase != "forward"),
-        text(p.shapes),
-        (
-            f"{si(p.flops, 'FLOP')}{skipped}, {si(p.bytes_moved, 'B')}:"
-            f" {si(p.arithmetic_intensity, 'FLOP/B')}"
-        ),
-        f"{si(p.time_s, 's')}{interval}, {100 * p.share:.1f} % of the time, {p.calls}×",
-        f"floor {si(p.floor_s, 's')} ({place}){cold}: {pct or MISSING}",
-        f"bound: {p.bound}" + ("" if p.mfu_pct is None else f", MFU {p.mfu_pct:.1f} %"),
-    ]
-    if p.fused:
-        rows.append(
-            f"one kernel of {len(p.fused)}, {si(p.unfused_bytes, 'B')} unfused: "
-            + text(", ".join(p.fused[:4]) + ", …" * (len(p.fused) > 4))
-        )
-    return "<br>".join(rows)
+    lines = ("".join(part(p) for part in parts) for parts in _DETAILS)
+    return "<br>".join(line for i, line in enumerate(lines) if line or i == 1)
 
 
 def _left_out(points: Iterable[RooflinePoint]) -> str:
     "One line on the points that the figure does not show; empty if it shows all."
-    hidden = [p for p in points if not _drawable(p)]
-    undefined = [p for p in hidden if p.bound == "undefined"]
-    moving = sum(1 for p in hidden if p.bound != "undefined" and p.bytes_moved)
-    free = len(hidden) - len(undefined) - moving
-    names = ", ".join(one_line(p.name, 40) for p in undefined[:3]) + (
-        ", …" if len(undefined) > 3 else ""
-    )
-    said = [
-        f"{moving} without arithmetic" if moving else "",
-        f"{free} without work" if free else "",
-        f"{len(undefined)} undefined ({names})" if undefined else "",
-    ]
-    return f"Not drawn: {', '.join(filter(None, said))}." if hidden else ""
+    kinds: dict[str, list[str]] = {"without arithmetic": [], "without work": [], "undefined": []}
+    for p in points:
+        if not _drawable(p):
+            defined = "without arithmetic" if p.bytes_moved else "without work"
+            kinds["undefined" if p.bound == "undefined" else defined].append(one_line(p.name, 40))
+    said = [f"{len(names)} {kind}" for kind, names in kinds.items() if names]
+    if names := kinds["undefined"]:
+        said[-1] += f" ({', '.join([*names[:3], *['…'] * (len(names) > 3)])})"
+    return f"Not drawn: {', '.join(said)}." if said else ""
 
 # %% ../../nbs/analysis/report/plot.ipynb #b68e65e9
 _Rate = tuple[str, tuple[float, float] | None, bool]  # names, interval, only a lower bound
@@ -153,93 +167,95 @@ class _Line:
     x: list[float]
     y: list[float]
     main: bool  # the one that points are judged by
-    band: tuple[str, list[float], list[float]] | None = None  # its interval: label, x, y
-
-
-def _label(name: str, rate: str, least: bool = False) -> str:
-    return f"{text(name)} {'≥ ' * least}{rate}"
-
-
-def _roof_lines(roof: Roof, low: float, high: float) -> tuple[list[_Line], list[_Line]]:
-    "The lines of levels and those of ceilings, which start at the fastest level."
-    slopes, flats = _slopes(roof), _flats(roof)
-    top, fastest = max(flats), max(slopes)
-    rising, flat = [], []
-    for i, (rate, (name, interval, _)) in enumerate(sorted(slopes.items())):
-        end = top / rate
-        at = low * (end / low) ** (0.3 + 0.12 * i)  # the label stands above and left of the line
-        band = None
-        if interval:
-            a, b = interval
-            between = _label(name, f"{si(a, 'B/s')} to {si(b, 'B/s')}")
-            band = between, [low, top / b, top / a, low], [low * b, top, top, low * a]
-        y = [low * rate, at * rate, top]
-        main = _near(rate, roof.peak_bandwidth)
-        rising.append(_Line(rate, _label(name, si(rate, "B/s")), [low, at, end], y, main, band))
-    above, slot = math.inf, 0
-    for rate, (name, interval, least) in sorted(flats.items(), reverse=True):
-        # Close ceilings have their labels beside each other.
-        slot = (slot + 1) % 4 if above / rate < 1.7 else 0
-        above, start = rate, rate / fastest
-        band = None
-        if interval:
-            a, b = interval
-            between = _label(name, f"{si(a, 'FLOP/s')} to {si(b, 'FLOP/s')}")
-            band = between, [start, high, high, start], [b, b, a, a]
-        x = [start, high * (start / high) ** (0.25 * slot), high]
-        label = _label(name, si(rate, "FLOP/s"), least)
-        flat.append(_Line(rate, label, x, [rate] * 3, _near(rate, roof.peak_flops), band))
-    return rising, flat
+    band: dict | None  # of its interval
 
 
 def _trace(label: str, x: list, y: list, mode: str = "lines", **style) -> dict:
     "A part of the roof, which says its name when pointed at."
-    known = dict(mode=mode, name=label, hoverinfo="name", showlegend=False, x=x, y=y)
-    if "text" in mode:
-        known |= dict(text=[label if i == len(x) // 2 else "" for i in range(len(x))])
-    return known | style
+    texts = [label if i == len(x) // 2 else "" for i in range(len(x))]
+    shared = dict(mode=mode, name=label, hoverinfo="name", showlegend=False, x=x, y=y)
+    return shared | ({"text": texts} if "text" in mode else {}) | style
+
+
+def _roof_lines(
+    roof: Roof, low: float, high: float, shift: float = 0.0
+) -> tuple[list[_Line], list[_Line]]:
+    "The lines of levels and those of ceilings, whose labels stand further along by a shift."
+    slopes, flats = _slopes(roof), _flats(roof)
+    top, fastest = max(flats), max(slopes)
+    rising, flat = [], []
+
+    def line(rate, rates, unit, main, x, y, corners):
+        name, interval, least = rates[rate]
+        band = None
+        if interval:
+            ends = " to ".join(si(end, unit) for end in interval)
+            look = dict(fill="toself", line_width=0, fillcolor="rgba(122,133,148,0.18)")
+            band = _trace(f"{text(name)} {ends}", *corners(*interval), **look)
+        label = f"{text(name)} {'≥ ' * least}{si(rate, unit)}"
+        return _Line(rate, label, x, y, _near(rate, main), band)
+
+    for i, rate in enumerate(sorted(slopes)):
+        end = top / rate
+        at = low * (end / low) ** (0.3 + shift + 0.12 * i)  # above and left of the line
+        x, y = [low, at, end], [low * rate, at * rate, top]
+        rising.append(
+            line(
+                rate,
+                slopes,
+                "B/s",
+                roof.peak_bandwidth,
+                x,
+                y,
+                lambda a, b: ([low, top / b, top / a, low], [low * b, top, top, low * a]),
+            )
+        )
+    above, slot = math.inf, 0
+    for rate in sorted(flats, reverse=True):
+        # Close ceilings have their labels beside each other.
+        slot = (slot + 1) % 4 if above / rate < 1.7 else 0
+        above, start = rate, rate / fastest
+        x = [start, high * (start / high) ** (0.25 * slot + shift), high]
+        flat.append(
+            line(
+                rate,
+                flats,
+                "FLOP/s",
+                roof.peak_flops,
+                x,
+                [rate] * 3,
+                lambda a, b, start=start: ([start, high, high, start], [b, b, a, a]),
+            )
+        )
+    return rising, flat
 
 
 def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
     "The lines of a roof in front of the bands of their intervals, and the ridge point."
     rising, flat = _roof_lines(roof, low, high)
-    bands, traces = [], []
+    traces = [line.band for line in (*rising, *flat) if line.band]
     for dash, lines in (("dot", rising), ("dash", flat)):
         for line in lines:
-            if line.band:
-                faint = dict(fill="toself", line_width=0, fillcolor="rgba(122,133,148,0.18)")
-                bands.append(_trace(*line.band, **faint))
             look = dict(color=GREY, width=1.5, dash="solid" if line.main else dash)
             drawn = dict(line=look, textposition="top left")
             traces.append(_trace(line.label, line.x, line.y, "lines+text", **drawn))
-    ridge = _trace(
-        f"ridge {si(roof.ridge_point, 'FLOP/B')}",
-        [roof.ridge_point],
-        [roof.peak_flops],
-        "markers+text",
-        textposition="bottom right",
-        marker=dict(symbol="diamond", size=9, color=GREY),
-    )
-    return [*bands, *traces, ridge]
+    label = f"ridge {si(roof.ridge_point, 'FLOP/B')}"
+    look = dict(marker=dict(symbol="diamond", size=9, color=GREY), textposition="bottom right")
+    ridge = _trace(label, [roof.ridge_point], [roof.peak_flops], "markers+text", **look)
+    return [*traces, ridge]
 
 
 def _earlier_traces(roof: Roof, later: Roof, low: float, high: float) -> list[dict]:
     "Faint lines of a roof, where a later one has none as fast."
     traces = []
-    for lines, others in zip(
-        _roof_lines(roof, low, high), (_slopes(later), _flats(later)), strict=True
-    ):
-        for line in lines:
-            if any(_near(line.rate, x) for x in others):
-                continue
-            faster = line.rate > min(others, key=lambda x: abs(x - line.rate))
-            start, _, end = line.x
-            at = start * (end / start) ** 0.6
-            y = [line.y[0], line.y[0] if line.y[0] == line.y[2] else at * line.rate, line.y[2]]
-            look = dict(color=GREY, width=1, dash="dot")
-            beside = dict(textposition="top left" if faster else "bottom right", opacity=0.6)
+    every = zip(_roof_lines(roof, low, high, 0.25), (_slopes(later), _flats(later)), strict=True)
+    for line, others in ((line, others) for lines, others in every for line in lines):
+        nearest = min(others, key=lambda x: abs(x - line.rate))
+        if not _near(line.rate, nearest):
+            beside = "top left" if line.rate > nearest else "bottom right"
+            look = dict(line=dict(color=GREY, width=1, dash="dot"), opacity=0.6)
             label = f"before: {line.label}"
-            traces.append(_trace(label, [start, at, end], y, "lines+text", line=look, **beside))
+            traces.append(_trace(label, line.x, line.y, "lines+text", textposition=beside, **look))
     return traces
 
 # %% ../../nbs/analysis/report/plot.ipynb #c7372bb5

@@ -33,7 +33,7 @@ class Cell:
 class Column:
     "A column: how a row becomes a cell, and how the cell is shown."
 
-    heading: str
+    heading: str | Callable[[Sequence], str]  # or of the rows, where it states what they share
     value: Callable[[Any], object]  # row -> text, number, None (unknown) or `Cell`
     unit: str | None = None  # of numbers, shown with an SI prefix, to the right
     form: Callable[[Any], str] | None = None  # value -> text, instead of the unit
@@ -104,7 +104,11 @@ class _Layout:
 
 
 def _layout(table: Table) -> _Layout:
-    columns = [c for c in table.columns if c.shown is None or c.shown(table.rows)]
+    columns = [
+        replace(c, heading=c.heading(table.rows)) if callable(c.heading) else c
+        for c in table.columns
+        if c.shown is None or c.shown(table.rows)
+    ]
     rows = table.rows[: table.most]
     kept, once = [], []
     for column in columns:

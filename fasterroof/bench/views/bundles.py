@@ -213,7 +213,7 @@ def bundle_page(
     made: Mapping,  # from `bundle_of`
 ) -> str:  # HTML
     "Render a bundle as a page that stands alone."
-    from fasterroof.report.html import page
+    from fasterroof.report.page import page
 
     sections = []
     for name, (title, text, columns) in _SECTIONS.items():

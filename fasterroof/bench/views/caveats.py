@@ -41,26 +41,26 @@ def facts(
     found = []
     for name, value in (row.get("failure_detail") or {}).items():
         what, _, unit = name.rpartition("_")
-        if value is None or value == "" or name == "message":
-            continue
-        if unit in ("s", "bytes") and figure(value) is not None:
-            found.append((what, si(figure(value), unit[0].replace("b", "B"))))  # "limit 300 s"
-        else:
+        if name != "message" and unit in _UNITS and figure(value) is not None:
+            found.append((what, si(figure(value), _UNITS[unit])))  # "limit 300 s"
+        elif name != "message" and value not in (None, ""):
             text = value if isinstance(value, str) else json.dumps(value, default=str)[:200]
             found.append((name, text))
-    fidelity = row.get("fidelity")
     if compared_badly(row):
-        found += [
-            ("rel_to_tol", rel_to_tol_of(fidelity)),
-            ("held against", oracle_of(fidelity)),
-            ("tolerance", tolerance_of(fidelity)),
-            ("median", time_of(row, "median")),
-            *((name, number(within(fidelity, name))) for name in _DISTANCES),
-        ]
+        found += [(name, text(row["fidelity"])) for name, text in _COMPARED.items()]
+        found.append(("median", time_of(row, "median")))
     return [(name, text) for name, text in found if text != MISSING]
 
 
-_DISTANCES = ("max_abs", "max_rel", "n_mismatched")
+_UNITS = {"s": "s", "bytes": "B"}
+_COMPARED = {
+    "rel_to_tol": rel_to_tol_of,
+    "held against": oracle_of,
+    "tolerance": tolerance_of,
+    "max_abs": lambda f: number(within(f, "max_abs")),
+    "max_rel": lambda f: number(within(f, "max_rel")),
+    "n_mismatched": lambda f: number(within(f, "n_mismatched")),
+}
 
 
 def is_log(

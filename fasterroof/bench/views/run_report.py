@@ -9,6 +9,8 @@ __all__ = ['report_markdown']
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fastcore.basics import groupby
+
 from fasterroof.bench.cells import (
     amount,
     cache_of,
@@ -67,33 +69,31 @@ class _Case:
     places: dict[tuple[str, str], list[_Line]]  # platform, device -> lines, as they are shown
 
 
-def _case(name: str, rows: Sequence[Mapping], known: Mapping[int, str]) -> _Case:
-    points = {point_key(row): row["param_point"] for row in rows}
+def _case(name: str, rows: Sequence[tuple[Mapping, str]]) -> _Case:
+    points = {point_key(row): row["param_point"] for row, _ in rows}
     same = shared(points.values())
     names = dict.fromkeys(n for point in points.values() for n in point if n not in same)
     order = sorted(points, key=lambda k: (natural(points[k], names), k))
     place = {key: i for i, key in enumerate(order)}
-    baselines = list(dict.fromkeys(row["baseline"] for row in rows))
-    references = {str(within(row, "ratio", "vs")) for row in rows}
-    places: dict[tuple[str, str], list[_Line]] = {}
-    for row in rows:
-        key, baseline = point_key(row), row["baseline"]
-        reference = baseline in references
-        rank = place[key], not reference, baselines.index(baseline)
-        line = _Line(row, key, point_text(points[key], same), reference, rank)
-        places.setdefault((row["platform"], known[id(row)]), []).append(line)
-    for lines in places.values():
-        lines.sort(key=lambda line: line.rank)
+    baselines = list(dict.fromkeys(row["baseline"] for row, _ in rows))
+    references = {str(within(row, "ratio", "vs")) for row, _ in rows}
+
+    def line(row):
+        key, reference = point_key(row), row["baseline"] in references
+        rank = place[key], not reference, baselines.index(row["baseline"])
+        return _Line(row, key, point_text(points[key], same), reference, rank)
+
+    places = {
+        where: sorted((line(row) for row, _ in those), key=lambda x: x.rank)
+        for where, those in groupby(rows, lambda x: (x[0]["platform"], x[1])).items()
+    }
     common = {n: value for n, value in points[order[0]].items() if n in same}
     return _Case(name, len(points), point_text(common), places)
 
 
 def _cases(rows: Sequence[Mapping]) -> list[_Case]:
-    known = dict(zip(map(id, rows), devices(rows), strict=True))
-    found: dict[str, list[Mapping]] = {}
-    for row in rows:
-        found.setdefault(row["case"], []).append(row)
-    return [_case(name, those, known) for name, those in found.items()]
+    placed = zip(rows, devices(rows), strict=True)
+    return [_case(name, those) for name, those in groupby(placed, lambda x: x[0]["case"]).items()]
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #f50d1b11
 def _metric(name: str, text: Callable[[object], str] = quantity_text) -> Callable[[_Line], str]:
@@ -164,27 +164,44 @@ _FIGURES = (
 )
 
 
+def _agreed(lines: Sequence[_Line], value: Callable[[Mapping], object]) -> str:
+    return several(one_line(x, 60) for line in lines if (x := value(line.row)))
+
+
+def _cache(lines: Sequence[_Line]) -> str:
+    "How the caches of all compilations were found, where that is the same."
+    caches = {cache_of(x.row) for x in lines} - {""}
+    return min(caches) if len(caches) == 1 else ""
+
+
+def _ratio_heading(lines: Sequence[_Line]) -> str:
+    metric = _agreed(lines, lambda row: within(row, "ratio", "metric")) or "ratio"
+    return f"{metric} / {_agreed(lines, lambda row: within(row, 'ratio', 'vs'))}"
+
+
+def _samples(lines: Sequence[_Line]) -> str:
+    counts = {figure(within(x.row, "metrics", "steady_time", "n")) for x in lines} - {None}
+    ends = sorted({min(counts), max(counts)}) if counts else []
+    return " to ".join(number(n, 12) for n in ends)
+
+
+_TIMES = (
+    *_KEYS_OF_RUNS,
+    Column("status", _status, limit=40),
+    Column("min", lambda x: time_of(x.row, "min"), right=True),
+    Column("median", lambda x: time_of(x.row, "median"), right=True),
+    Column("95 % interval", lambda x: interval_of(x.row), right=True),
+    Column("p95", lambda x: time_of(x.row, "p95"), right=True),
+)
+
+
 def _times(lines: Sequence[_Line]) -> tuple[Column, ...]:
-    "The columns of times; a heading says what all rows agree on."
-    rows = [line.row for line in lines]
-    against = several(str(vs) for row in rows if (vs := within(row, "ratio", "vs")))
-    metrics = several(one_line(m, 20) for row in rows if (m := within(row, "ratio", "metric")))
-    caches = {cache_of(row) for row in rows} - {""}
-    cache = min(caches) if len(caches) == 1 else ""
-    counts = [figure(within(row, "metrics", "steady_time", "n")) for row in rows]
-    counts = sorted({n for n in counts if n is not None})
-    samples = " to ".join(number(n, 12) for n in dict.fromkeys([*counts[:1], *counts[-1:]]))
+    "The columns of times, with what all rows agree on."
+    cache, samples = _cache(lines), _samples(lines)
     return (
-        *_KEYS_OF_RUNS,
-        Column("status", _status, limit=40),
-        *(
-            Column(stat, lambda x, stat=stat: time_of(x.row, stat), right=True)
-            for stat in ("min", "median")
-        ),
-        Column("95 % interval", lambda x: interval_of(x.row), right=True),
-        Column("p95", lambda x: time_of(x.row, "p95"), right=True),
+        *_TIMES,
         Column(f"{cache} compile".strip(), lambda x: compile_of(x.row, cache), right=True),
-        Column(f"{metrics or 'ratio'} / {against}", lambda x: ratio_of(x.row), right=True),
+        Column(_ratio_heading, lambda x: ratio_of(x.row), right=True),
         Column("samples", lambda x: samples, role="once"),
     )
 
@@ -207,14 +224,9 @@ _RUNS = 10  # of one identity: more is a history, not a table
 
 def _shown(lines: Sequence[_Line], most: int) -> list[_Line]:
     "Of the first points the newest runs of each baseline."
-    first = {key for key, _ in zip(dict.fromkeys(x.key for x in lines), range(most), strict=False)}
-    each: dict[tuple, list[_Line]] = {}
-    for x in lines:
-        if x.key in first:
-            each.setdefault((x.key, x.row["baseline"]), []).append(x)
+    each = groupby((x for x in lines if x.rank[0] < most), lambda x: x.rank)
     newest = (
-        sorted(those, key=lambda x: x.row["run_id"], reverse=True)[:_RUNS]
-        for those in each.values()
+        sorted(those, key=lambda x: x.row["run_id"])[: -_RUNS - 1 : -1] for those in each.values()
     )
     return [x for those in newest for x in those][: 10 * most]
 

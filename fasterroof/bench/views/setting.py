@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import itemgetter
 
-from ..cells import device_text, figure, number, within
+from fasterroof.bench.cells import (
+    device_text,
+    figure,
+    number,
+    revision_text,
+    revisions,
+    within,
+)
 from ...core.errors import one_line
 from ...core.units import MISSING, si
 from ...report.markdown import elide, several
@@ -99,13 +106,12 @@ def _git(p: Mapping) -> str:
     return _joined(
         *(
             _joined(
-                "" if name == "git" else one_line(name, 40),
-                one_line(x["sha"], 60)[:12],
-                "with uncommitted changes" if x.get("dirty") else "",
+                "" if x["of"] == "git" else one_line(x["of"], 40),
+                revision_text(x["sha"], x["dirty"]),
                 by=" ",
             )
-            for name, x in p.items()
-            if isinstance(x, Mapping) and x.get("sha")
+            for x in revisions({"provenance": p})
+            if x["sha"]
         )
     )
 
@@ -216,24 +222,20 @@ _Whose = dict[str, set[tuple]]  # dimension -> the rows' names in it
 
 def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, _Whose]]:
     "topic -> text -> whose rows say so."
-    alike: dict[str, tuple[dict[str, str], list[Mapping]]] = {}
+    texts: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, _Whose]] = {name: {} for name in ("device", *_TOPICS)}
     for row in rows:
         # Rows of a run differ in few things: the texts are made once for all that are alike.
-        p = row.get("provenance") or {}
-        device = device_text(row)
+        p, device = row.get("provenance") or {}, device_text(row)
         stable = {k: v for k, v in p.items() if k not in ("timestamp", "foreign_load")}
         key = json.dumps([device, stable], sort_keys=True, default=str)
-        if key not in alike:
-            alike[key] = {"device": device} | {name: _topic(name, p) for name in _TOPICS}, []
-        alike[key][1].append(row)
-    found: dict[str, dict[str, _Whose]] = {name: {} for name in ("device", *_TOPICS)}
-    for texts, those in alike.values():
-        for name, text in texts.items():
+        if key not in texts:
+            every = {"device": device} | {name: _topic(name, p) for name in _TOPICS}
+            texts[key] = {name: text for name, text in every.items() if text}
+        for name, text in texts[key].items():
             whose = found[name].setdefault(text, {d: set() for d in _DIMENSIONS})
             for d, fields in _DIMENSIONS.items():
-                whose[d] |= {tuple(row[f] for f in fields) for row in those}
-    for texts in found.values():
-        texts.pop("", None)
+                whose[d].add(tuple(row[f] for f in fields))
     return found
 
 

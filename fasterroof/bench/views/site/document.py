@@ -21,7 +21,7 @@ from .rows import GLYPHS, ShownAttempt, fewer, read_site
 from .sections import Page, head_of, sections_of
 from ....core.errors import RunFileError, one_line
 from ....core.files import write_whole
-from ....report.html import data, plain_value, policy
+from ....report.page import data, plain_value, policy
 
 # %% ../../../../nbs/analysis/bench/views/site/document.ipynb #4529739d
 _ASIDE = ("provenance", "schema_version")
