@@ -33,12 +33,10 @@ from ...core.errors import DeviceError, FasterroofError, InputError, RunFileErro
 @cache
 def fingerprint() -> str:
     "Return the version of this package and a hash of its files."
-    root, seen = Path(fasterroof.__file__).parent, hashlib.sha256()
-    for path in sorted(
-        p for kind in ("py", "json") for p in root.rglob(f"*.{kind}") if p.name != "_modidx.py"
-    ):
-        seen.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
-    return f"{fasterroof.__version__} ({seen.hexdigest()[:12]})"
+    root, package = Path(fasterroof.__file__).parent, hashlib.sha256()
+    for path in sorted(p for p in root.rglob("*.*") if p.suffix in (".py", ".json")):
+        package.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
+    return f"{fasterroof.__version__} ({package.hexdigest()[:12]})"
 
 
 def _packed(attempts: Sequence[Attempt], suite: Suite) -> dict:
@@ -98,8 +96,7 @@ def measure_shard(
         suite.brief.roofs, suite.brief.shared = roofs, shard["shared"]
         rows, remarks = suite.run(), suite.remarks()
     for row in rows:
-        about = row["provenance"].get("scheduler") or {}
-        row["provenance"]["scheduler"] = about | {"executor": "ray", "node": node}
+        row["provenance"].setdefault("scheduler", {}).update(executor="ray", node=node)
     if (niceness := os.getpriority(os.PRIO_PROCESS, 0)) > 0:
         remarks.append(
             f"Attempts give way to other processes (niceness {niceness}): start Ray there with"
@@ -170,9 +167,8 @@ class OnRay:
                     f"--{name.replace('_', '-')} is of one machine, and each node has its own:"
                     " leave it or --executor out."
                 )
-        why = {kind: self._missing([kind], options) for kind in sorted(kinds)}
-        absent = {kind: x for kind, x in why.items() if x}
-        if kinds and len(absent) == len(kinds):
+        absent = {x: why for x in sorted(kinds) if (why := self._missing([x], options))}
+        if kinds and kinds == absent.keys():
             raise DeviceError(
                 f"This cluster has no place for the run: {'; '.join(absent.values())}."
             )
@@ -241,10 +237,11 @@ class OnRay:
                     self._keep(suite, self.ray.get(ref))
 
 # %% ../../../nbs/analysis/bench/run/cluster.ipynb #74969131
-_NO_CLUSTER = (
-    "There is no Ray cluster at {}: start one with ray start --head "
-    "--resources='{{\"fasterroof_cpu\": 1}}', or give its --address ({})."
-)
+def _no_cluster(address: str, why: Exception) -> InputError:
+    return InputError(
+        f"There is no Ray cluster at {one_line(address, 80)}: start one with ray start --head "
+        f"--resources='{{\"fasterroof_cpu\": 1}}', or give its --address ({one_line(why, 120)})."
+    )
 
 
 def _reachable(address: str) -> None:
@@ -255,7 +252,7 @@ def _reachable(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=10.0).close()
     except (OSError, OverflowError) as e:
-        raise InputError(_NO_CLUSTER.format(one_line(address, 80), one_line(e, 120))) from e
+        raise _no_cluster(address, e) from e
 
 
 @contextlib.contextmanager
@@ -273,14 +270,13 @@ def on_ray(
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         if not ray.is_initialized():
             where = address or os.environ.get("RAY_ADDRESS") or "auto"
-            was = signal.getsignal(signal.SIGTERM)
             _reachable(where)
+            was = signal.getsignal(signal.SIGTERM)
             try:
                 ray.init(where, log_to_driver=False, logging_level=logging.ERROR)
             except (ConnectionError, ValueError, RuntimeError, TimeoutError) as e:
-                raise InputError(_NO_CLUSTER.format(one_line(where, 80), one_line(e, 120))) from e
-            finally:
-                with contextlib.suppress(ValueError):
-                    signal.signal(signal.SIGTERM, was)  # (not in a thread)
+                raise _no_cluster(where, e) from e
+            with contextlib.suppress(ValueError):  # (in a thread)
+                signal.signal(signal.SIGTERM, was)
             stack.callback(ray.shutdown)
         yield OnRay(ray)

@@ -8,7 +8,7 @@ __all__ = ['Attempt', 'new_run_id', 'plan_attempts', 'parse_shard', 'compared_to
 
 # %% ../../../nbs/analysis/bench/run/plan.ipynb #b9d320b0
 import datetime
-import heapq
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -89,39 +89,38 @@ def plan_attempts(
         raise InputError("Name each platform once.")
     for platform in platforms:
         accelerator(platform)
-    there = {b.name for case in cases for b in case.baselines}
-    wrong = next((b for b in baselines if b not in there), None)
-    if wrong is not None:
+    known = {b.name for case in cases for b in case.baselines}
+    if wrong := [b for b in baselines if b not in known]:
         raise InputError(
-            f"There is no baseline {one_line(repr(wrong), 40)}: use {', '.join(sorted(there))}."
+            f"There is no baseline {one_line(repr(wrong[0]), 40)}: use {', '.join(sorted(known))}."
         )
-    made = []
+    chosen, plan = baselines or known, []
     for case in cases:
         points = [dict(case.representative)] if quick else case.points
         if point is not None:
             points = [case.checked_point(point)]
         ordered = sorted(case.baselines, key=lambda b: b.name != case.reference)
-        made += [
+        plan += [
             (case, p, b, platform)
             for p in points
             for platform in platforms
             for b in ordered
-            if (not baselines or b.name in baselines) and (b.only is None or b.only(p))
+            if b.name in chosen and (b.only is None or b.only(p))
         ]
-    return [Attempt(f"{i:04d}", *each) for i, each in enumerate(made, 1)]
+    return [Attempt(f"{i:04d}", *each) for i, each in enumerate(plan, 1)]
 
 # %% ../../../nbs/analysis/bench/run/plan.ipynb #2471ec47
 def parse_shard(
     text: str,  # "2/5"
 ) -> tuple[int, int]:  # which part, from 1, and of how many
     "A part as it is written on a command line; raises `InputError`."
-    index, _, count = text.partition("/")
-    fine = all(x.isascii() and x.isdecimal() and len(x) < 10 for x in (index, count))
-    if not fine or not 1 <= int(index) <= int(count):
+    numbers = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
+    index, count = map(int, numbers.groups()) if numbers else (0, 0)
+    if not 1 <= index <= count:
         raise InputError(
             f"A part is I/N with I from 1 to N, such as 2/5, not {one_line(repr(text), 40)}."
         )
-    return int(index), int(count)
+    return index, count
 
 
 def compared_together(
@@ -142,19 +141,17 @@ def shard(
     """A part of a plan; all parts together are the plan. Raises `InputError` for a part that is
     none."""
     parse_shard(f"{index}/{count}")
-    places = compared_together(attempts)
+    places, mine = compared_together(attempts), set()
 
     def size(of):
         return sum(not a.unable for a in of), len(of)
 
-    loads = [
-        (0, 0, i) for i in range(min(count, len(places)))
-    ]  # attempts that can run, attempts, part
-    mine: set[str] = set()
+    # attempts that can run, attempts, part
+    parts = [[0, 0, i] for i in range(1, min(count, len(places)) + 1)]
     for of in sorted(places, key=size, reverse=True):  # (which keeps the order of equal ones)
-        able, every, i = heapq.heappop(loads)
-        heapq.heappush(loads, (able + size(of)[0], every + len(of), i))
-        if i == index - 1:
+        least = min(parts)
+        least[:2] = (x + y for x, y in zip(least[:2], size(of), strict=True))
+        if least[2] == index:
             mine |= {a.name for a in of}
     return [a for a in attempts if a.name in mine]
 
@@ -166,19 +163,14 @@ def now() -> str:
 
 def _about(peaks: Mapping) -> dict:
     "What a row says of its roof."
-    told = {
-        "ceilings": {
-            f"{c['mode']} {c['unit']}": c["flops_per_s"] for c in peaks.get("ceilings") or ()
-        },
-        "levels": {x["name"]: x["bandwidth"] for x in peaks.get("levels") or ()},
-        "source": peaks.get("source"),
-        "device": peaks.get("device"),
-        "mode": peaks.get("mode"),
-        "peak_flops": peaks.get("peak_flops"),
+    about = {name: peaks.get(name) for name in ("source", "device", "mode", "peak_flops", "memory")}
+    ceilings, levels = peaks.get("ceilings") or (), peaks.get("levels") or ()
+    return about | {
+        "ceilings": {f"{c['mode']} {c['unit']}": c["flops_per_s"] for c in ceilings},
+        "levels": {x["name"]: x["bandwidth"] for x in levels},
         "bandwidth": peaks.get("peak_bandwidth"),
-        "memory": peaks.get("memory"),
+        "time": (peaks.get("conditions") or {}).get("time"),
     }
-    return told | {"time": (peaks.get("conditions") or {}).get("time")}
 
 # %% ../../../nbs/analysis/bench/run/plan.ipynb #e7e0cf93
 @dataclass(frozen=True)
@@ -265,12 +257,6 @@ class Briefing:
             "attempts": {a.name: a.identity() for a in self.attempts},
         }
 
-    def _at_once(self) -> int:
-        "Attempts that can run together."
-        if self.options.in_process:
-            return 1
-        return max(1, sum(s.kind in self.kinds for s in self.slots))
-
     def _spec(self, job: str, slot: Slot, result: Path) -> dict:
         return {
             "job": job,
@@ -348,14 +334,9 @@ class Briefing:
         slot: Slot,  # where it is computed
     ) -> dict:
         "What computing an oracle is told."
-        return self._spec("oracle", slot, self.oracle_path(a)) | self._point(a)
-
-    def _point(self, a: Attempt) -> dict:
-        return {
-            "source": dict(a.case.source),
-            "case": a.case.name,
-            "param_point": dict(a.point),
-        }
+        spec = self._spec("oracle", slot, self.oracle_path(a))
+        point = {"case": a.case.name, "param_point": dict(a.point)}
+        return spec | point | {"source": dict(a.case.source)}
 
     def _oracle(self, a: Attempt) -> dict:
         path = self.oracle_path(a)
@@ -369,8 +350,6 @@ class Briefing:
         a: Attempt,  # of a point
     ) -> str | None:
         "The attempt whose outputs are the oracle of a point, if its case designates a baseline."
-        if a.case.designated is None:
-            return None
         able = (x for x in self.places[a.place] if not x.unable)
         return next((x.name for x in able if x.baseline.name == a.case.designated), None)
 
@@ -390,39 +369,31 @@ class Briefing:
     ) -> dict:
         "What an attempt is told."
         o, roof = self.options, self.roofs.get(slot.name) or {}
-        about = {
-            "timestamp": now(),
-            **self.shared,
-            "roof": roof.get("about"),
-            "scheduler": {
-                "platforms": sorted({x.platform for x in self.attempts}),
-                "cpu_slots": o.cpu_slots,
-                "gpus": sum(s.kind != "cpu" for s in self.slots),
-                "gpu_settle_s": o.gpu_settle_s,
-                "slot": slot.name,
-                "concurrent": self._at_once(),
-                **({"shard": o.shard} if o.shard else {}),
-            },
+        at_once = 1 if o.in_process else max(1, sum(s.kind in self.kinds for s in self.slots))
+        scheduler = {
+            "platforms": sorted({x.platform for x in self.attempts}),
+            "cpu_slots": o.cpu_slots,
+            "gpus": sum(s.kind != "cpu" for s in self.slots),
+            "gpu_settle_s": o.gpu_settle_s,
+            "slot": slot.name,
+            "concurrent": at_once,
+        } | ({"shard": o.shard} if o.shard else {})
+        about = {"timestamp": now(), **self.shared, "roof": roof.get("about")}
+        spec = self._spec("attempt", slot, result) | a.identity()
+        spec |= {
+            "source": dict(a.case.source),
+            "run_id": self.run_id,
+            "attempt": a.name,
+            "device": slot.device,
+            "provenance": about | {"scheduler": scheduler},
+            "budget_s": o.budget_s,
+            "samples": o.samples,
+            "warmup": o.warmup,
+            "oracle": self._oracle(a),
+            "roof": roof.get("roof"),
+            "roof_why": roof.get("why"),
         }
-        spec = (
-            self._spec("attempt", slot, result)
-            | self._point(a)
-            | a.identity()
-            | {
-                "run_id": self.run_id,
-                "attempt": a.name,
-                "device": slot.device,
-                "provenance": about,
-                "budget_s": o.budget_s,
-                "samples": o.samples,
-                "warmup": o.warmup,
-                "oracle": self._oracle(a),
-                "roof": roof.get("roof"),
-                "roof_why": roof.get("why"),
-            }
-        )
         if a.name == self.designated(a) and self._rung(a) == "designated_baseline":
-            spec["keep_outputs"] = str(
-                self.oracle_path(a)
-            )  # from then on it is the oracle of the others
+            # from then on it is the oracle of the others
+            spec["keep_outputs"] = str(self.oracle_path(a))
         return spec
