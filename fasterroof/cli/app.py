@@ -16,6 +16,8 @@ from .argument_parser import Command, made_parser
 from .arguments import MODEL_ARGUMENTS
 from .bench.arguments import BENCH_ARGUMENTS
 from ..core.console import say, status
+from ..core.errors import FasterroofError, UncountedWarning, one_line
+from ..core.files import writable
 
 # %% ../../nbs/analysis/cli/app.ipynb #c660db3f
 COMMANDS = (
@@ -159,6 +161,9 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 # %% ../../nbs/analysis/cli/app.ipynb #c4415822
+_OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out")
+
+
 def main(
     argv: list[str] | None = None,  # arguments; None: those of the process
     # exit code: 0; 1 where a contract or a claim does not hold, or for a failure of ours; 2 for a
@@ -179,8 +184,6 @@ def main(
         return 0
     from rich.console import Console
 
-    from fasterroof.core.errors import FasterroofError, UncountedWarning, one_line
-
     shown = warnings.showwarning
 
     def show(message, category, *rest):
@@ -191,6 +194,7 @@ def main(
 
     warnings.showwarning = show
     try:
+        writable(*(getattr(args, name, None) for name in _OUTPUTS))
         with status("Loading"):
             handler = resolve_name(args.handler)
         code = handler(args, Console())

@@ -14,7 +14,6 @@ from rich.text import Text
 from .outputs import json_text, print_result, write_outputs
 from ..core.console import line, notes, status
 from ..core.errors import InputError, one_line
-from ..core.files import writable
 from ..core.units import rate_unit, si
 from ..machine.chips import Chip, chip, known_chips, shown
 from ..machine.detect import HardwareDetector, HardwareSpecs
@@ -116,7 +115,6 @@ def hardware_command(
         raise InputError("--list shows all chips: give it without a name.")
     if args.framework and (args.list or args.name is not None):
         raise InputError("--framework is asked for this machine's devices: give it without a chip.")
-    writable(args.json)
     if args.list:
         chips = known_chips()
         show, found = (

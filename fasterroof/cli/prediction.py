@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from .outputs import print_result, text_columns, write_outputs
 from ..core.console import status
 from ..core.errors import InputError, one_line
-from ..core.files import writable
 from ..machine.chips import chip
 from ..prediction.engine import Engine, as_model
 from ..prediction.model import is_model_name, model_named, model_names
@@ -306,7 +305,6 @@ def predict_command(
         raise InputError("--json, --csv and --html cannot go to one place.")
     if not (args.model and args.on):
         raise InputError("predict needs a model and --on CHIP (see predict --help).")
-    writable(*given)
     with status("Counting"):
         found = _prediction(args)
     frame = found.by_part if hasattr(found, "by_part") else found.to_frame

@@ -34,7 +34,6 @@ def render_command(
     console: "Console",  # nothing is printed there: Markdown is not for a terminal's width
 ) -> int:  # exit code
     "Run `fasterroof bench --render-from`."
-    writable(args.report)
     with reading(args) as skipped:
         rows = load_rows(args.render_from, latest=args.latest, skipped=skipped)
         text = report_markdown(rows, skipped=skipped or ())

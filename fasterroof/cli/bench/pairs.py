@@ -23,7 +23,6 @@ from .options import ends_as_interrupt, platforms, point_of_text
 from ..outputs import json_text, write_outputs
 from ...core.console import line, notes, progress, say
 from ...core.errors import InputError, one_line
-from ...core.files import writable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -116,7 +115,6 @@ def compare_command(
     console: "Console",  # where to print
 ) -> int:  # 1 where something became slower or could not be compared; 130 after an interrupt
     "Run `fasterroof bench compare`."
-    writable(args.out, args.report)
     _checked(
         (
             args.from_rows and (args.a or args.case),
