@@ -65,6 +65,7 @@ setup(
             "bench/*.json",
             "bench/*.txt",
             "bench/views/site/*.css",
+            "bench/views/site/*.html",
             "bench/views/site/*.js",
         ]
     },

@@ -60,7 +60,7 @@ from .prediction.result import (
 from .prediction.sweeps import Sweep as Sweep
 from .prediction.system import Hardware as Hardware, SystemArchetype as SystemArchetype
 from .roofline.analyzer import RooflineAnalyzer as RooflineAnalyzer
-from .roofline.join import RooflinePoint as RooflinePoint
+from .roofline.point import RooflinePoint as RooflinePoint
 from .roofline.ranks import merge_runs as merge_runs
 from .roofline.run import Run as Run
 from .roofline.run_diff import diff as diff

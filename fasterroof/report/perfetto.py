@@ -9,14 +9,18 @@ __all__ = ['write_perfetto']
 import gzip
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..core.errors import InputError, one_line
 from ..core.files import write_whole
-from ..roofline.join import Total, estimate, points_of
-from ..roofline.run import OWN, Run, run_to_dict
+from ..roofline.join import estimate, points_of
+from ..roofline.point import Total
+from ..roofline.run import Run
+from ..roofline.run_file import OWN, run_to_dict
 from ..timing.spans import Span, busy_time
+from ..work.op import Op
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #7b84c471
 def _slices(spans: Sequence[Span], origin: float) -> list[tuple[int, int, Span]]:
@@ -51,53 +55,67 @@ def _phases(run: Run, slices: Sequence[tuple[int, int, Span]]) -> list[tuple[int
     return ranges
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #e555fec1
-def _figures(run: Run, positions: Sequence[int], time_s: float) -> dict:
-    "What the operations at these positions come to together, against the time that they took."
+@dataclass(frozen=True)
+class _Work:
+    "Some operations of a run against the time that they took together."
+
+    ops: list[Op]
+    total: Total
+
+    @cached_property
+    def flops(self) -> int | None:
+        "FLOPs; None where an operation has no rule."
+        counted = all(p.flops is not None for p in self.total.points)
+        return self.total.flops if counted else None
+
+    @cached_property
+    def executed(self) -> int | None:
+        "FLOPs that the kernels execute, where they are others."
+        executed = sum(op.executed_flops or 0 for op in self.ops)
+        return None if self.flops in (None, executed) else executed
+
+
+def _work(run: Run, positions: Sequence[int], time_s: float) -> _Work:
     ops = [run.ops[i] for i in positions]
-    points = [replace(p, measured=True) for p in estimate(ops, run.roof)]
-    total = Total("", tuple(points), time_s)
-
-    def known(value, scale=1.0):
-        return "unknown" if value is None else _short(value * scale)
-
-    counted = all(p.flops is not None for p in points)
-    executed = sum(op.executed_flops or 0 for op in ops)
-    pct = total.utilization_pct
-    found = {
-        "shapes": _listed(p.shapes for p in points),
-        "flops (FLOP)": total.flops if counted else "unknown",
-    }
-    if counted and executed != total.flops:
-        found["executed flops (FLOP)"] = executed
-    found["bytes (B)"] = total.bytes_moved
-    if total.unfused_bytes is not None:
-        found["unfused bytes (B)"] = total.unfused_bytes
-    if total.bytes_moved:
-        found["intensity (FLOP/B)"] = known(total.flops / total.bytes_moved if counted else None)
-    found |= {
-        "floor (µs)": known(total.floor_s, 1e6),
-        "time (µs)": known(time_s, 1e6),
-        "utilization (%)": known(pct),
-    }
-    if total.lower_bound and pct is not None:
-        found["utilization is"] = "at most"
-    found |= {
-        "mfu (%)": known(total.mfu_pct),
-        "bound": _listed(p.bound for p in points),
-        "level": _listed(p.level for p in points),
-    }
-    payload = sum(op.payload for op in ops)
-    if payload:
-        found |= {"payload (B)": payload, "ranks": max(op.group_size for op in ops)}
-    return found
+    points = (replace(p, measured=True) for p in estimate(ops, run.roof))
+    return _Work(ops, Total("", tuple(points), time_s))
 
 
 def _short(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def _listed(names) -> str:
+def _known(value: float | None, scale: float = 1.0) -> float | str:
+    return "unknown" if value is None else _short(value * scale)
+
+
+def _listed(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(filter(None, names)))
+
+
+_FIGURES: dict[str, Callable[[_Work], object]] = {  # None: does not apply
+    "shapes": lambda w: _listed(p.shapes for p in w.total.points),
+    "flops (FLOP)": lambda w: "unknown" if w.flops is None else w.flops,
+    "executed flops (FLOP)": lambda w: w.executed,
+    "bytes (B)": lambda w: w.total.bytes_moved,
+    "unfused bytes (B)": lambda w: w.total.unfused_bytes,
+    "intensity (FLOP/B)": lambda w: (
+        _known(w.flops, 1 / w.total.bytes_moved) if w.total.bytes_moved else None
+    ),
+    "floor (µs)": lambda w: _known(w.total.floor_s, 1e6),
+    "time (µs)": lambda w: _known(w.total.time_s, 1e6),
+    "utilization (%)": lambda w: _known(w.total.utilization_pct),
+    "utilization is": lambda w: (
+        "at most" if w.total.lower_bound and w.total.utilization_pct is not None else None
+    ),
+    "mfu (%)": lambda w: _known(w.total.mfu_pct),
+    "bound": lambda w: _listed(p.bound for p in w.total.points),
+    "level": lambda w: _listed(p.level for p in w.total.points),
+    "payload (B)": lambda w: sum(op.payload for op in w.ops) or None,
+    "ranks": lambda w: (
+        max(op.group_size for op in w.ops) if any(op.payload for op in w.ops) else None
+    ),
+}
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #0f47306e
 class _Slices:
@@ -125,98 +143,43 @@ class _Slices:
         return _listed(self.run.ops[i].phase for i in span.ops) or "unexplained"
 
     def args(self, span: Span) -> dict:
-        run, ops = self.run, [self.run.ops[i] for i in span.ops]
+        "What is shown of a slice: what it is, and its figures."
+        ops = [self.run.ops[i] for i in span.ops]
         if not ops:
             return {"kernel": span.name or "unknown", "operation": "unknown"}
-        said = {
+        work = _work(self.run, span.ops, sum(self.times[i] for i in span.ops))
+        kernels = max(self.kernels[i] for i in span.ops)
+        found = {
             "layer": _listed(op.module for op in ops),
             "type": _listed(op.type for op in ops),
             "operation": _listed(op.name for op in ops),
             "kind": _listed(op.kind for op in ops),
             "phase": self.phase(span),
             "kernel": span.name,
-            "kernels": max(self.kernels[i] for i in span.ops),
+            "kernels": kernels if kernels > 1 else None,
             "mode": _listed(op.mode for op in ops),
-            **_figures(run, span.ops, sum(self.times[i] for i in span.ops)),
+            **{name: figure(work) for name, figure in _FIGURES.items()},
             "bound of the point": _listed(self.bounds.get(self.keys[i], "") for i in span.ops),
             "fused": [
                 f"{x.module}: {x.name}" if x.module else x.name for op in ops for x in op.fused
             ],
             "uncounted": [x.name for op in ops for x in (op.fused or (op,)) if not x.counted],
         }
-        return {k: v for k, v in said.items() if v not in ("", []) and (k, v) != ("kernels", 1)}
+        return {name: value for name, value in found.items() if value not in (None, "", [])}
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #6c7d1c47
-def _trace(run: Run) -> dict:
-    "The run's timeline as an object of the Trace Event Format."
-    said, events, groups = _Slices(run), [], {}
-    for span in run.timeline:
-        groups.setdefault((span.rank, span.device), []).append(span)
-    origin, tid = (
-        min(s.start for s in run.timeline),
-        len(groups),
-    )  # a thread numbered like its process is its main one
-    several = len({rank for rank, _ in groups}) > 1
-    for pid, ((rank, device), spans) in enumerate(sorted(groups.items()), 1):
-        slices = _slices(spans, origin)
+def _metadata(what: str, pid: int, tid: int = 0, **args) -> dict:
+    return dict(name=what, ph="M", pid=pid, tid=tid, args=args)
 
-        def meta(what, tid=0, pid=pid, **args):
-            events.append(dict(name=what, ph="M", pid=pid, tid=tid, args=args))
 
-        def slice_(tid, start, end, name, cat, args, pid=pid):
-            events.append(
-                dict(
-                    name=name,
-                    cat=cat,
-                    ph="X",
-                    ts=start / 1e3,
-                    dur=(end - start) / 1e3,
-                    pid=pid,
-                    tid=tid,
-                    args=args,
-                )
-            )
-
-        meta("process_name", name=f"{run.model} on {device}" + f", rank {rank}" * several)
-        meta("process_sort_index", sort_index=pid)
-        whole = (min(s[0] for s in slices), max(s[1] for s in slices))
-        busy = busy_time(spans)
-        idle = max(0.0, (whole[1] - whole[0]) / 1e3 - busy * 1e6)
-        step = {"busy (µs)": _short(busy * 1e6), "idle (µs)": _short(idle)}
-        rows = [("step", [(*whole, "step", "step", step | _whole(run))])]
-        rows += [
-            ("phases", [(start, end, phase, phase, {}) for start, end, phase in row])
-            for row in _apart(_phases(run, slices))
-        ]
-        for stream in sorted({s.stream for s in spans}):
-            mine = _apart([s for s in slices if s[2].stream == stream])
-            label = "operations" if device == "cpu" and stream == 0 else f"stream {stream}"
-            rows += [
-                (
-                    label + f", row {n}" * (n > 1),
-                    [
-                        (start, end, said.name(s), said.phase(s), said.args(s))
-                        for start, end, s in row
-                    ],
-                )
-                for n, row in enumerate(mine, 1)
-            ]
-        for label, row in rows:
-            tid += 1
-            meta("thread_name", tid, name=label)
-            meta("thread_sort_index", tid, sort_index=tid)
-            for one in row:
-                slice_(tid, *one)
-    return {
-        "displayTimeUnit": "ns",
-        "traceEvents": events,
-        "otherData": {"model": run.model, "sample": run.sample},
-    }
+def _event(pid: int, tid: int, start: int, end: int, name: str, cat: str, args: dict) -> dict:
+    times = dict(ts=start / 1e3, dur=(end - start) / 1e3)
+    return dict(name=name, cat=cat, ph="X", **times, pid=pid, tid=tid, args=args)
 
 
 def _whole(run: Run) -> dict:
-    "What is said of the run as a whole."
-    said = {
+    "What is true of the run as a whole."
+    found = {
         "model": run.model,
         "sample": run.sample,
         "device": run.device,
@@ -224,7 +187,51 @@ def _whole(run: Run) -> dict:
         "roof from": run.roof.source,
         **run.headline,
     }
-    return said | {"remarks": list(run.remarks)} if run.remarks else said
+    return found | {"remarks": list(run.remarks)} if run.remarks else found
+
+
+def _threads(run: Run, names: _Slices, spans: list[Span], origin: float) -> Iterator[tuple]:
+    "The threads of a device, a label and its slices each: the step, its phases, its streams."
+    slices = _slices(spans, origin)
+    whole = min(s[0] for s in slices), max(s[1] for s in slices)
+    busy = busy_time(spans) * 1e6
+    idle = max(0.0, (whole[1] - whole[0]) / 1e3 - busy)
+    step = {"busy (µs)": _short(busy), "idle (µs)": _short(idle)}
+    yield "step", [(*whole, "step", "step", step | _whole(run))]
+    for row in _apart(_phases(run, slices)):
+        yield "phases", [(start, end, phase, phase, {}) for start, end, phase in row]
+    for stream in sorted({s.stream for s in spans}):
+        rows = _apart([s for s in slices if s[2].stream == stream])
+        label = "operations" if spans[0].device == "cpu" and stream == 0 else f"stream {stream}"
+        for n, row in enumerate(rows, 1):
+            yield (
+                label + f", row {n}" * (n > 1),
+                [
+                    (start, end, names.name(s), names.phase(s), names.args(s))
+                    for start, end, s in row
+                ],
+            )
+
+
+def _trace(run: Run) -> dict:
+    "The run's timeline as an object of the Trace Event Format."
+    names, events, groups = _Slices(run), [], {}
+    for span in run.timeline:
+        groups.setdefault((span.rank, span.device), []).append(span)
+    origin = min(s.start for s in run.timeline)
+    tid = len(groups)  # a thread numbered like its process is its main one
+    several = len({rank for rank, _ in groups}) > 1
+    for pid, ((rank, device), spans) in enumerate(sorted(groups.items()), 1):
+        name = f"{run.model} on {device}" + f", rank {rank}" * several
+        events.append(_metadata("process_name", pid, name=name))
+        events.append(_metadata("process_sort_index", pid, sort_index=pid))
+        for label, row in _threads(run, names, spans, origin):
+            tid += 1
+            events.append(_metadata("thread_name", pid, tid, name=label))
+            events.append(_metadata("thread_sort_index", pid, tid, sort_index=tid))
+            events += (_event(pid, tid, *one) for one in row)
+    about = {"model": run.model, "sample": run.sample}
+    return {"displayTimeUnit": "ns", "traceEvents": events, "otherData": about}
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #681f5428
 def _readable(value: object) -> object:

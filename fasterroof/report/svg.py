@@ -11,8 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..core.errors import InputError
-from .html import Html, el, words
+from fastcore.xml import FT, ft
+
+from ..core.errors import InputError, one_line
 
 # %% ../../nbs/analysis/report/svg.ipynb #0eac78b9
 @dataclass(frozen=True)
@@ -126,18 +127,19 @@ def mark(
     i: int = 0,  # number of its line
     tip: str = "",  # shown when pointed at
     row: int | None = None,  # that it is of
-) -> Html:
+) -> FT:
     "A point of a line."
-    shape = el("path", d=SHAPES[i % len(SHAPES)], transform=f"translate({_px(x)} {_px(y)})")
-    return el("g", el("title", tip) if tip else None, shape, cls=f"pt s{i % COLOURS}", data_r=row)
+    shape = ft("path", d=SHAPES[i % len(SHAPES)], transform=f"translate({_px(x)} {_px(y)})")
+    name = ft("title", one_line(tip, 400)) if tip else None
+    return ft("g", name, shape, cls=f"pt s{i % COLOURS}", data_r=row)
 
 
 def path(
     points: Sequence[tuple[float, float]],  # px
     classes: str,  # of the style sheet
-) -> Html:
+) -> FT:
     "A line through points."
-    return el("path", d="M" + "L".join(f"{_px(x)} {_px(y)}" for x, y in points), cls=classes)
+    return ft("path", d="M" + "L".join(f"{_px(x)} {_px(y)}" for x, y in points), cls=classes)
 
 
 def bar(
@@ -146,13 +148,13 @@ def bar(
     high: float,  # px
     i: int,  # number of its line
     capped: bool,  # True: an interval; False: a range, drawn thin and dotted
-) -> Html:
+) -> FT:
     "How sure a point is."
     caps = f"M{_px(x - 3)} {_px(low)}h6M{_px(x - 3)} {_px(high)}h6" if capped else ""
-    return el(
+    return ft(
         "path",
         d=f"M{_px(x)} {_px(low)}V{_px(high)}{caps}",
-        cls=f"s{i % COLOURS} " + ("ci" if capped else "rg"),
+        cls=f"s{i % COLOURS} {'ci' if capped else 'rg'}",
     )
 
 
@@ -162,11 +164,11 @@ def label(
     text: object,  # shown as it is
     anchor: str = "start",  # "start", "middle" or "end"
     classes: str = "",  # of the style sheet
-) -> Html:
+) -> FT:
     "A text in a chart."
-    return el(
+    return ft(
         "text",
-        words(text, 60),
+        one_line(text, 60),
         x=_px(x),
         y=_px(y),
         text_anchor=None if anchor == "start" else anchor,
@@ -200,18 +202,18 @@ def chart(
     marks: Iterable[object],  # what is drawn in it
     at: Sequence[tuple[float, str]]
     | None = None,  # ticks of x, (number, label); None: round numbers
-) -> Html:
+) -> FT:
     "A chart."
     grid = "".join(f"M{LEFT} {_px(y.at(v))}H{RIGHT}" for v in y.ticks())
     ticks = [(v, tell[0](v)) for v in x.ticks()] if at is None else at
     places = [(x.at(v), text) for v, text in ticks]
     grid += "".join(f"M{_px(px)} {TOP}V{BOTTOM}" for px, _ in places if len(places) < 40)
-    return el(
+    return ft(
         "svg",
-        el("title", title, id=f"{key}-t"),
-        el("desc", description, id=f"{key}-d"),
-        el("path", d=grid, cls="grid") if grid else None,
-        el("path", d=f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}", cls="axes"),
+        ft("title", one_line(title, 400), id=f"{key}-t"),
+        ft("desc", one_line(description, 4000), id=f"{key}-d"),
+        ft("path", d=grid, cls="grid") if grid else None,
+        ft("path", d=f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}", cls="axes"),
         *(label(LEFT - 7, y.at(v) + 4, tell[1](v), "end") for v in y.ticks()),
         *(label(px, BOTTOM + 18, text, "middle") for px, text in _apart(places)),
         label(4, 14, names[1], classes="what"),
@@ -227,10 +229,10 @@ def chart(
 def swatch(
     i: int,  # number of a line
     lines: bool = True,  # False: of marks that no line joins
-) -> Html:
+) -> FT:
     "A line's look, for a legend."
     line = path([(1, 7), (27, 7)], f"ln {style_of(i)}") if lines else None
-    return el(
+    return ft(
         "svg",
         line,
         mark(14, 7, i),

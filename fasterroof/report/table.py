@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import one_line
 from ..core.units import MISSING, si
-from .markdown import code, elide, plain
+from .markdown import code, elide, plain, prose
 
 if TYPE_CHECKING:
     from fastcore.xml import FT
@@ -38,13 +38,14 @@ class Column:
     unit: str | None = None  # of numbers, shown with an SI prefix, to the right
     form: Callable[[Any], str] | None = None  # value -> text, instead of the unit
     right: bool = False  # figures without a unit
-    # "group": identifies rows that follow each other, and is not repeated; "key": identifies a
-    # row; "once": stands above the table where all rows agree; "": a figure
+    # "key" identifies a row; "group" identifies rows that follow each other, and is not repeated;
+    # "group" and "once" stand above the table where all rows agree; "" is a figure
     role: str = ""
     code: bool = False  # names, which Markdown shows as code
     limit: int = 200  # characters kept
     least: int = 0  # characters to which a terminal may cut it; 0: it is never cut
     fold: bool = False  # a terminal breaks it into lines instead of cutting it
+    detail: bool = False  # a terminal has no room for it
     colors: Mapping[str, str] = field(default_factory=dict)  # text -> CSS colour
     shown: Callable[[Sequence], bool] | None = None  # whether these rows need it; None: always
 
@@ -108,9 +109,10 @@ def _layout(table: Table) -> _Layout:
     kept, once = [], []
     for column in columns:
         cells = [_cell(column, row) for row in rows]
-        known = {cell.text: cell for cell in filter(_filled, cells)}
-        if column.role == "once" and len(known) == 1:
-            once.append((column, *known.values()))
+        known = [cell for cell in cells if _filled(cell)]
+        agreed = {"once": known, "group": cells}.get(column.role, ())
+        if known and len({cell.text for cell in agreed}) == 1:
+            once.append((column, known[0]))
         elif known or not table.sparse:
             kept.append((column, cells))
     columns = [column for column, _ in kept]
@@ -147,7 +149,7 @@ def text_table(
     from rich.table import Table as Grid
     from rich.text import Text
 
-    layout = _layout(table)
+    layout = _layout(replace(table, columns=[c for c in table.columns if not c.detail]))
     rows = _grouped(layout)
     widths = [
         max(len(c.heading), *(len(row[i].text) for row in rows), 0)
@@ -175,8 +177,9 @@ def text_table(
                 for c, cell, w in zip(layout.columns, row, widths, strict=True)
             )
         )
-    once = (Text(f"{column.heading}: {cell.text}") for column, cell in layout.once)
-    return Group(*once, *[grid] * bool(rows), *map(Text, layout.notes))
+    once = " · ".join(f"{column.heading}: {cell.text}" for column, cell in layout.once)
+    parts = [Text(once)] * bool(once) + [grid] * bool(rows or not table.sparse)
+    return Group(*parts, *map(Text, layout.notes))
 
 # %% ../../nbs/analysis/report/table.ipynb #f7c8c6f2
 _UNIT = re.compile(r"(?<=\d) (?=[A-Za-zµ%…])|(?<=…) (?=\d)")
@@ -210,7 +213,7 @@ def markdown_table(
         rule = f"{rule}:" if side == ">" else f":{rule}"
         columns.append([f"{cell:{side}{width}}" for cell in (cells[0], rule, *cells[1:])])
     lines = (f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True))
-    notes = (f"*{plain(note, 2000)}*" for note in layout.notes)
+    notes = (f"*{prose(note)}*" for note in layout.notes)
     return "\n\n".join(filter(None, [above, "\n".join(lines), *notes]))
 
 # %% ../../nbs/analysis/report/table.ipynb #f7e3f328

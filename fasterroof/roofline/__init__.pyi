@@ -1,5 +1,5 @@
 from .analyzer import RooflineAnalyzer as RooflineAnalyzer
-from .join import RooflinePoint as RooflinePoint, Total as Total
+from .point import RooflinePoint as RooflinePoint, Total as Total
 from .ranks import measure_links as measure_links, merge_runs as merge_runs
 from .run import Run as Run
 from .run_diff import Diff as Diff, diff as diff

@@ -17,7 +17,8 @@ from ..machine.chips import Chip, chip
 from ..machine.datasheet import chip_roof
 from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
-from .join import RooflinePoint, estimate, slowest, warn_unplaced
+from .join import estimate, warn_unplaced
+from .point import RooflinePoint, slowest
 from .run import Run
 from .session import Workload, measure_run
 from .torch_workload import TorchWorkload

@@ -18,7 +18,7 @@ from ..core.stats import Apart, apart, called, median_interval
 from ..core.units import MISSING, rate_unit, si
 from ..machine.looks import roof_changes, unit_of
 from ..machine.roof import Roof
-from .join import RooflinePoint
+from .point import RooflinePoint
 from .matching import match
 from .run import Run
 

@@ -7,7 +7,6 @@ __all__ = ['run_of', 'run_from_trace']
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #739ef852
 import datetime
-import gzip
 import json
 import os
 import zlib
@@ -15,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from ..core.errors import InputError, RunFileError, one_line
@@ -24,13 +22,13 @@ from ..machine.chips import exactly
 from ..machine.host import cpu_name
 from ..machine.peaks import peaks_for
 from ..machine.roof import Roof
-from .join import join_run
-from .run import OWN, Run, run_from_dict
-from ..timing.clock import Timing
+from .run import Run, joined_run
+from .run_file import OWN, run_from_dict
 from ..timing.events import TraceFile
-from ..timing.profiler_file import read_trace
+from ..timing.profiler_file import opened, read_trace
 from ..timing.profiler_ops import Claim, Profiled, profiled
-from ..timing.spans import covered_time, union, without
+from ..timing.spans import covered_time, union
+from ..timing.steps import taken_from
 from ..work.op import modes_of
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #a34a3a60
@@ -78,7 +76,7 @@ def _hidden_s(trace: TraceFile) -> float:  # s
     shown = union(
         (e.start, e.end) for e in trace.events if e.category == "cpu_op" and "::" in e.name
     )
-    return covered_time(without(within, shown))
+    return covered_time(within) - covered_time(union(within + shown, 2))
 
 
 def _whose(trace: TraceFile, device: str, roof: Roof) -> str:
@@ -93,8 +91,8 @@ def _whose(trace: TraceFile, device: str, roof: Roof) -> str:
     return f"the trace calls its {device} {one_line(gpu, 60)}{other}"
 
 
-def _said(hidden: float, roof: Roof, trace: TraceFile, device: str) -> list[str]:
-    said = []
+def _said(trace: TraceFile, found: Profiled, roof: Roof) -> list[str]:
+    hidden, said = _hidden_s(trace) if found.device == "cpu" else 0.0, []
     if hidden:
         said.append(
             "It ran code that torch.compile generated, whose kernels leave no event on a CPU: "
@@ -102,9 +100,8 @@ def _said(hidden: float, roof: Roof, trace: TraceFile, device: str) -> list[str]
             "Profile the program to see them."
         )
     if roof.source == "datasheet":
-        said.append(
-            f"Judged under {one_line(roof.name, 80)}, a datasheet; {_whose(trace, device, roof)}."
-        )
+        whose = _whose(trace, found.device, roof)
+        said.append(f"Judged under {one_line(roof.name, 80)}, a datasheet; {whose}.")
     return said
 
 
@@ -122,7 +119,7 @@ def _left_out(found: Profiled) -> list[str]:
 
 def _environment(trace: TraceFile, found: Profiled) -> dict:
     "What the trace says of where it is from."
-    facts = {k: v for k, v in trace.facts.items() if k not in ("traceEvents", "traceName")}
+    facts = {k: v for k, v in trace.facts.items() if k != "traceName"}
     seconds = trace.origin_ns / 1e9
     when = datetime.datetime.fromtimestamp(seconds, datetime.UTC) if 1e9 < seconds < 1e10 else None
     record = {
@@ -139,6 +136,17 @@ def _environment(trace: TraceFile, found: Profiled) -> dict:
             "all": [dict(d) for d in trace.devices],
         }
     return record
+
+
+def _sample(trace: TraceFile, found: Profiled) -> str:
+    "How many steps of how many operations a run has, and of which rank."
+    steps = f"{len(found.steps)} step{'s' * (len(found.steps) > 1)}"
+    if found.aside:
+        steps = f"{len(found.steps)} of {found.marked} steps"
+    elif not found.marked:
+        steps = "the whole trace"
+    rank = f", rank {trace.rank} of {trace.world_size}" if trace.world_size > 1 else ""
+    return f"{steps} of {len(found.ops)} operation{'s' * (len(found.ops) != 1)}{rank}"
 
 
 _REPEATS = (
@@ -183,48 +191,30 @@ def run_of(
             f" {type(peaks).__name__}."
         )
     found = profiled(trace, claim)
-    if not float(np.median(found.walls)) > 0:
+    taken = replace(taken_from([found]), events=())
+    if not taken.watched.median > 0:
         raise RunFileError(f"{one_line(trace.path)} holds no time: its steps end where they begin.")
-    hidden = _hidden_s(trace) if found.device == "cpu" else 0.0
     roof, note = (peaks, "") if peaks is not None else _roof(trace, found)
     # The device is idle for no longer than the steps last beyond its kernels.
-    joined = join_run(
-        found.ops, found.steps, roof, float(np.median(found.walls)), found.windows, found.modules
-    )
-    steps = (
-        f"{len(found.steps)} step{'s' * (len(found.steps) > 1)}"
-        if found.marked
-        else "the whole trace"
-    )
-    if found.aside:
-        steps = f"{len(found.steps)} of {found.marked} steps"
-    repeats = not found.marked and any(p.calls > 1 for p in joined.points)
-    rank = f", rank {trace.rank} of {trace.world_size}" if trace.world_size > 1 else ""
-    gpu = found.device != "cpu"
-    return Run(
+    run = joined_run(
+        taken,
+        roof,
+        taken.watched,
         model=name or _stem(trace.path),
-        sample=f"{steps} of {len(found.ops)} operation{'s' * (len(found.ops) != 1)}{rank}",
+        sample=_sample(trace, found),
         device=found.device,
-        points=joined.points,
-        host=joined.host,
-        shorter_s=joined.shorter_s,
-        roof=roof,
-        watched=Timing(tuple(found.walls)),
-        ops=tuple(found.ops),
-        timeline=joined.timeline,
-        time_without_work=joined.time_without_work,
-        work_without_time=joined.work_without_time,
-        idle_s=float(np.median(found.idle)) if gpu else None,
-        notes=(
-            "From a trace: times are those of a run that was profiled.",
-            *([_REPEATS] * repeats),
-            *([note] * bool(note)),
-            *_said(hidden, roof, trace, found.device),
-            *found.notes,
-            *_left_out(found),
-        ),
         environment=_environment(trace, found),
     )
+    repeats = not found.marked and any(p.calls > 1 for p in run.points)
+    notes = [
+        "From a trace: times are those of a run that was profiled.",
+        *([_REPEATS] * repeats),
+        *([note] * bool(note)),
+        *_said(trace, found, roof),
+        *found.notes,
+        *_left_out(found),
+    ]
+    return replace(run, notes=tuple(notes))
 
 
 _MARK, _MOST = (
@@ -236,14 +226,11 @@ _MARK, _MOST = (
 def _carried(path: str | os.PathLike) -> Run | None:
     "The run that a trace of `to_perfetto` carries; None for any other file."
     try:
-        with open(path, "rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            file = gzip.GzipFile(fileobj=raw) if packed else raw
+        with opened(path) as file:
             if file.read(len(_MARK)) != _MARK:
                 return None
             text = _MARK + file.read(_MOST)
-        return run_from_dict(json.loads(text)[OWN], one_line(path))
+        return run_from_dict(json.loads(text)[OWN], one_line(path), Run)
     except RunFileError:
         raise
     except (OSError, EOFError, ValueError, RecursionError, zlib.error):

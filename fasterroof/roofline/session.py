@@ -18,8 +18,8 @@ from ..machine.drift import DriftGuard, elsewhere, widened
 from ..machine.host import ForeignLoad, cpu_name, environment
 from ..machine.peaks import HardwarePeaks, better, keep_better, peaks_for
 from ..machine.roof import Roof
-from .join import join_run, warn_unplaced
-from .run import Run
+from .join import warn_unplaced
+from .run import Run, joined_run
 from ..timing.steps import Taken
 from ..work.op import Op, modes_of
 
@@ -66,15 +66,11 @@ def _foreign_peaks(peaks: Roof | None) -> list[str]:
         ]
     if not isinstance(peaks, HardwarePeaks) or peaks.source != "measured" or peaks.device != "cpu":
         return []
-    said, there, here = [], one_line(peaks.conditions.get("cpu", cpu_name())), cpu_name()
-    if there != here:
-        said.append(f"The peaks were measured on another processor: {there}, not {here}.")
-    if peaks.threads not in (0, torch.get_num_threads()):
-        said.append(
-            f"The peaks were measured with {peaks.threads} threads, torch uses"
-            f" {torch.get_num_threads()} now."
-        )
-    return said
+    there, here = one_line(peaks.conditions.get("cpu", cpu_name())), cpu_name()
+    threads = torch.get_num_threads()
+    processor = f"The peaks were measured on another processor: {there}, not {here}."
+    number = f"The peaks were measured with {peaks.threads} threads, torch uses {threads} now."
+    return [processor] * (there != here) + [number] * (peaks.threads not in (0, threads))
 
 # %% ../../nbs/analysis/roofline/session.ipynb #8451c42a
 @dataclass
@@ -135,60 +131,38 @@ def place(
     memory: dict | None = None,  # phase → B, the most that was held
 ) -> Run:
     "The join: work and time under the roof."
-    plain = taken.plain.median if taken.plain else None
-    roof = widened(machine.measured, machine.before, machine.after)
-    joined = join_run(
-        taken.ops, taken.steps, roof, plain, taken.windows, taken.modules, taken.events
-    )
-    notes = [
-        *_foreign_peaks(machine.given),
-        *elsewhere(machine.measured, machine.before),
-        *taken.notes,
-    ]
-    again_probed = machine.given is None and any(p.impossible for p in joined.points)
-    if again_probed:  # once; a roof that was given is the caller's, and is only reported
-        again = better(
-            machine.measured, peaks_for(modes_of(taken.ops), machine.device, cache=False)
-        )
-        keep_better(machine.measured, again)
-        roof = widened(again, machine.before, machine.after)
-        joined = join_run(
-            taken.ops, taken.steps, roof, plain, taken.windows, taken.modules, taken.events
-        )
+    measured = machine.measured
+    facts = {
+        "model": name,
+        "sample": sample,
+        "device": str(machine.device),
+        "memory": memory or {},
+        "guard": {"before": machine.before, "after": machine.after} if machine.looks else {},
+        "environment": machine.environment | {"compiled": taken.compile_s is not None},
+    }
+
+    def under(roof):
+        seen = widened(roof, machine.before, machine.after)
+        return joined_run(taken, seen, taken.plain, **facts)
+
+    run = under(measured)
+    notes = [*_foreign_peaks(machine.given), *elsewhere(measured, machine.before), *taken.notes]
+    again = machine.given is None and any(p.impossible for p in run.points)
+    if again:  # once; a roof that was given is the caller's, and is only reported
+        best = better(measured, peaks_for(modes_of(taken.ops), machine.device, cache=False))
+        keep_better(measured, best)
+        run = under(best)
         notes.append(
             "Points were faster than the roof as first probed allows: it was probed again; "
             "the better figures count."
         )
-    warn_unplaced(taken.ops, roof, name)
+    warn_unplaced(taken.ops, run.roof, name)
     if machine.foreign is not None and machine.foreign > 0.1:
         notes.append(
             f"Other programs used {100 * machine.foreign:.0f} % of the processors meanwhile: "
             "times are disturbed, and so may be the ceilings."
         )
-    return Run(
-        model=name,
-        sample=sample,
-        device=str(machine.device),
-        points=joined.points,
-        host=joined.host,
-        shorter_s=joined.shorter_s,
-        roof=roof,
-        plain=taken.plain,
-        watched=taken.watched,
-        pipelined=taken.pipelined,
-        compile_s=taken.compile_s,
-        memory=memory or {},
-        ops=tuple(taken.ops),
-        timeline=joined.timeline,
-        eager_bytes=taken.eager_bytes,
-        guard={"before": machine.before, "after": machine.after} if machine.looks else {},
-        probed_again=again_probed,
-        time_without_work=joined.time_without_work,
-        work_without_time=joined.work_without_time,
-        idle_s=taken.idle_s,
-        environment=machine.environment | {"compiled": taken.compile_s is not None},
-        notes=tuple(notes),
-    )
+    return replace(run, probed_again=again, notes=tuple(notes))
 
 # %% ../../nbs/analysis/roofline/session.ipynb #2d1f9594
 def check_steps(

@@ -25,7 +25,7 @@ from fasterroof.timing.events import (
     TraceFile,
     call_trees,
 )
-from .spans import Span, Stretch, covered_time, union, without
+from .spans import Span, Stretch, covered_time, union
 from ..work.op import CONTRACTIONS, Cost, Op
 from fasterroof.work.recorded import (
     UNKNOWN,
@@ -526,7 +526,11 @@ def _idle(trace: TraceFile, spans: list[list[Span]], windows: list[Stretch]) -> 
         if step:
             start, end = max(start, min(s.start for s in step)), min(end, max(s.end for s in step))
         near = busy[max(0, bisect_right(busy, (start,)) - 1) : bisect_right(busy, (end,))]
-        idle.append(covered_time(without([(start, end)], near)) if step and start < end else 0.0)
+        idle.append(
+            end - start - covered_time(union([(start, end), *near], 2))
+            if step and start < end
+            else 0.0
+        )
     return tuple(idle)
 
 

@@ -5,29 +5,17 @@
 # %% auto #0
 __all__ = ['REGRESSIONS', 'VERDICTS', 'CANNOT_SEE', 'Finding', 'Gate', 'gate_rows']
 
-# %% ../../../nbs/analysis/bench/judge/gate.ipynb #fa8e7f3c
-import json
+# %% ../../../nbs/analysis/bench/judge/gate.ipynb #5a20e042
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from html import escape
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from fasterroof.bench.judge.counterparts import (
-    Unmatched,
-    alike,
-    alone,
-    around,
-    load_by_others,
-    newest_of,
-    what_ran,
-)
+from ..cells import counted
+from .counterparts import Matched, Unmatched, alike, alone, around, matched
+from .result import IDENTITY_COLUMNS, Result, disturbed, pair_columns
 from ..registry import METRICS
-from ..row import IDENTITY, device_of, seconds
+from ..row import device_of, seconds
 from ...core.errors import InputError, one_line
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #f2f948f8
 _TOLD = ("min", "median", "p95")
@@ -54,28 +42,15 @@ VERDICTS = (*REGRESSIONS, "mended", "faster", "within", "no figure", "not ok")
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Matched):
     "What became of one attempt: the stored row before, the row of now after."
 
-    case: str
-    param_point: dict
-    baseline: str
-    platform: str
-    framework: str
-    device: str  # "" where no row tells
     verdict: str  # one of `VERDICTS`
-    status: tuple[str, str]
     times_s: dict[str, tuple[float | None, float | None]]  # s, of each statistic: min, median, p95
-    ratios: dict[
-        str, float | None
-    ]  # statistic -> after over before; None unless both are ok and above zero
+    # statistic -> after over before; None unless both are ok and above zero
+    ratios: dict[str, float | None]
     tripped: tuple[str, ...]  # statistics above their limits
-    runs: tuple[str, str]
     changed: dict[str, tuple]  # what differs around the two, as `counterparts.around` says
-    foreign_load: tuple[
-        float | None, float | None
-    ]  # 0 to 1, what others took of the CPUs during the timing
-    message: str | None  # of a row that is not ok any more
 
     @property
     def failed(self) -> bool:
@@ -101,37 +76,68 @@ def _verdict(
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #1f690da7
 def _finding(before: Mapping, after: Mapping, limits: Mapping[str, float]) -> Finding:
-    status = (before["status"], after["status"])
+    found = matched(before, after)
     times = {s: (seconds(before, s), seconds(after, s)) for s in _TOLD}
-    timed = {
-        s: status == ("ok", "ok") and min(pair) > 0 for s, pair in times.items() if None not in pair
+    ratios = {
+        s: b / a if found["status"] == ("ok", "ok") and a and b else None
+        for s, (a, b) in times.items()
     }
-    ratios = {s: b / a if timed.get(s) else None for s, (a, b) in times.items()}
-    verdict, tripped = _verdict(status, ratios, limits)
-    detail = (after.get("failure_detail") or {}).get("message") if status[1] != "ok" else None
-    ran = what_ran(before if device_of(before) else after)
+    verdict, tripped = _verdict(found["status"], ratios, limits)
     return Finding(
-        **ran,
+        **found,
         verdict=verdict,
-        status=status,
         times_s=times,
         ratios=ratios,
         tripped=tripped,
-        runs=(before["run_id"], after["run_id"]),
         changed=around(before, after),
-        foreign_load=(load_by_others(before), load_by_others(after)),
-        message=detail and one_line(detail, 300),
     )
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #656de32f
+CANNOT_SEE = (
+    "This rule compares one process with one process, so it cannot tell a change of the code from"
+    " what differs between any two processes; simulated with factors of 1.1 and 1.25, where"
+    " processes differ by 0, 3 and 6 %, it called 4, 6 and 17 % of attempts slower whose code had"
+    " not changed, and found 9, 22 and 34 % of those that were 5 % slower; `fasterroof bench"
+    " compare` measures pairs of processes."
+)
+
+
 @dataclass(frozen=True)
-class Gate:
+class Gate(Result):
     "Rows of now against stored ones; `failed` where one attempt regressed."
 
     findings: tuple[Finding, ...]  # regressions first, the largest ratio first
     only_baseline: tuple[Unmatched, ...]
     only_current: tuple[Unmatched, ...]
     factors: dict[str, float]  # statistic -> the ratio above which it is slower
+
+    SCHEMA = "fasterroof.bench.gate/1"
+    ENTRIES = "findings"
+    PLAIN = (
+        "failed",
+        "sentence",
+        "factors",
+        "counts",
+        "remarks",
+        "cannot_see",
+        "findings",
+        "only_baseline",
+        "only_current",
+    )
+    COLUMNS = IDENTITY_COLUMNS | {
+        "verdict": lambda f: f.verdict,
+        "failed": lambda f: f.failed,
+        **pair_columns("status_{}", lambda f: f.status),
+        **pair_columns("min_{}_s", lambda f: f.times_s["min"]),
+        **pair_columns("median_{}_s", lambda f: f.times_s["median"]),
+        **pair_columns("p95_{}_s", lambda f: f.times_s["p95"]),
+        "min_ratio": lambda f: f.ratios["min"],
+        "median_ratio": lambda f: f.ratios["median"],
+        "p95_ratio": lambda f: f.ratios["p95"],
+        "tripped": lambda f: ", ".join(f.tripped),
+        **pair_columns("run_{}", lambda f: f.runs),
+    }
+    cannot_see = CANNOT_SEE
 
     @property
     def failed(self) -> bool:
@@ -153,97 +159,30 @@ class Gate:
     @property
     def sentence(self) -> str:
         "What came out, in words."
-        told = ", ".join(f"{n:,} {v}" for v, n in self.counts.items())
-        n = len(self.findings)
-        return (
-            f"{'Failed' if self.failed else 'Passed'}: of {n:,} attempt{'s' * (n != 1)} compared,"
-            f" {told}."
-        )
+        verdicts = ", ".join(f"{n:,} {v}" for v, n in self.counts.items())
+        attempts = counted(len(self.findings), "attempt")
+        return f"{'Failed' if self.failed else 'Passed'}: of {attempts} compared, {verdicts}."
 
     @property
     def remarks(self) -> tuple[str, ...]:
         "What a reader of the verdicts has to know."
         said = []
-        for rows, which in ((self.only_baseline, "baseline"), (self.only_current, "current rows")):
+        for rows, which in (
+            (self.only_baseline, "baseline has"),
+            (self.only_current, "current rows have"),
+        ):
             if rows:
                 moved = sum(bool(u.elsewhere) for u in rows)
-                device = (
-                    f" ({moved:,} of a device that the other side has none of)" if moved else ""
-                )
+                device = f" ({moved:,} of a device that the other side has none of)" * bool(moved)
                 said.append(
-                    f"Only the {which} {'has' if which == 'baseline' else 'have'} "
-                    f"{len(rows):,} attempt{'s' * (len(rows) != 1)}{device}: not compared."
+                    f"Only the {which} {counted(len(rows), 'attempt')}{device}: not compared."
                 )
         if same := sum(f.runs[0] == f.runs[1] for f in self.findings):
             said.append(
                 f"{same:,} of {len(self.findings):,} rows are of the same run on both sides: they"
                 " were compared with themselves."
             )
-        if busy := sum(max((x or 0) for x in f.foreign_load) > 0.1 for f in self.findings):
-            said.append(
-                f"Other processes took more than 10 % of the CPUs' time during {busy:,} of "
-                f"{len(self.findings):,} comparisons."
-            )
-        return tuple(said)
-
-    def as_dict(self) -> dict:
-        "Plain values, ready for JSON."
-        return {
-            "schema": "fasterroof.bench.gate/1",
-            "failed": self.failed,
-            "sentence": self.sentence,
-            "factors": dict(self.factors),
-            "counts": self.counts,
-            "remarks": list(self.remarks),
-            "cannot_see": CANNOT_SEE,
-            **json.loads(
-                json.dumps(
-                    {
-                        name: [asdict(x) for x in getattr(self, name)]
-                        for name in ("findings", "only_baseline", "only_current")
-                    },
-                    default=str,
-                )
-            ),
-        }
-
-    def to_frame(self) -> "pd.DataFrame":
-        "A pandas frame, a row an attempt that was compared: times in s."
-        import pandas as pd
-
-        def flat(f):
-            times = {
-                f"{s}_{when}_s": t
-                for s, pair in f.times_s.items()
-                for when, t in zip(("before", "after"), pair, strict=True)
-            }
-            return {
-                **{name: getattr(f, name) for name in IDENTITY},
-                "verdict": f.verdict,
-                "failed": f.failed,
-                "status_before": f.status[0],
-                "status_after": f.status[1],
-                **times,
-                **{f"{s}_ratio": x for s, x in f.ratios.items()},
-                "tripped": ", ".join(f.tripped),
-                "run_before": f.runs[0],
-                "run_after": f.runs[1],
-            }
-
-        return pd.DataFrame([flat(f) for f in self.findings])
-
-    def _repr_html_(self) -> str:
-        said = "".join(f"<p>{escape(x)}</p>" for x in (self.sentence, *self.remarks))
-        return f"{said}{self.to_frame().to_html(max_rows=20)}"
-
-
-CANNOT_SEE = (
-    "This rule compares one process with one process, so it cannot tell a change of the code from"
-    " what differs between any two processes; simulated with factors of 1.1 and 1.25, where"
-    " processes differ by 0, 3 and 6 %, it called 4, 6 and 17 % of attempts slower whose code had"
-    " not changed, and found 9, 22 and 34 % of those that were 5 % slower; `fasterroof bench"
-    " compare` measures pairs of processes."
-)
+        return (*said, *disturbed(self.findings))
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #598befd2
 def gate_rows(
@@ -254,20 +193,14 @@ def gate_rows(
     """Rows of now against stored ones, by identity; raises `InputError` where nothing can be
     compared."""
     limits = _limits(factors)
-    old, new = (
-        list(
-            newest_of(r for r in rows if not r.get("side")).values()
-        )  # (a process of `compare` has a side)
-        for rows in (baseline_rows, current_rows)
-    )
-    for rows, which in ((old, "baseline"), (new, "current side")):
-        if not rows:
-            raise InputError(f"The {which} has no rows: nothing was compared.")
-    found = alike(old, new)
+    # A process of `compare` has a side.
+    sides = ([r for r in rows if not r.get("side")] for rows in (baseline_rows, current_rows))
+    found = alike(*sides, names=("baseline", "current side"))
+    old, new = found.sides
     if not found.pairs:
-        devices = [sorted({device_of(r) for r in side} - {""}) for side in (old, new)]
-        told = " and ".join(one_line(", ".join(d[:3]) or "none told", 120) for d in devices)
-        apart = "" if {*devices[0]} & {*devices[1]} else f" (devices: {told})"
+        devices = [sorted({device_of(r) for r in side} - {""}) for side in found.sides]
+        names = " and ".join(one_line(", ".join(d[:3]) or "none told", 120) for d in devices)
+        apart = "" if {*devices[0]} & {*devices[1]} else f" (devices: {names})"
         raise InputError(
             f"Of {len(old):,} baseline and {len(new):,} current attempts none is on both"
             f" sides{apart}: nothing was compared."
@@ -283,15 +216,7 @@ def gate_rows(
 
     def rank(f):
         worst = max((x for x in f.ratios.values() if x is not None), default=0.0)
-        return (
-            VERDICTS.index(f.verdict),
-            -worst,
-            f.case,
-            f.platform,
-            f.device,
-            f.baseline,
-            str(f.param_point),
-        )
+        return VERDICTS.index(f.verdict), -worst, f.order
 
     return Gate(
         tuple(sorted(findings, key=rank)),

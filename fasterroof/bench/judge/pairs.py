@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
+from fastcore.basics import groupby
+
 from ..case import Case
 from .sides import Side
 from ..locks import device_lock
@@ -44,12 +46,8 @@ class Pairing:
     effect: float  # relative change of time that counts
 
     def __str__(self) -> str:
-        both = (
-            self.a.baseline.name
-            if self.a.baseline == self.b.baseline
-            else (f"{self.a.baseline.name} and {self.b.baseline.name}")
-        )
-        return f"{self.a.case.name}/{both}"
+        names = dict.fromkeys(x.baseline.name for x in (self.a, self.b))
+        return f"{self.a.case.name}/{' and '.join(names)}"
 
 
 def pairings(
@@ -62,25 +60,22 @@ def pairings(
     effect: float | None = None,  # relative change that counts; None: each case's own
 ) -> list[Pairing]:
     "What is compared; raises `InputError` where that is nothing."
-    chosen = [s.what for s in sides] if sides[0].kind == "baseline" else list(baselines)
-    if sides[0].kind == "baseline":
-        if baselines:
+    names, two = list(baselines), sides[0].kind == "baseline"
+    if two:
+        if names:
             raise InputError("Two baselines are compared: --baseline names no other.")
-        cases = [c for c in cases if {*chosen} <= {b.name for b in c.baselines}]
+        names = [s.what for s in sides]
+        cases = [c for c in cases if {*names} <= {b.name for b in c.baselines}]
         if not cases:
-            raise InputError(
-                f"No case has both {one_line(chosen[0], 40)} and {one_line(chosen[1], 40)}."
-            )
-    planned = plan_attempts(cases, [platform], not all_points and point is None, point, chosen)
+            both = " and ".join(one_line(name, 40) for name in names)
+            raise InputError(f"No case has both {both}.")
+    planned = plan_attempts(cases, [platform], not all_points and point is None, point, names)
     attempts = [a for a in planned if not a.unable and a.accelerator not in a.baseline.untimed]
     found = [(a, a) for a in attempts]
-    if sides[0].kind == "baseline":
-
-        def of(name):
-            return {a.place: a for a in attempts if a.baseline.name == name}
-
-        ours, theirs = map(of, chosen)
-        found = [(ours[place], theirs[place]) for place in ours if place in theirs]
+    if two:
+        at = {(a.baseline.name, a.place): a for a in attempts}
+        partners = ((a, at.get((names[1], a.place))) for a in attempts)
+        found = [(a, b) for a, b in partners if b and a.baseline.name == names[0]]
     if not found:
         raise InputError(
             f"There is nothing to compare: none of this runs on {one_line(platform, 40)}."
@@ -93,8 +88,7 @@ def pairings(
 # %% ../../../nbs/analysis/bench/judge/pairs.ipynb #4f077d5b
 def _children_s() -> float:
     "Seconds of processor time of all children that have ended."
-    told = os.times()
-    return told.children_user + told.children_system
+    return sum(os.times()[2:4])
 
 
 class LoadWatch:
@@ -163,10 +157,7 @@ def loops_of(
     rows: Iterable[Mapping],  # of comparisons
 ) -> dict[tuple, float | None]:  # run, pairing and side → s
     "How long the canary's loop takes."
-    found: dict[tuple, list[Mapping]] = {}
-    for row in rows:
-        found.setdefault(_whose(row), []).append(row)
-    return {whose: reference(mine) for whose, mine in found.items()}
+    return {whose: reference(mine) for whose, mine in groupby(rows, _whose).items()}
 
 
 def kept(
@@ -220,10 +211,7 @@ def broken(
             return row["side"]["name"], f"{row['side']['name']} ({row['side']['label']}): {why}"
     if a.get("inputs") != b.get("inputs"):
         return "both", "the two sides have other inputs: they do not do the same work"
-    if (a["status"], b["status"]) in (
-        ("ok", "fidelity_inconclusive"),
-        ("fidelity_inconclusive", "ok"),
-    ):
+    if a["status"] != b["status"]:  # (of those that are timed)
         return "both", "only one of the two results could be held against the oracle"
     return None
 
@@ -243,16 +231,8 @@ class Pairs:
         self.options = options or PairOptions()
         self.root, self.rows, self.interrupted, self.stage = Path(root).absolute(), [], False, ""
         o, attempts = self.options, [x for p in self.pairings for x in (p.a, p.b)]
-        self.brief = Briefing(
-            attempts,
-            Options(
-                timeout_s=o.timeout_s,
-                budget_s=o.budget_s,
-                samples=o.samples,
-                warmup=o.warmup,
-                roof=False,
-            ),
-        )
+        shared = {name: getattr(o, name) for name in ("timeout_s", "budget_s", "samples", "warmup")}
+        self.brief = Briefing(attempts, Options(**shared, roof=False))
         if self.brief.absent:
             raise InputError(next(iter(self.brief.absent.values())))
         kind = attempts[0].accelerator
@@ -277,27 +257,23 @@ class Pairs:
 
     # One process
 
-    def _run(
-        self, job: str, spec: Mapping, python: str, environment: Mapping, place: str | None = None
-    ) -> Ended:
+    def _run(self, job: str, spec: Mapping, side: Side, a: Attempt) -> tuple[Ended, str]:
+        "Run a process to its end; return that, and the interpreter."
         file, ended = self.spool.folder / "pair.spec", []
+        python = side.python or interpreter(a.platform, a.framework)[0]
+        own = worker_environment(self.slot) | worker.ENVIRONMENT | side.environment()
         write_whole(file, json.dumps(spec))
 
         def prepare(slot, fd):
-            own = os.environ | worker_environment(self.slot) | worker.ENVIRONMENT | environment
-            return worker.command(python, file, fd, place), own
+            return worker.command(python, file, fd, side.package()), os.environ | own
 
         def changed(schedule):
-            self.stage = next((w.stage for w in schedule.running.values()), "")
-            self.on_change(self)
+            self._waits(next((w.stage for w in schedule.running.values()), ""))
 
-        Schedule(
-            [Job(job, self.slot.kind, prepare, limit_s=self.options.timeout_s)],
-            [self.slot],
-            ended.append,
-            changed,
-        ).run()
-        return ended[0]
+        limit_s = self.options.timeout_s
+        jobs = [Job(job, self.slot.kind, prepare, limit_s=limit_s)]
+        Schedule(jobs, [self.slot], ended.append, changed).run()
+        return ended[0], python
 
     def _process(self, p: Pairing, side: int, pair: int, first: bool) -> dict:
         "Run one process to its end, and return its row; what it raises is a row, too."
@@ -316,12 +292,12 @@ class Pairs:
             spec |= {"tree": this.tree, "checkout": this.checkout}
         if this.git:
             spec["provenance"]["git"] = dict(this.git)
-        python = this.python or interpreter(a.platform, a.framework)[0]
-        ended = self._run("attempt", spec, python, this.environment(), this.package())
+        ended, python = self._run("attempt", spec, this, a)
+        row = None
         try:
             row = check_row(read_json(result)) if result.exists() else None
         except (RowError, RunFileError) as e:
-            row, ended = None, replace(ended, said=f"it wrote no row of version 1: {e}")
+            ended = replace(ended, said=f"it wrote no row of version 1: {e}")
         if row is None:
             status, detail = without_row(ended, python)
             row = blank(spec) | {"status": status, "failure_detail": detail}
@@ -345,17 +321,18 @@ class Pairs:
         first = self.random.randrange(2)
         watch, made = LoadWatch(self.slot), {}
         for side in (first, 1 - first):
-            made[side] = self._process(p, side, len(self.pairs[p.name]) + 1, side == first)
-            self.spool.add(
-                made[side]["attempt"], made[side]
-            )  # at once: what interrupts its partner does not lose it
+            row = self._process(p, side, len(self.pairs[p.name]) + 1, side == first)
+            # At once: what interrupts its partner does not lose it.
+            self.spool.add(row["attempt"], row)
+            made[side] = row
         load, why = watch.foreign_load(), watch.disturbed(self.options.most_foreign)
         for row in made.values():
             row["side"] |= {"disturbed": why, "foreign_load": load}
             self.spool.add(row["attempt"], row)
             self.rows.append(row)
-        self.pairs[p.name].append((made[0], made[1]))
-        if failed := broken(made[0], made[1]):
+        pair = made[0], made[1]
+        self.pairs[p.name].append(pair)
+        if failed := broken(*pair):
             self.failed[p.name] = failed[1]
         self._counted()
 
@@ -363,27 +340,22 @@ class Pairs:
         "Which pairs count, now that all readings of the canary so far are known."
         self.loops = loops_of(self.rows)
         for name, pairs in self.pairs.items():
-            self.good[name] = (
-                0 if name in self.failed else sum(hit(*two, self.loops) is None for two in pairs)
-            )
-            self.disturbed[name] = 0 if name in self.failed else len(pairs) - self.good[name]
+            counted = [] if name in self.failed else pairs
+            self.good[name] = sum(hit(*pair, self.loops) is None for pair in counted)
+            self.disturbed[name] = len(counted) - self.good[name]
 
     def _oracles(self) -> None:
         "Compute what all results are held against, once a point."
         for a, *_ in self.brief.places.values():
             path = self.brief.oracle_path(a)
             for side in self.sides:  # as one of them builds the case: nothing else need be able to
-                python = side.python or interpreter(a.platform, a.framework)[0]
                 spec = self.brief.oracle_spec(a, self.free) | {"source": side.source(a.case)}
-                ended = self._run("oracle", spec, python, side.environment(), side.package())
+                ended, python = self._run("oracle", spec, side, a)
                 if path.exists():
                     break
             else:
-                why = without_row(ended, python)[1]["message"]
-                write_whole(
-                    path.with_suffix(".why"),
-                    f"the oracle could not be computed: {one_line(why, 300)}",
-                )
+                why = one_line(without_row(ended, python)[1]["message"], 300)
+                write_whole(path.with_suffix(".why"), f"the oracle could not be computed: {why}")
 
     def _open(self) -> list[Pairing]:
         return [

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ...core.errors import InputError, one_line
+from ...core.stats import false_discovery, student_quantile, trimmed_mean
 
 # %% ../../../nbs/analysis/bench/judge/ratio_test.ipynb #85538a4d
 TRIM = 0.2  # share of the pairs left out at each end
@@ -61,56 +62,37 @@ def paired(
     level: float = 0.99,  # of the interval
 ) -> Paired:  # of NaN under `LEAST` pairs
     "The interval of the ratio; raises `InputError` for a level or an effect that is none."
-    from scipy.stats import t, trim_mean
-    from scipy.stats.mstats import trimmed_mean_ci, trimmed_stde
-
     if not 0.5 < level < 1:
         raise InputError(f"A level is between 0.5 and 1, not {one_line(level, 20)}.")
     if not 0 <= effect < 1:
         raise InputError(f"An effect is from 0 to 1, not {one_line(effect, 20)}.")
-    x, nan = np.asarray(logs, float), math.nan
-    n, edge = len(x), math.log1p(effect)
-    center, spread = float(trim_mean(x, TRIM)) if n else nan, float(x.std(ddof=1)) if n > 1 else nan
-    if n < LEAST:
-        return Paired(n, math.exp(center), nan, nan, level, effect, nan, nan, spread, nan)
-    limits = 2 * (
-        int(TRIM * n) / n + 1e-12,
-    )  # what is really trimmed: scipy divides by what it is asked for
-    error = float(trimmed_stde(x, limits))
-    low, high = trimmed_mean_ci(x, limits, alpha=1 - level) if error > 0 else (center, center)
-
-    def beyond(gap):
-        return float(t.sf(gap / error, _left(n) - 1)) if error > 0 else float(gap <= 0)
-
+    x, edge, nan = np.asarray(logs, float), math.log1p(effect), math.nan
+    mean = trimmed_mean(x, TRIM)
+    spread = float(x.std(ddof=1)) if len(x) > 1 else nan
+    if len(x) < LEAST:
+        return Paired(len(x), math.exp(mean.value), nan, nan, level, effect, nan, nan, spread, nan)
+    low, high = mean.interval(level)
     return Paired(
-        n,
-        math.exp(center),
+        len(x),
+        math.exp(mean.value),
         math.exp(low),
         math.exp(high),
         level,
         effect,
-        beyond(center - edge),
-        beyond(-center - edge),
+        mean.p_above(edge),
+        mean._replace(value=-mean.value).p_above(edge),
         spread,
-        error,
+        mean.error,
     )
-
-
-def _left(n: int) -> int:
-    return n - 2 * int(TRIM * n)
 
 # %% ../../../nbs/analysis/bench/judge/ratio_test.ipynb #82f90b15
 def verdicts(
     found: Sequence[Paired],  # all comparisons of one invocation
 ) -> list[str]:  # SLOWER, FASTER, SAME or AMBIGUOUS, in the same order
     "What is said of each of them."
-    from scipy.stats import false_discovery_control
-
     given = [p for p in found if p.n >= LEAST]
-    if not given:
-        return ["AMBIGUOUS"] * len(found)
     slower, faster = (
-        false_discovery_control([getattr(p, k) for p in given]) for k in ("p_slower", "p_faster")
+        false_discovery([getattr(p, k) for p in given]) for k in ("p_slower", "p_faster")
     )
     adjusted = {id(p): (s, f) for p, s, f in zip(given, slower, faster, strict=True)}
     return [_verdict(p, *adjusted.get(id(p), (1.0, 1.0))) for p in found]
@@ -132,8 +114,6 @@ def pairs_needed(
 ) -> int | None:  # None where these pairs do not tell
     """Pairs that would find a change as SLOWER, compared alone; raises `InputError` for one within
     the effect."""
-    from scipy.stats import t
-
     gap = math.log1p(true) - math.log1p(p.effect)
     if gap <= 0:
         raise InputError(
@@ -144,8 +124,8 @@ def pairs_needed(
     one = p.error * math.sqrt(p.n)  # of a single pair, as the trimmed mean feels it
 
     def needed(n):
-        freedom = _left(n) - 1
-        reach = float(t.ppf((1 + p.level) / 2, freedom)) + float(t.ppf(power, freedom))
+        freedom = n - 2 * int(TRIM * n) - 1
+        reach = student_quantile((1 + p.level) / 2, freedom) + student_quantile(power, freedom)
         return (reach * one / gap) ** 2
 
     n = LEAST

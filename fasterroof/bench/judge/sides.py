@@ -25,6 +25,8 @@ KINDS = {
     "env": "environment",
     "baseline": "baseline",
 }  # what is written before the colon
+# Where fasterroof has its canary, and where it was in older revisions.
+_CANARY = ("bench/run/measure.py", "bench/canary.py")
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,10 @@ class Side:
     def label(self) -> str:
         "The side in a few words."
         sha = self.git.get("sha")
-        if self.kind != "revision" or not sha:
+        if not sha:
             return one_line(self.what, 40)
-        if self.what == ".":
-            return f"{sha[:9]}{' with changes' if self.git.get('dirty') else ''} (.)"
-        return sha[:9] if sha.startswith(self.what) else f"{sha[:9]} ({one_line(self.what, 30)})"
+        commit = f"{sha[:9]}{' with changes' if self.git.get('dirty') else ''}"
+        return commit if sha.startswith(self.what) else f"{commit} ({one_line(self.what, 30)})"
 
     def environment(self) -> dict[str, str]:
         "Variables for its workers: a revision's own packages come first."
@@ -55,19 +56,14 @@ class Side:
         if self.tree is None:
             return {}
         paths = [str(p) for p in (Path(self.tree, "src"), Path(self.tree)) if p.is_dir()]
-        return {
-            "PYTHONPATH": os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
-        }
+        inherited = os.environ.get("PYTHONPATH", "")
+        return {"PYTHONPATH": os.pathsep.join(filter(None, [*paths, inherited]))}
 
     def package(self) -> str:
         """The fasterroof that its workers run: where the revision is one of fasterroof itself, its
         own."""
-        own = Path(self.tree or "", "fasterroof")
-        kept = (
-            "bench/run/measure.py",
-            "bench/canary.py",
-        )  # where the canary is, and where it was in older revisions
-        here = bool(self.tree) and any((own / x).is_file() for x in kept)
+        own = Path(self.tree, "fasterroof") if self.tree else None
+        here = own and any((own / x).is_file() for x in _CANARY)
         return str(own if here else Path(fasterroof.__file__).resolve().parent)
 
     def source(
@@ -83,21 +79,25 @@ class Side:
         own = Path(self.tree, real.relative_to(top)) if real.is_relative_to(top) else None
         return dict(case.source) | ({"path": str(own)} if own and own.is_file() else {})
 
-# %% ../../../nbs/analysis/bench/judge/sides.ipynb #10c43518
+# %% ../../../nbs/analysis/bench/judge/sides.ipynb #986772c9
+_CAPTURED = {
+    "capture_output": True,
+    "text": True,
+    "errors": "replace",
+    "stdin": subprocess.DEVNULL,
+    "check": False,
+}
+
+
 def _git(folder: str | Path, *command: str, **environ: str) -> str:
     "What git answers; raises `InputError` saying what it says."
-    inherited = {
-        k: x for k, x in os.environ.items() if not k.startswith("GIT_")
-    }  # (set inside a git hook)
+    # (GIT_DIR and the like are set inside a git hook)
+    inherited = {k: x for k, x in os.environ.items() if not k.startswith("GIT_")}
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *command],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
+            **_CAPTURED,
             env=inherited | environ | {"LC_ALL": "C"},
-            check=False,
         )
     except OSError as e:
         raise InputError(f"Comparing revisions needs git: {e.strerror or e}.") from e
@@ -125,7 +125,7 @@ def _write_tree(checkout: str, sha: str, tree: str) -> None:
     finally:
         Path(own["GIT_INDEX_FILE"]).unlink(missing_ok=True)
 
-# %% ../../../nbs/analysis/bench/judge/sides.ipynb #7212b886
+# %% ../../../nbs/analysis/bench/judge/sides.ipynb #2e259161
 def _python(word: str) -> str | None:
     "The Python that a path names: itself, or the one of an environment's folder."
     path = Path(word).expanduser()
@@ -149,9 +149,13 @@ def _meanings(word: str, cases: Sequence[Case], folder: str) -> list[str]:
     can_be = {
         "git": word == "." or _sha(folder, word),
         "env": word != "." and _python(word),
-        "baseline": any(word == b.name for c in cases for b in c.baselines),
+        "baseline": any(word == name for name in _baselines(cases)),
     }
     return [kind for kind in KINDS if can_be[kind]]
+
+
+def _baselines(cases: Sequence[Case]) -> list[str]:
+    return sorted({b.name for c in cases for b in c.baselines})
 
 
 def kinds_of(
@@ -159,73 +163,59 @@ def kinds_of(
     cases: Sequence[Case],  # of the comparison
     folder: str = ".",  # where the repository is
 ) -> tuple[str, list[str]]:  # of `KINDS`; and the words without what was written before them
-    "What two words are, which is the same for both; raises `InputError` where that is not clear."
+    """Return what two words are, which is the same for both; raises `InputError` where that is not
+    clear."""
     found, bare = [], []
     for word in words:
-        said, _, rest = word.partition(":")
-        explicit = said in KINDS and rest
-        found.append({said} if explicit else {*_meanings(word, cases, folder)})
+        kind, _, rest = word.partition(":")
+        explicit = kind in KINDS and rest
+        found.append([kind] if explicit else _meanings(word, cases, folder))
         bare.append(rest if explicit else word)
-    both = found[0] & found[1]
-    if len(both) == 1:
-        return both.pop(), bare
-    there = ", ".join(sorted({b.name for c in cases for b in c.baselines}))
-    for word, each in zip(words, found, strict=True):
-        if not each:
+        if not found[-1]:
             raise InputError(
                 f"{one_line(repr(word), 60)} is no revision of the repository"
                 f" here{_why_none(folder)}, no environment with a Python, and no baseline of"
-                f" {', '.join(c.name for c in cases)} ({one_line(there, 200)})."
+                f" {', '.join(c.name for c in cases)}"
+                f" ({one_line(', '.join(_baselines(cases)), 200)})."
             )
+    both = sorted({*found[0]} & {*found[1]})
+    if len(both) == 1:
+        return both[0], bare
+    first, second = (one_line(word, 40) for word in words)
     if both:
         raise InputError(
-            f"{one_line(words[0], 40)} and {one_line(words[1], 40)} can be read as "
-            f"{' or '.join(sorted(both))}: write {sorted(both)[0]}: before each."
+            f"{first} and {second} can be read as {' or '.join(both)}: write {both[0]}: before"
+            " each."
         )
-    raise InputError(
-        f"{one_line(words[0], 40)} is {'/'.join(sorted(found[0]))} and {one_line(words[1], 40)} is "
-        f"{'/'.join(sorted(found[1]))}: compare two of one kind."
-    )
+    kinds = ["/".join(sorted(kinds)) for kinds in found]
+    raise InputError(f"{first} is {kinds[0]} and {second} is {kinds[1]}: compare two of one kind.")
 
-# %% ../../../nbs/analysis/bench/judge/sides.ipynb #c7a5ab5f
-def _revision(word: str, checkout: str, folder: Path, name: str, prepare: str | None) -> Side:
-    if word == ".":
-        return Side(
-            "revision",
-            word,
-            tree=checkout,
-            checkout=checkout,
-            git=suite_provenance(checkout)["git"],
+# %% ../../../nbs/analysis/bench/judge/sides.ipynb #e1ead113
+def _prepare(command: str, tree: Path, word: str) -> None:
+    "Run what the user wrote on the command line in the folder of a revision."
+    done = subprocess.run(command, shell=True, cwd=tree, **_CAPTURED)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()[-300:]
+        raise InputError(
+            f"--prepare failed in {one_line(word, 40)} with exit code {done.returncode}: "
+            f"{one_line(said, 300)}."
         )
+
+
+def _revision(word: str, checkout: str, tree: Path, prepare: str | None) -> Side:
+    "A revision, written to a folder."
+    if word == ".":
+        git = suite_provenance(checkout)["git"]
+        return Side("revision", word, tree=checkout, checkout=checkout, git=git)
     sha = _sha(checkout, word)
     if sha is None:
         raise InputError(f"The repository has no revision {one_line(repr(word), 60)}.")
-    tree = folder / name
     tree.mkdir()
     _write_tree(checkout, sha, str(tree))
-    if prepare:  # what the user wrote on the command line
-        done = subprocess.run(
-            prepare,
-            shell=True,
-            cwd=tree,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-        if done.returncode:
-            raise InputError(
-                f"--prepare failed in {one_line(word, 40)} with exit code {done.returncode}: "
-                f"{one_line((done.stderr or done.stdout).strip()[-300:], 300)}."
-            )
-    return Side(
-        "revision",
-        word,
-        tree=str(tree),
-        checkout=checkout,
-        git={"sha": sha, "dirty": False, "root": Path(checkout).name},
-    )
+    if prepare:
+        _prepare(prepare, tree, word)
+    git = {"sha": sha, "dirty": False, "root": Path(checkout).name}
+    return Side("revision", word, tree=str(tree), checkout=checkout, git=git)
 
 
 def _environment(word: str) -> Side:
@@ -235,34 +225,36 @@ def _environment(word: str) -> Side:
     return Side("environment", word, python=python)
 
 
+def _baseline(word: str, cases: Sequence[Case]) -> Side:
+    if word not in _baselines(cases):
+        raise InputError(f"No case here has a baseline {one_line(repr(word), 40)}.")
+    return Side("baseline", word)
+
+
 @contextlib.contextmanager
 def two_sides(
     words: Sequence[str],  # two
     cases: Sequence[Case],  # of the comparison
     folder: str = ".",  # where the repository is
-    prepare: str
     # a shell command that is run in the folder of each revision but ".", such as `make`
-    | None = None,
+    prepare: str | None = None,
 ) -> Iterator[tuple[Side, Side]]:
-    "The sides, as long as the context lasts; raises `InputError` for words that name none."
+    """Yield the sides, as long as the context lasts; raises `InputError` for words that name
+    none."""
     kind, bare = kinds_of(words, cases, folder)
     if prepare and kind != "git":
         raise InputError("--prepare is run in the folders of revisions.")
     if bare[0] == bare[1] and kind == "baseline":
         raise InputError("Compare two baselines, not one with itself.")
-    with tempfile.TemporaryDirectory(
-        prefix="fasterroof-sides-", ignore_cleanup_errors=True
-    ) as made:
+    with tempfile.TemporaryDirectory(prefix="fasterroof-sides-", ignore_cleanup_errors=True) as d:
         if kind == "git":
             checkout = _git(folder, "rev-parse", "--show-toplevel").strip()
-            sides = [
-                _revision(x, checkout, Path(made), "ab"[i], prepare) for i, x in enumerate(bare)
-            ]
+            places = (Path(d, name) for name in "ab")
+            sides = (
+                _revision(x, checkout, at, prepare) for x, at in zip(bare, places, strict=True)
+            )
         elif kind == "env":
-            sides = [_environment(x) for x in bare]
+            sides = map(_environment, bare)
         else:
-            for x in bare:
-                if not any(x == b.name for c in cases for b in c.baselines):
-                    raise InputError(f"No case here has a baseline {one_line(repr(x), 40)}.")
-            sides = [Side("baseline", x) for x in bare]
+            sides = (_baseline(x, cases) for x in bare)
         yield tuple(sides)

@@ -8,16 +8,19 @@ __all__ = ['bundle_of', 'bundle_page']
 # %% ../../../nbs/analysis/bench/views/bundles.ipynb #b04ee212
 import datetime
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fasterroof
+from ..cells import within
 from ..judge.evidence import fidelity_evidence, limits, questions, ratios, trend
 from ..store.query import each_row, row_files
 from ...core.errors import RowError, one_line
 from ...core.files import finite
-from ...core.units import MISSING, si
+from ...core.units import MISSING
+from ...report.sections import Section, html_sections
+from ...report.table import Column, Table
 
 if TYPE_CHECKING:
     from fasterroof.bench.case import Case
@@ -79,7 +82,7 @@ _MOST = 500  # rows of a table
 
 
 def _told(value: object) -> str:
-    "A value of a bundle, as a cell shows it."
+    "A value of a bundle as text."
     if value is None:
         return MISSING
     if isinstance(value, bool):
@@ -93,168 +96,132 @@ def _told(value: object) -> str:
     return one_line(value, 300)
 
 
-def _cell(value: object, unit: str | None = None) -> tuple[str, float | None]:
-    "Text, and what the column sorts by."
-    if unit is not None:
-        return si(value, unit), float("nan") if value is None else value
-    return _told(value), (
-        value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-    )
+def _at(path: str) -> Callable[[Mapping], object]:
+    "What lies at a dotted path."
+    return lambda row: within(row, *path.split("."))
 
 
-def _about(of: Mapping | None) -> list[tuple]:
-    of = of or {}
-    return [
-        _cell(of.get("param_point")),
-        _cell(of.get("baseline")),
-        _cell(of.get("platform")),
-        _cell(of.get("device")),
-    ]
+def _ends(path: str) -> Callable[[Mapping], str | None]:
+    def text(row):
+        interval = within(row, *path.split("."))
+        return f"{interval['low']:.4g} … {interval['high']:.4g}" if interval else None
+
+    return text
 
 
-_IDENTITY = ("point", "baseline", "platform", "device")
+def _counts(name: str) -> Callable[[Mapping], str]:
+    return lambda row: "; ".join(f"{_told(x['value'])}: {x['rows']}" for x in row[name])
 
 
-def _section(title: str, said: str, headings: Sequence[str], rows: Sequence[Sequence[tuple]]):
-    from fastcore.xml import H2, P, Section
+def _median(i: int) -> Callable[[Mapping], float | None]:
+    "The first or the last median of a trend."
 
-    from fasterroof.report.tables import html_table
+    def median(row):
+        times = [run["median_s"] for run in row["runs"] if run["median_s"]]
+        return times[i] if times else None
 
-    left = f" The first {_MOST:,} of {len(rows):,}; the JSON has all." if len(rows) > _MOST else ""
-    return Section(
-        H2(title),
-        P(said + left, cls="sub"),
-        html_table(headings, rows[:_MOST]) if rows else P("None."),
-    )
+    return median
 
 
-def _ends(interval: Mapping | None) -> tuple:
-    return _cell(f"{interval['low']:.4g} … {interval['high']:.4g}" if interval else None)
-
-
-def _counts(counted: Sequence[Mapping]) -> tuple:
-    return _cell("; ".join(f"{_told(x['value'])}: {x['rows']}" for x in counted))
+_IDENTITY = tuple(
+    Column(heading, _at(f"about.{name}"), form=_told)
+    for heading, name in {
+        "point": "param_point",
+        "baseline": "baseline",
+        "platform": "platform",
+        "device": "device",
+    }.items()
+)
+_SECTIONS = {
+    "ratios": (
+        "Ratios",
+        "Time over the reference's, in the same run at the same point: of minima, and of"
+        " medians with a 95 % interval from the samples within the two processes, which leaves"
+        " out what differs from process to process. Below 1 takes less time.",
+        (
+            *_IDENTITY,
+            Column("over", _at("vs")),
+            Column("of min", _at("of_min"), right=True),
+            Column("of medians", _at("of_medians.value"), right=True),
+            Column("interval", _ends("of_medians.interval"), right=True),
+            Column("median", _at("median_s"), unit="s"),
+            Column("run", _at("run_id")),
+            Column("why none", lambda r: r["why"] or within(r, "of_medians", "why")),
+        ),
+    ),
+    "fidelity": (
+        "Fidelity",
+        "Error over tolerance (rel_to_tol) in the newest rows of each baseline.",
+        (
+            Column("baseline", _at("baseline")),
+            Column("status: rows", _counts("statuses")),
+            Column("least", _at("rel_to_tol.least"), right=True),
+            Column("median", _at("rel_to_tol.median"), right=True),
+            Column("most", _at("rel_to_tol.most"), right=True),
+            Column("most at", _at("rel_to_tol.at.param_point"), form=_told),
+            Column("max_abs", _at("max_abs.most"), right=True),
+            Column("held against: rows", _counts("oracles")),
+            Column("tolerance: rows", _counts("thresholds")),
+        ),
+    ),
+    "limits": (
+        "Limits",
+        "Whether a value is at most its limit.",
+        (
+            Column("limit of", _at("name")),
+            *_IDENTITY[1:3],
+            _IDENTITY[0],
+            Column("limit", _at("limit"), form=_told, right=True),
+            Column("value", _at("value"), form=_told, right=True),
+            Column("within", _at("met"), form=_told),
+            Column("why not known", _at("why")),
+        ),
+    ),
+    "trend": (
+        "Over runs",
+        "Slope of the logarithm of the median for each run (Theil and Sen), with a 95 % interval.",
+        (
+            *_IDENTITY,
+            Column("runs", lambda t: len(t["runs"]), right=True),
+            Column("first", _median(0), unit="s"),
+            Column("last", _median(-1), unit="s"),
+            Column("slope", _at("log_slope_per_run.value"), right=True),
+            Column("interval", _ends("log_slope_per_run"), right=True),
+            Column("why none", _at("why")),
+        ),
+    ),
+    "open_questions": (
+        "Open questions",
+        "What the rows leave open.",
+        (
+            Column("kind", _at("kind")),
+            Column("about", _at("about"), form=_told, limit=300),
+            Column(
+                "detail",
+                lambda q: {
+                    k: v for k, v in q.items() if k not in ("kind", "about") and v is not None
+                },
+                form=_told,
+                limit=1000,
+            ),
+        ),
+    ),
+}
 
 
 def bundle_page(
     made: Mapping,  # from `bundle_of`
 ) -> str:  # HTML
-    "A bundle as a page that stands alone."
-    from fasterroof.report.html import page
+    "Render a bundle as a page that stands alone."
+    from fasterroof.report.page import page
 
-    def ratio(r):
-        of = r["of_medians"] or {}
-        return [
-            *_about(r["about"]),
-            _cell(r["vs"]),
-            _cell(r["of_min"]),
-            _cell(of.get("value")),
-            _ends(of.get("interval")),
-            _cell(r["median_s"], "s"),
-            _cell(r["run_id"]),
-            _cell(r["why"] or of.get("why")),
-        ]
-
-    def right(f):
-        far, most = f["rel_to_tol"], f["max_abs"]["most"]
-        return [
-            _cell(f["baseline"]),
-            _counts(f["statuses"]),
-            *(_cell(far[x]) for x in ("least", "median", "most")),
-            _cell(far["at"] and far["at"]["param_point"]),
-            _cell(most),
-            _counts(f["oracles"]),
-            _counts(f["thresholds"]),
-        ]
-
-    def limit(x):
-        return [
-            _cell(x["name"]),
-            *_about(x["about"])[1:3],
-            _about(x["about"])[0],
-            _cell(x["limit"]),
-            _cell(x["value"]),
-            _cell(x["met"]),
-            _cell(x["why"]),
-        ]
-
-    def over(t):
-        slope, times = (
-            t["log_slope_per_run"] or {},
-            [r["median_s"] for r in t["runs"] if r["median_s"]],
+    sections = []
+    for name, (title, text, columns) in _SECTIONS.items():
+        rows = made[name]
+        left = (
+            f" The first {_MOST:,} of {len(rows):,}; the JSON has all." if len(rows) > _MOST else ""
         )
-        first, last = (times[0], times[-1]) if times else (None, None)
-        return [
-            *_about(t["about"]),
-            _cell(len(t["runs"])),
-            _cell(first, "s"),
-            _cell(last, "s"),
-            _cell(slope.get("value")),
-            _ends(slope or None),
-            _cell(t["why"]),
-        ]
-
-    def question(q):
-        return [
-            _cell(q["kind"]),
-            _cell(q["about"]),
-            _cell({k: v for k, v in q.items() if k not in ("kind", "about") and v is not None}),
-        ]
-
-    parts = [
-        _section(
-            "Ratios",
-            "Time over the reference's, in the same run at the same point: of minima, and of"
-            " medians with a 95 % interval from the samples within the two processes, which leaves"
-            " out what differs from process to process. Below 1 takes less time.",
-            (*_IDENTITY, "over", "of min", "of medians", "interval", "median", "run", "why none"),
-            [*map(ratio, made["ratios"])],
-        ),
-        _section(
-            "Fidelity",
-            "Error over tolerance (rel_to_tol) in the newest rows of each baseline.",
-            (
-                "baseline",
-                "status: rows",
-                "least",
-                "median",
-                "most",
-                "most at",
-                "max_abs",
-                "held against: rows",
-                "tolerance: rows",
-            ),
-            [*map(right, made["fidelity"])],
-        ),
-        _section(
-            "Limits",
-            "Whether a value is at most its limit.",
-            (
-                "limit of",
-                "baseline",
-                "platform",
-                "point",
-                "limit",
-                "value",
-                "within",
-                "why not known",
-            ),
-            [*map(limit, made["limits"])],
-        ),
-        _section(
-            "Over runs",
-            "Slope of the logarithm of the median for each run (Theil and Sen), with a 95 % "
-            "interval.",
-            (*_IDENTITY, "runs", "first", "last", "slope", "interval", "why none"),
-            [*map(over, made["trend"])],
-        ),
-        _section(
-            "Open questions",
-            "What the rows leave open.",
-            ("kind", "about", "detail"),
-            [*map(question, made["open_questions"])],
-        ),
-    ]
+        sections.append(Section(title, Table(columns, rows[:_MOST]), [text + left]))
     told = made["made"]
     figures = [
         ("rows", f"{told['rows']:,}"),
@@ -267,7 +234,7 @@ def bundle_page(
         figures,
         [f"passed over: {x}" for x in told["passed_over"]],
         [],
-        parts,
+        html_sections(sections),
         told,
         "Files that were read",
     )

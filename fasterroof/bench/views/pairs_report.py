@@ -7,6 +7,7 @@ __all__ = ['QUANTILE', 'Comparison', 'Compared', 'figure_of', 'compared']
 
 # %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #e3a3f7ca
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cells import ATTEMPT, point_text
 from ..judge.pairs import broken, hit, kept, loops_of
 from fasterroof.bench.judge.ratio_test import (
     LEAST,
@@ -23,10 +25,10 @@ from fasterroof.bench.judge.ratio_test import (
     pairs_needed,
     verdicts,
 )
-from ..row import device_of, point_of, seconds
+from ..row import device_of, seconds
 from ...core.errors import RowError, one_line
-from ...core.units import MISSING, si
-from ...report.markdown import Column, code, plain, table
+from ...report.sections import Section, markdown_sections, print_sections
+from ...report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,32 +116,20 @@ class Compared:
         }
 
     def to_frame(self) -> "pd.DataFrame":
-        "A row a comparison; times in seconds."
+        "Return a row for each comparison; times in seconds."
         import pandas as pd
 
-        return pd.DataFrame(
-            [
-                {
-                    "case": c.case,
-                    **{f"point.{k}": v for k, v in c.point.items()},
-                    "platform": c.platform,
-                    "device": c.device,
-                    "a": c.a,
-                    "b": c.b,
-                    "verdict": c.verdict,
-                    "ratio": c.paired.ratio,
-                    "low": c.paired.low,
-                    "high": c.paired.high,
-                    "pairs": c.paired.n,
-                    "disturbed": c.disturbed,
-                    "a_s": c.times[0],
-                    "b_s": c.times[1],
-                    "needed": c.needed,
-                    "why": c.why,
-                }
-                for c in self.comparisons
-            ]
-        )
+        rows = []
+        for c in self.comparisons:
+            point = {f"point.{name}": value for name, value in c.point.items()}
+            about = {name: getattr(c, name) for name in ("platform", "device", "a", "b", "verdict")}
+            ratio = {name: getattr(c.paired, name) for name in ("ratio", "low", "high")}
+            rows.append(
+                {"case": c.case, **point, **about, **ratio, "pairs": c.paired.n}
+                | {"disturbed": c.disturbed, "a_s": c.times[0], "b_s": c.times[1]}
+                | {"needed": c.needed, "why": c.why}
+            )
+        return pd.DataFrame(rows)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -169,43 +159,26 @@ class Compared:
             )
         return tuple(found)
 
+    @property
+    def sentence(self) -> str:
+        "How many comparisons have which verdict."
+        counts = Counter(c.verdict for c in self.comparisons).most_common()
+        verdicts = ", ".join(f"{n} {verdict}" for verdict, n in counts)
+        return f"B against A: {verdicts}."
+
+    def _table(self) -> Table:
+        level = f"{100 * self.comparisons[0].paired.level:.4g} % interval"
+        columns = [replace(c, heading=c.heading or level) for c in _COLUMNS]
+        return Table(columns, self.comparisons, sparse=True)
+
     def markdown(self) -> str:
-        "A page."
-        cs = self.comparisons
-        ratios = [_interval(c.paired) for c in cs]
-        columns = [
-            Column("Verdict", [f"**{c.verdict}**" for c in cs], right=False, key=True),
-            Column("Case", [code(c.case) for c in cs], right=False, hoist=True, key=True),
-            Column("Point", [plain(_point(c)) for c in cs], right=False, hoist=True, key=True),
-            Column("Platform", [code(c.platform) for c in cs], right=False, hoist=True, key=True),
-            Column("Device", [plain(c.device) for c in cs], right=False, hoist=True, key=True),
-            Column("Baseline", [plain(c.baseline) for c in cs], right=False, key=True),
-            Column("A", [si(c.times[0], "s") for c in cs]),
-            Column("B", [si(c.times[1], "s") for c in cs]),
-            Column("B / A", [_number(c.paired.ratio) for c in cs]),
-            Column(f"{_percent(cs)} interval", ratios),
-            Column(
-                "Effect that counts", [f"{100 * c.paired.effect:.3g} %" for c in cs], hoist=True
-            ),
-            Column("Pairs", [str(c.paired.n) for c in cs]),
-            Column("Disturbed", [str(c.disturbed) if c.disturbed else MISSING for c in cs]),
+        "Render it as a page."
+        about = f"A is {self.a}, B is {self.b} ({self.kind}s). {_METHOD}"
+        sections = [
+            Section("", self._table(), [about]),
+            Section("Notes", texts=self.notes, bullets=True),
         ]
-        text, once = table(columns)
-        lines = [
-            "# " + plain(f"{self.a} against {self.b}"),
-            f"A is {plain(self.a)}, B is {plain(self.b)} ({plain(self.kind)}s). {_METHOD}",
-            *(f"- {x}" for x in once),
-            text or "No pair has a time.",
-            *(f"- {plain(n, 600)}" for n in self.notes),
-        ]
-        blocks = [
-            lines[0],
-            lines[1],
-            "\n".join(lines[2 : 2 + len(once)]),
-            lines[2 + len(once)],
-            "\n".join(lines[3 + len(once) :]),
-        ]
-        return "\n\n".join(filter(None, blocks)) + "\n"
+        return markdown_sections(f"{self.a} against {self.b}", self.sentence, sections)
 
     _repr_markdown_ = markdown
 
@@ -213,30 +186,9 @@ class Compared:
         self,
         console: "Console",  # where to
     ) -> None:
-        "Print it, a line a comparison."
-        from fasterroof.core.console import line
-
-        line(console, f"A  {self.a}")
-        line(console, f"B  {self.b}")
-        place = None
-        for c in self.comparisons:
-            here = (c.case, c.platform, _point(c))
-            if here != place:
-                line(console)
-                line(
-                    console,
-                    f"{one_line(c.case, 40)} on {one_line(c.platform, 20)}:"
-                    f" {one_line(here[2], 200)}",
-                )
-                interval = f"{_percent([c])} interval"
-                line(console, f"{'':<33} {'A':>8} {'B':>8} {'B/A':>6} {interval:>15} {'pairs':>5}")
-            place = here
-            line(
-                console,
-                f"{c.verdict:<11}{one_line(c.baseline, 22):<22} {si(c.times[0], 's'):>8} "
-                f"{si(c.times[1], 's'):>8} {_number(c.paired.ratio):>6} {_interval(c.paired):>15} "
-                f"{c.paired.n:>5}",
-            )
+        "Print it, a line for each comparison."
+        sides = Section("", self._table(), [f"A  {self.a}", f"B  {self.b}"])
+        print_sections(self.sentence, [sides], console)
 
 
 _METHOD = (
@@ -245,22 +197,29 @@ _METHOD = (
     " samples, of those that a canary found undisturbed; its interval is Student's for trimmed"
     " means."
 )
-
-
-def _point(c: Comparison) -> str:
-    return point_of({"param_point": c.point})
-
-
-def _number(x: float) -> str:
-    return MISSING if x != x else f"{x:.3f}"
-
-
-def _interval(p: Paired) -> str:
-    return MISSING if p.low != p.low else f"{p.low:.3f} – {p.high:.3f}"
-
-
-def _percent(cs: Sequence[Comparison]) -> str:
-    return f"{100 * cs[0].paired.level:.4g} %" if cs else "Interval"
+_CASE, _POINT, _, *_PLACE = ATTEMPT
+_COLUMNS = (
+    Column("verdict", lambda c: Cell(c.verdict, strong=True)),
+    _CASE,
+    replace(_POINT, value=lambda c: point_text(c.point)),
+    *_PLACE,
+    Column("baseline", lambda c: c.baseline, least=8),
+    Column("A", lambda c: c.times[0], unit="s"),
+    Column("B", lambda c: c.times[1], unit="s"),
+    Column("B / A", lambda c: c.paired.ratio, form="{:.3f}".format, right=True),
+    Column(
+        "",  # (its level)
+        lambda c: (
+            None if c.paired.low != c.paired.low else f"{c.paired.low:.3f} – {c.paired.high:.3f}"
+        ),
+        right=True,
+    ),
+    Column(
+        "effect that counts", lambda c: f"{100 * c.paired.effect:.3g} %", role="once", detail=True
+    ),
+    Column("pairs", lambda c: c.paired.n, right=True),
+    Column("disturbed", lambda c: c.disturbed or None, right=True, detail=True),
+)
 
 # %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #c4be3ee9
 def _pairs(rows: Iterable[Mapping]) -> dict[tuple, list[tuple[Mapping, Mapping]]]:

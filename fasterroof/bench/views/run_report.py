@@ -7,16 +7,18 @@ __all__ = ['report_markdown']
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #c5edc4b6
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fasterroof.bench.cells import (
     amount,
     cache_of,
     compile_of,
-    device_text,
+    counted,
+    devices,
     figure,
     hot_and_cold,
     interval_of,
+    natural,
     number,
     oracle_of,
     point_key,
@@ -25,99 +27,128 @@ from fasterroof.bench.cells import (
     ratio_of,
     rel_to_tol_of,
     shared,
-    status_of,
     time_of,
     tolerance_of,
     verdict_of,
     within,
 )
-from ..row import device_of, read_row
+from ..row import read_row
 from .caveats import failures, notes
 from .setting import runs_table, setting_table, tally, when
 from ...core.errors import RowError, one_line
 from ...core.units import MISSING
-from ...report.markdown import Column, code, plain, several, table
+from ...report.markdown import code, elide, plain, several
+from ...report.table import Cell, Column, Table, markdown_table
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #f0376cbe
 @dataclass(frozen=True)
-class _Group:
-    "Rows of one case on one device of one platform, in the order in which they are shown."
+class _Line:
+    "A row, and how the tables of its case name it."
 
-    case: str
-    platform: str
-    device: str  # Markdown; "" where no row tells
-    rows: list[Mapping]
-    points: dict[
-        str, str
-    ]  # a point's key -> its text, without what is the same at all points of the case
-    references: frozenset[str]  # baselines that ratios of the case are taken against
+    row: Mapping
+    key: str  # of its point
+    point: str  # without what is the same at all points of the case
+    reference: bool  # whether ratios of the case are taken against its baseline
+    rank: tuple  # by point, then the reference first
 
-
-def _natural(point: Mapping, names: Sequence[str]) -> list[tuple]:
-    "Sorts points by their parameters: numbers by size, and before words."
-    values = [point.get(name) for name in names]
-    return [
-        (0, figure(v), "") if figure(v) is not None else (1, 0.0, one_line(v, 60)) for v in values
-    ]
+    @property
+    def name(self) -> str:
+        "The baseline, marked where it is the reference."
+        return elide(one_line(self.row["baseline"], 10_000), 60) + " (ref)" * self.reference
 
 
-def _devices(rows: Iterable[Mapping]) -> dict[tuple[str, str], set[str]]:
-    found: dict[tuple[str, str], set[str]] = {}
+@dataclass(frozen=True)
+class _Case:
+    "The rows of a case."
+
+    name: str
+    points: int
+    common: str  # what all points share
+    places: dict[tuple[str, str], list[_Line]]  # platform, device -> lines, as they are shown
+
+
+def _case(name: str, rows: Sequence[Mapping], known: Mapping[int, str]) -> _Case:
+    points = {point_key(row): row["param_point"] for row in rows}
+    same = shared(points.values())
+    names = dict.fromkeys(n for point in points.values() for n in point if n not in same)
+    order = sorted(points, key=lambda k: (natural(points[k], names), k))
+    place = {key: i for i, key in enumerate(order)}
+    baselines = list(dict.fromkeys(row["baseline"] for row in rows))
+    references = {str(within(row, "ratio", "vs")) for row in rows}
+    places: dict[tuple[str, str], list[_Line]] = {}
     for row in rows:
-        if device := device_of(row):
-            found.setdefault((row["run_id"], row["platform"]), set()).add(device)
-    return found
+        key, baseline = point_key(row), row["baseline"]
+        reference = baseline in references
+        rank = place[key], not reference, baselines.index(baseline)
+        line = _Line(row, key, point_text(points[key], same), reference, rank)
+        places.setdefault((row["platform"], known[id(row)]), []).append(line)
+    for lines in places.values():
+        lines.sort(key=lambda line: line.rank)
+    common = {n: value for n, value in points[order[0]].items() if n in same}
+    return _Case(name, len(points), point_text(common), places)
 
 
-def _points(rows: Iterable[Mapping]) -> tuple[dict[str, str], str]:
-    """The points of a case, sorted, each with what tells it from the others; and what all have in
-    common."""
-    found = {point_key(row): row["param_point"] for row in rows}
-    known = shared(found.values())
-    names = list(dict.fromkeys(name for p in found.values() for name in p if name not in known))
-    order = sorted(found, key=lambda k: (_natural(found[k], names), k))
-    common = {name: value for name, value in found[order[0]].items() if name in known}
-    return {k: point_text(found[k], known) for k in order}, point_text(common)
-
-
-def _grouped(rows: Sequence[Mapping]) -> dict[str, tuple[list[_Group], str]]:
-    "case -> its groups, and the parameters that all its points share."
-    devices = _devices(rows)
-    cases: dict[str, dict[tuple[str, str], list]] = {}
+def _cases(rows: Sequence[Mapping]) -> list[_Case]:
+    known = dict(zip(map(id, rows), devices(rows), strict=True))
+    found: dict[str, list[Mapping]] = {}
     for row in rows:
-        near = devices.get((row["run_id"], row["platform"]), set())
-        device = device_of(row) or (next(iter(near)) if len(near) == 1 else "")
-        cases.setdefault(row["case"], {}).setdefault((row["platform"], device), []).append(row)
-    found = {}
-    for case, groups in cases.items():
-        everything = [row for rs in groups.values() for row in rs]
-        points, common = _points(everything)
-        place = {k: i for i, k in enumerate(points)}
-        references = frozenset(
-            vs for row in everything if isinstance(vs := within(row, "ratio", "vs"), str)
-        )
-        names = {
-            name: i for i, name in enumerate(dict.fromkeys(row["baseline"] for row in everything))
-        }
-
-        def rank(row, place=place, names=names, references=references):
-            return place[point_key(row)], row["baseline"] not in references, names[row["baseline"]]
-
-        made = [
-            _Group(
-                case,
-                platform,
-                next(filter(None, map(device_text, rs)), ""),
-                sorted(rs, key=rank),
-                points,
-                references,
-            )
-            for (platform, _), rs in groups.items()
-        ]
-        found[case] = made, common
-    return found
+        found.setdefault(row["case"], []).append(row)
+    return [_case(name, those, known) for name, those in found.items()]
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #f50d1b11
+def _metric(name: str, text: Callable[[object], str] = quantity_text) -> Callable[[_Line], str]:
+    return lambda line: text(within(line.row, "metrics", name))
+
+
+def _fidelity(text: Callable[[Mapping | None], str]) -> Callable[[_Line], str]:
+    return lambda line: text(line.row.get("fidelity"))
+
+
+def _status(line: _Line) -> Cell:
+    status = line.row["status"]
+    return Cell(status, strong=status != "ok")
+
+
+def _verdict(line: _Line) -> Cell:
+    verdict = verdict_of(line.row.get("fidelity"))
+    return Cell(verdict, strong=verdict not in ("pass", MISSING))
+
+
+_KEYS = (
+    Column("point", lambda x: x.point, role="group"),
+    Column("baseline", lambda x: x.name, role="key", code=True),
+)
+_KEYS_OF_RUNS = (
+    *_KEYS,
+    Column(
+        "run",
+        lambda x: x.row["run_id"],
+        role="key",
+        code=True,
+        limit=60,
+        shown=lambda lines: len({x.row["run_id"] for x in lines}) > 1,
+    ),
+)
+_CORRECTNESS = (
+    *_KEYS_OF_RUNS,
+    Column("fidelity", _verdict),
+    Column("rel_to_tol", _fidelity(rel_to_tol_of), right=True),
+    Column("held against", _fidelity(oracle_of), role="once"),
+    Column("tolerance", _fidelity(tolerance_of), role="once"),
+    Column("max abs error", _fidelity(lambda f: number(within(f, "max_abs"))), right=True),
+    Column("host memory", _metric("host_rss"), right=True),
+    Column("device memory", _metric("peak_hbm"), right=True),
+)
+_ROOF = (
+    *_KEYS_OF_RUNS,
+    Column("throughput", _metric("throughput"), right=True),
+    Column("FLOP", _metric("est_flops", lambda v: amount(v, "FLOP")), right=True),
+    Column("bytes", _metric("bytes_moved"), right=True),
+    Column("FLOP/B", _metric("arithmetic_intensity", lambda v: amount(v, "FLOP/B")), right=True),
+    Column("attainable", _metric("attainable"), right=True),
+    Column("utilization", _metric("utilization", hot_and_cold), right=True),
+    Column("bound", lambda x: within(x.row, "metrics", "bound", "value"), limit=30),
+)
 _FIGURES = (
     "steady_time",
     "compile_time",
@@ -133,218 +164,141 @@ _FIGURES = (
 )
 
 
-def _metric(name: str, text: Callable[[object], str] = quantity_text) -> Callable[[Mapping], str]:
-    return lambda row: text(within(row, "metrics", name))
-
-
-def _samples(rows: Iterable[Mapping]) -> str:
-    counts = {
-        n for row in rows if (n := figure(within(row, "metrics", "steady_time", "n"))) is not None
-    }
-    return (
-        " to ".join(number(n, 12) for n in sorted({min(counts), max(counts)}))
-        if counts
-        else MISSING
-    )
-
-
-def _fidelity(text: Callable[[Mapping | None], str]) -> Callable[[Mapping], str]:
-    return lambda row: text(row.get("fidelity"))
-
-
-def _bound(row: Mapping) -> str:
-    value = within(row, "metrics", "bound", "value")
-    return MISSING if value is None else plain(value, 30)
-
-
-def _keys(group: _Group, rows: Sequence[Mapping]) -> list[Column]:
-    """What a row of a table is about: its point and its run, where there are several, and its
-    baseline."""
-    keys = [point_key(row) for row in rows]
-    points = [group.points[k] for k in keys]
-    names = [
-        code(row["baseline"]) + " (ref)" * (row["baseline"] in group.references) for row in rows
-    ]
-    runs = [code(row["run_id"]) for row in rows]
-    return [
-        Column("point", points, False, key=True, fold=True),
-        Column("baseline", names, False, key=True),
-        *([Column("run", runs, False, key=True)] if len({*runs}) > 1 else []),
-    ]
-
-
-def _tables(group: _Group, rows: Sequence[Mapping]) -> list[tuple[str, list[Column]]]:
-    vs = several(
-        code(name)
-        for name in group.references
-        if any(within(row, "ratio", "vs") == name for row in rows)
-    )
-    metrics = several(plain(m, 20) for row in rows if (m := within(row, "ratio", "metric")))
-
-    def columns(*of):
-        return [*_keys(group, rows), *(Column(h, [f(row) for row in rows], *o) for h, f, *o in of)]
-
-    counted = _samples(rows)  # (of all: a column more would be one too many)
+def _times(lines: Sequence[_Line]) -> tuple[Column, ...]:
+    "The columns of times; a heading says what all rows agree on."
+    rows = [line.row for line in lines]
+    against = several(str(vs) for row in rows if (vs := within(row, "ratio", "vs")))
+    metrics = several(one_line(m, 20) for row in rows if (m := within(row, "ratio", "metric")))
     caches = {cache_of(row) for row in rows} - {""}
     cache = min(caches) if len(caches) == 1 else ""
-    more = list(
-        dict.fromkeys(
-            name for row in rows for name in row.get("metrics") or {} if name not in _FIGURES
-        )
-    )[:7]
-    return [
-        (
-            "Time",
-            columns(
-                ("status", status_of, False),
-                ("min", lambda r: time_of(r, "min")),
-                ("median", lambda r: time_of(r, "median")),
-                ("95 % interval", interval_of),
-                ("p95", lambda r: time_of(r, "p95")),
-                (f"{cache} compile".strip(), lambda r: compile_of(r, cache)),
-                (f"{metrics or 'ratio'} / {vs}", ratio_of),
-                ("samples", lambda r: counted, True, True),
-            ),
+    counts = [figure(within(row, "metrics", "steady_time", "n")) for row in rows]
+    counts = sorted({n for n in counts if n is not None})
+    samples = " to ".join(number(n, 12) for n in dict.fromkeys([*counts[:1], *counts[-1:]]))
+    return (
+        *_KEYS_OF_RUNS,
+        Column("status", _status, limit=40),
+        *(
+            Column(stat, lambda x, stat=stat: time_of(x.row, stat), right=True)
+            for stat in ("min", "median")
         ),
-        (
-            "Correctness and memory",
-            columns(
-                ("fidelity", _fidelity(verdict_of), False),
-                ("rel_to_tol", _fidelity(rel_to_tol_of)),
-                ("held against", _fidelity(oracle_of), False, True),
-                ("tolerance", _fidelity(tolerance_of), False, True),
-                ("max abs error", _fidelity(lambda f: number(within(f, "max_abs")))),
-                ("host memory", _metric("host_rss")),
-                ("device memory", _metric("peak_hbm")),
-            ),
-        ),
-        (
-            "Throughput and roof",
-            columns(
-                ("throughput", _metric("throughput")),
-                ("FLOP", _metric("est_flops", lambda v: amount(v, "FLOP"))),
-                ("bytes", _metric("bytes_moved")),
-                ("FLOP/B", _metric("arithmetic_intensity", lambda v: amount(v, "FLOP/B"))),
-                ("attainable", _metric("attainable")),
-                ("utilization", _metric("utilization", hot_and_cold)),
-                ("bound", _bound, False),
-            ),
-        ),
-        ("Other figures", columns(*((plain(name, 40), _metric(name)) for name in more))),
-    ]
+        Column("95 % interval", lambda x: interval_of(x.row), right=True),
+        Column("p95", lambda x: time_of(x.row, "p95"), right=True),
+        Column(f"{cache} compile".strip(), lambda x: compile_of(x.row, cache), right=True),
+        Column(f"{metrics or 'ratio'} / {against}", lambda x: ratio_of(x.row), right=True),
+        Column("samples", lambda x: samples, role="once"),
+    )
+
+
+def _tables(lines: Sequence[_Line]) -> list[Table]:
+    names = dict.fromkeys(name for x in lines for name in x.row.get("metrics") or {})
+    others = [name for name in names if name not in _FIGURES][:7]
+    more = [Column(one_line(name, 40), _metric(name), right=True) for name in others]
+    parts = {
+        "Time": _times(lines),
+        "Correctness and memory": _CORRECTNESS,
+        "Throughput and roof": _ROOF,
+        "Other figures": (*_KEYS_OF_RUNS, *more),
+    }
+    return [Table(columns, lines, title, sparse=True) for title, columns in parts.items()]
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #b1b4cc1a
 _RUNS = 10  # of one identity: more is a history, not a table
 
 
-def _shown(group: _Group, most: int) -> tuple[list[Mapping], str]:
-    "The rows of a group that its tables show, and a sentence on those that they do not."
-    first = {
-        k for k, _ in zip({point_key(row): None for row in group.rows}, range(most), strict=False)
-    }
-    each: dict[tuple, list] = {}
-    for row in group.rows:
-        each.setdefault((point_key(row), row["baseline"]), []).append(row)
-    rows = [
-        row
-        for (key, _), rs in each.items()
-        if key in first
-        for row in sorted(rs, key=lambda r: r["run_id"], reverse=True)[:_RUNS]
-    ][: 10 * most]
-    left = len(group.rows) - len(rows)
-    return rows, f"{left:,} of {len(group.rows):,} rows are left out here" if left else ""
+def _shown(lines: Sequence[_Line], most: int) -> list[_Line]:
+    "Of the first points the newest runs of each baseline."
+    first = {key for key, _ in zip(dict.fromkeys(x.key for x in lines), range(most), strict=False)}
+    each: dict[tuple, list[_Line]] = {}
+    for x in lines:
+        if x.key in first:
+            each.setdefault((x.key, x.row["baseline"]), []).append(x)
+    newest = (
+        sorted(those, key=lambda x: x.row["run_id"], reverse=True)[:_RUNS]
+        for those in each.values()
+    )
+    return [x for those in newest for x in those][: 10 * most]
 
 
-def _section(group: _Group, most: int) -> str:
-    rows, left = _shown(group, most)
-    where = f"{code(group.platform)}" + (f" on {group.device}" if group.device else "")
-    parts = [f"### {where}"]
-    for title, columns in _tables(group, rows):
-        text, once = table(columns)
-        if text:
-            parts.append(f"**{title}**" + "".join(f" · {x}" for x in once) + f"\n\n{text}")
-        elif once:
-            parts.append(f"**{title}** · " + " · ".join(once))
-    if left:
+def _section(case: _Case, place: tuple[str, str], most: int) -> str:
+    lines, (platform, device) = case.places[place], place
+    shown = _shown(lines, most)
+    parts = [f"### {code(platform)}" + (f" on {plain(device)}" if device else "")]
+    parts += map(markdown_table, _tables(shown))
+    if left := len(lines) - len(shown):
         parts.append(
-            f"*{left}: the first {most:,} points and the newest {_RUNS} runs of each are shown."
-            f" `report(rows, most={len(group.points):,})` shows more, `--latest` keeps to the"
-            " newest run.*"
+            f"*{left:,} of {len(lines):,} rows are left out here: the first {most:,} points and the"
+            f" newest {_RUNS} runs of each are shown. `report(rows, most={case.points:,})` shows"
+            " more, `--latest` keeps to the newest run.*"
         )
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #ecdae0ef
 _BESIDE = 6  # platforms in a table
 
 
-def _cell(row: Mapping | None) -> str:
-    if row is None:
-        return MISSING
-    said = [x for x in (time_of(row, "median"), ratio_of(row)) if x != MISSING]
-    return " · ".join([*said, *([] if row["status"] == "ok" else [status_of(row)])]) or MISSING
+def _cell(line: _Line | None) -> str | None:
+    if line is None:
+        return None
+    figures = [x for x in (time_of(line.row, "median"), ratio_of(line.row)) if x != MISSING]
+    status = line.row["status"]
+    return " · ".join([*figures, *[one_line(status, 40)] * (status != "ok")])
 
 
-def _beside(groups: Sequence[_Group], most: int) -> str:
+def _beside(case: _Case, places: Sequence[tuple[str, str]], most: int) -> str:
     "A case's platforms beside each other; empty where there is one."
-    if len(groups) < 2:
+    if len(places) < 2:
         return ""
-    newest: dict[tuple, dict[int, Mapping]] = {}
-    for i, group in enumerate(groups):
-        for row in group.rows:
-            at = newest.setdefault((point_key(row), row["baseline"]), {})
-            if i not in at or row["run_id"] >= at[i]["run_id"]:
-                at[i] = row
-    references, texts = groups[0].references, groups[0].points
-    shown = {k: i for i, k in enumerate(texts) if i < most}
-    names = {name: i for i, name in enumerate(dict.fromkeys(name for _, name in newest))}
-
-    def rank(k):
-        return shown[k[0]], k[1] not in references, names[k[1]]
-
-    keys = sorted((k for k in newest if k[0] in shown), key=rank)[: 10 * most]
-    alone = len({g.platform for g in groups}) == len(groups)
+    newest: dict[tuple, dict[tuple, _Line]] = {}
+    for place in places:
+        for x in sorted(case.places[place], key=lambda x: x.row["run_id"]):
+            if x.rank[0] < most:
+                newest.setdefault(x.rank, {})[place] = x
+    rows = [newest[rank] for rank in sorted(newest)]
+    alone = len({platform for platform, _ in places}) == len(places)
     parts = ["### Platforms side by side", "Median and ratio of the newest run of each."]
-    for start in range(0, len(groups), _BESIDE):
+    for start in range(0, len(places), _BESIDE):
         columns = [
-            Column("point", [texts[k] for k, _ in keys], False, key=True, fold=True),
-            Column("baseline", [code(b) for _, b in keys], False, key=True),
+            replace(c, value=lambda at, c=c: c.value(next(iter(at.values())))) for c in _KEYS
         ]
-        for i, g in enumerate(groups[start : start + _BESIDE], start):
-            head = code(g.platform) + ("" if alone or not g.device else f" on {g.device}")
-            columns.append(Column(head, [_cell(newest[k].get(i)) for k in keys]))
-        parts.append(table(columns)[0])
-    left = len(texts) - len(shown)
-    if left:
-        parts.append(f"*{left:,} of {len(texts):,} points are left out here.*")
+        columns += [
+            Column(
+                platform + ("" if alone or not device else f" on {device}"),
+                lambda at, place=(platform, device): _cell(at.get(place)),
+                right=True,
+            )
+            for platform, device in places[start : start + _BESIDE]
+        ]
+        parts.append(markdown_table(Table(columns, rows, most=10 * most, sparse=True)))
+    if case.points > most:
+        parts.append(f"*{case.points - most:,} of {case.points:,} points are left out here.*")
     return "\n\n".join(parts)
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #37f77d0d
-def _head(
-    rows: Sequence[Mapping], cases: Mapping[str, tuple[list[_Group], str]], title: str | None
-) -> list[str]:
+_GROUPS = (
+    Column("case", lambda g: g[0].name, role="group", code=True, limit=60),
+    Column("platform", lambda g: g[1][0], code=True, limit=60),
+    Column("device", lambda g: g[1][1]),
+    Column("points", lambda g: len({x.key for x in g[2]}), right=True),
+    Column("rows", lambda g: len(g[2]), right=True),
+    Column("status", lambda g: tally(x.row for x in g[2])),
+)
+
+
+def _head(rows: Sequence[Mapping], cases: Sequence[_Case], title: str | None) -> list[str]:
     runs = {row["run_id"] for row in rows}
     one = f"Run {code(next(iter(runs)))}" if len(runs) == 1 else f"{len(runs):,} runs"
-    what = plain(title, 200) if title else f"Benchmark: {several(map(code, cases))}"
-    count = f"{len(rows):,} row{'s' * (len(rows) != 1)}"
-    parts = [f"# {what}", f"**{count}**: {tally(rows)}. {one}, {when(rows)}."]
-    groups = [g for gs, _ in cases.values() for g in gs]
+    what = plain(title) if title else f"Benchmark: {several(code(case.name) for case in cases)}"
+    parts = [
+        f"# {what}",
+        f"**{counted(len(rows), 'row')}**: {plain(tally(rows))}. {one}, {when(rows)}.",
+    ]
+    groups = [(case, place, lines) for case in cases for place, lines in case.places.items()]
     if len(groups) > 1:
-        shown = groups[:100]
-        text, _ = table(
-            [
-                Column("case", [code(g.case) for g in shown], False, key=True, fold=True),
-                Column("platform", [code(g.platform) for g in shown], False),
-                Column("device", [g.device for g in shown], False),
-                Column("points", [f"{len({point_key(r) for r in g.rows}):,}" for g in shown]),
-                Column("rows", [f"{len(g.rows):,}" for g in shown]),
-                Column("status", [tally(g.rows) for g in shown], False),
-            ]
-        )
-        parts += [text, *([f"… and {len(groups) - 100:,} more."] if len(groups) > 100 else [])]
-    if text := setting_table(rows):
+        parts.append(markdown_table(Table(_GROUPS, groups, most=100, sparse=True)))
+    if text := markdown_table(setting_table(rows)):
         parts += ["## Where it was measured", text]
     if len(runs) > 1:
-        parts += ["## Runs", runs_table(rows)]
+        parts += ["## Runs", markdown_table(runs_table(rows))]
     return parts
 
 
@@ -354,7 +308,9 @@ def report_markdown(
     title: str | None = None,  # None: the cases' names
     most: int = 200,  # points of a case that its tables show, cases, and platforms of each
 ) -> str:  # Markdown
-    "Rows as a page; raises `RowError` where there are none, or where one is no row."
+    """Render rows as a page.
+
+    Raises `RowError` where there are no rows, or where one is not valid."""
     rows = list(rows)
     for i, row in enumerate(rows):
         try:
@@ -369,23 +325,21 @@ def report_markdown(
         )
         raise RowError(f"There are no rows to report{why}.")
     rows.sort(key=lambda row: (row["run_id"], str(row.get("attempt") or "")))
-    cases = _grouped(rows)
+    cases = _cases(rows)
     parts = _head(rows, cases, title)
-    left = 0
-    for i, (case, (groups, common)) in enumerate(cases.items()):
-        shown = groups[:most] if i < most else []  # (as with points: nobody reads more)
-        left += len(groups) - len(shown)
-        if not shown:
-            continue
-        parts.append(f"## {code(case)}")
-        if common:
-            parts.append(f"At {'every' if len(groups[0].points) > 1 else 'the'} point: {common}.")
-        parts += [_section(g, most) for g in shown]
-        parts.append(_beside(shown, most))
+    for case in cases[:most]:
+        places = list(case.places)[:most]  # (as with points: nobody reads more)
+        parts.append(f"## {code(case.name)}")
+        if case.common:
+            which = "every" if case.points > 1 else "the"
+            parts.append(f"At {which} point: {plain(case.common, 2000)}.")
+        parts += [_section(case, place, most) for place in places]
+        parts.append(_beside(case, places, most))
+    left = sum(len(case.places) for case in cases)
+    left -= sum(min(most, len(case.places)) for case in cases[:most])
     if left:
         parts.append(
             f"*{left:,} more tables of cases and platforms are left out: `most` is {most:,}.*"
         )
-    return (
-        "\n\n".join(filter(None, [*parts, failures(rows, most), notes(rows, skipped, most)])) + "\n"
-    )
+    parts += [failures(rows, most), notes(rows, skipped, most)]
+    return "\n\n".join(filter(None, parts)) + "\n"
