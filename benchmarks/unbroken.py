@@ -775,25 +775,23 @@ def work() -> None:
 
 
 def _undo_ordered():
-    from fasterroof.core import objects
+    from fasterroof.core import restoring
 
     def restorer(x):
         was = dict(x)
 
         def restore():
-            if not objects._same([*map(id, x)], [*map(id, was)]) or any(
-                x[k] is not v for k, v in was.items()
-            ):
+            if [*map(id, x)] != [*map(id, was)] or any(x[k] is not v for k, v in was.items()):
                 dict.clear(x)
                 dict.update(x, was)
 
         return restore
 
-    objects._dict_restorer = restorer
+    restoring._dict_restorer = restorer
 
 
 def _undo_subclasses():
-    from fasterroof.core import objects
+    from fasterroof.core import restoring
 
     def restorer(x):
         items = list(x)
@@ -805,23 +803,25 @@ def _undo_subclasses():
 
         return restore
 
-    objects._sequence_restorer = restorer
+    restoring._sequence_restorer = restorer
 
 
 def _undo_hooks():
-    from fasterroof.core import objects
+    import torch
 
-    objects._module_restorer = lambda x: objects._attributes_restorer(x)
+    from fasterroof.core import restoring
+
+    restoring._restorers.register(torch.nn.Module, restoring._of_object)
 
 
 def _undo_sizes():
     from fasterroof.core.storages import Guard
 
     def restore(self):
-        for key, content in self.saved.items():
+        for key, begin, content in self.saved:
             t = self.storages[key]
-            if t.nbytes() == content.nbytes():
-                t.copy_(content)
+            if begin == 0 and t.nbytes() == content.numel():
+                t.copy_(content.untyped_storage())
             else:
                 raise RuntimeError("size does not match")
 
@@ -840,51 +840,48 @@ def _undo_default_dtype():
 
     from fasterroof.core import settings
 
-    switches = settings._switches
-    settings._switches = lambda: (
-        pair for pair in switches() if pair[0] is not torch.get_default_dtype
-    )
+    settings._SWITCHES = [
+        pair for pair in settings._SWITCHES if pair[0] is not torch.get_default_dtype
+    ]
 
 
 def _undo_frozen():
-    from fasterroof.core import objects
+    import torch
 
-    made = objects._module_restorer
+    from fasterroof.core import restoring
 
-    def restorer(x):
-        flag, restore = x.training, made(x)
+    made = restoring._restorers.dispatch(torch.nn.Module)
 
-        def put():
-            restore()
-            x.training = flag
+    def restorers(x):
+        return [*made(x), functools.partial(setattr, x, "training", x.training)]
 
-        return put
-
-    objects._module_restorer = restorer
+    restoring._restorers.register(torch.nn.Module, restorers)
 
 
 def _undo_script():
-    from fasterroof.core import objects
+    from fasterroof.core import objects, restoring
 
-    objects._script_attributes = lambda module: {}
+    objects.script_attributes = restoring.script_attributes = lambda module: {}
 
 
 def _undo_slots():
-    from fasterroof.core import objects
+    from fasterroof.core import objects, restoring
 
-    objects._filled_slots = lambda x: {}
+    objects.filled_slots = restoring.filled_slots = lambda x: {}
 
 
 def _undo_functions():
-    from fasterroof.core import objects
+    from types import FunctionType
 
-    objects._function_restorer = lambda fn: None
+    from fasterroof.core import restoring
+
+    restoring._restorers.register(FunctionType, lambda fn: ())
 
 
 def _undo_classes():
-    from fasterroof.core import objects
+    from fasterroof.core import restoring
 
-    objects._class_restorer = lambda cls: None
+    restoring._restorers.register(type, lambda cls: ())
 
 
 def _undo_profile():

@@ -12,6 +12,7 @@ import importlib.util
 import itertools
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from .registry import metric, provider
+from .registry import known, metric, provider
 from ..core.errors import CaseError, FasterroofError, one_line
 
 # %% ../../nbs/analysis/bench/case.ipynb #ac818a31
@@ -65,6 +66,9 @@ class Tolerance:
     scope: str = "per_case"  # what it holds for, as rows say
 
 # %% ../../nbs/analysis/bench/case.ipynb #f84cf0ca
+_NAME = re.compile(r"\w[\w.-]*")
+
+
 @dataclass(frozen=True)
 class Case:
     """One operation, its points and its competitors. Raises `CaseError` for a declaration that
@@ -123,47 +127,51 @@ class Case:
     )  # where a worker finds it
 
     def __post_init__(self) -> None:
-        def refuse(why):
-            raise CaseError(f"case {one_line(self.name, 60)}: {why}.")
-
         names = [b.name for b in self.baselines]
-        if (
-            not self.name
-            or not all(c.isalnum() or c in "_-." for c in self.name)
-            or self.name[0] in ".-"
-        ):
-            refuse("its name is made of letters, digits, '_', '-' and '.', for it names a file")
-        if not names or len({*names}) < len(names):
-            refuse("it has baselines, each of a name of its own")
-        for what, given in (("reference", self.reference), ("designated", self.designated)):
-            if given is not None and given not in names:
-                refuse(
-                    f"{what} is one of its baselines ({', '.join(names)}), not"
-                    f" {one_line(repr(given), 40)}"
-                )
         for name in self.metrics:
             metric(name)
         for b in self.baselines:
             provider(b.provider)
-        if not 0 <= self.least_effect < 1:
-            refuse("least_effect is a share of the time, such as 0.01")
-        if "steady_time" not in self.metrics:
-            refuse("its metrics begin with steady_time")
-        if "throughput" in self.metrics and self.items is None:
-            refuse("throughput needs items")
-        if self.oracle is None and self.oracle_at is None and self.designated is None:
-            refuse("it has an oracle, an oracle_at or a designated baseline")
-        if self.oracle_at is not None and not self.independent:
-            refuse(
-                "oracle_at is for outputs that are independent: each computed without the others"
-            )
-        if (self.oracle_at is None) != (self.shape is None):
-            refuse("oracle_at needs the shape of the outputs")
-        if {*self.representative} != {*self.space}:
-            refuse("its representative point has the parameters of its space")
+        self._require(
+            {
+                "its name is made of letters, digits, '_', '-' and '.', for it names a file": (
+                    _NAME.fullmatch(self.name)
+                ),
+                "it has baselines, each of a name of its own": names
+                and len({*names}) == len(names),
+                **{
+                    f"{what} is one of its baselines ({', '.join(names)}), not"
+                    f" {one_line(repr(given), 40)}": given in names
+                    for what, given in (
+                        ("reference", self.reference),
+                        ("designated", self.designated or self.reference),
+                    )
+                },
+                "least_effect is a share of the time, such as 0.01": 0 <= self.least_effect < 1,
+                "its metrics begin with steady_time": "steady_time" in self.metrics,
+                "throughput needs items": "throughput" not in self.metrics or self.items,
+                "it has an oracle, an oracle_at or a designated baseline": (
+                    self.oracle or self.oracle_at or self.designated
+                ),
+                "oracle_at is for outputs that are independent: each computed without the others": (
+                    self.independent or self.oracle_at is None
+                ),
+                "oracle_at needs the shape of the outputs": (
+                    (self.oracle_at is None) == (self.shape is None)
+                ),
+                "its representative point has the parameters of its space": (
+                    {*self.representative} == {*self.space}
+                ),
+            }
+        )
         object.__setattr__(self, "representative", self._plain(self.representative))
-        if not self.points:
-            refuse("its space has no point")
+        self._require({"its space has no point": self.points})
+
+    def _require(self, rules: Mapping[str, object]) -> None:
+        "Raise `CaseError` with the first rule that does not hold."
+        for rule, holds in rules.items():
+            if not holds:
+                raise CaseError(f"case {one_line(self.name, 60)}: {rule}.")
 
     @cached_property
     def points(self) -> list[dict[str, Any]]:
@@ -192,13 +200,7 @@ class Case:
         name: str,  # of one of its baselines
     ) -> Baseline:
         "A baseline by its name; raises `CaseError` naming those that there are."
-        found = next((b for b in self.baselines if b.name == name), None)
-        if found is None:
-            there = ", ".join(b.name for b in self.baselines)
-            raise CaseError(
-                f"case {self.name} has no baseline {one_line(repr(name), 40)}: use {there}."
-            )
-        return found
+        return known({b.name: b for b in self.baselines}, f"{self.name} baseline", name, CaseError)
 
     def threshold(
         self,
@@ -343,31 +345,30 @@ def named_cases(
         if wrong:
             raise CaseError(wrong[0])
         return list(found.values())
+    there, wrong = find_cases() if any(not n.endswith(".py") for n in names) else ({}, [])
     picked: dict[str, Case] = {}
     for name in names:
         if name.endswith(".py"):
             cases = cases_from({"path": str(Path(name).resolve())})
         else:
-            found, wrong = find_cases()
-            if name not in found:
-                there = (
-                    f"There is no case {one_line(repr(name), 60)}: use {', '.join(found)}, or a"
-                    " Python file's path."
-                )
-                raise CaseError(" ".join([there, *wrong]))
-            cases = [found[name]]
+            try:
+                cases = [known(there, "case", name, CaseError)]
+            except CaseError as e:
+                raise CaseError(
+                    " ".join([f"{str(e)[:-1]}, or a Python file's path.", *wrong])
+                ) from None
         for case in cases:
             if case.name in picked and picked[case.name].source != case.source:
                 raise CaseError(f"Two cases are called {case.name}: run them one by one.")
             picked[case.name] = case
-    return list(picked.values())
+    return [*picked.values()]
 
 # %% ../../nbs/analysis/bench/case.ipynb #c6398000
 def template_text(
     name: str,  # of the case: letters, digits, '_' and '-'
 ) -> str:  # a Python file
     "A file with a case of that name, to be changed; raises `CaseError` for a name that is none."
-    if not name or not all(c.isascii() and (c.isalnum() or c in "_-") for c in name):
+    if not re.fullmatch(r"[\w-]+", name, re.ASCII):
         raise CaseError(
             f"{one_line(repr(name), 60)} names no case: use letters, digits, '_' and '-'."
         )

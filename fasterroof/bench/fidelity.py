@@ -10,8 +10,9 @@ __all__ = ['MOST_FLOPS', 'LEAST_SAMPLES', 'MOST_SAMPLES', 'compare', 'Oracle', '
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
+from io import BytesIO
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from .case import Baseline, Built, Case, Tolerance
 from .frameworks import framework, settings_kept
 from .registry import provider
 from ..core.errors import CaseError, one_line
+from ..core.files import finite, write_whole
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #7ca2e925
 def _array(x: object) -> np.ndarray:
@@ -53,38 +55,35 @@ def _one(out: np.ndarray, ref: np.ndarray, tolerance: Tolerance) -> tuple[float,
     return float(share.max()), float(error.max()), float(relative.max()), int((share > 1).sum())
 
 
+_NOTHING = dict.fromkeys(("rel_to_tol", "max_abs", "max_rel", "n_mismatched"))
+
+
 def compare(
     outs: Sequence[np.ndarray],  # what an implementation returned, array by array
     refs: Sequence[np.ndarray],  # what the oracle returned
     tolerance: Tolerance,  # how far they may be apart
 ) -> dict:  # a row's fidelity, but for the oracle and the threshold
-    "How far results are from the oracle's; what is not finite is written as null."
-    empty = {"rel_to_tol": None, "max_abs": None, "max_rel": None, "n_mismatched": None}
+    "Return how far results are from the oracle's; what is not finite is written as null."
     shapes = [[np.shape(x) for x in xs] for xs in (outs, refs)]
     if shapes[0] != shapes[1]:
         return {
             "status": "fail",
-            **empty,
+            **_NOTHING,
             "detail": f"shapes {shapes[0]}, the oracle's {shapes[1]}",
         }
     pairs = [(np.asarray(o), np.asarray(r)) for o, r in zip(outs, refs, strict=True) if np.size(o)]
     if not pairs:
-        return {"status": "inconclusive", **empty, "detail": "there is nothing to compare"}
-    found = [_one(o, r, tolerance) for o, r in pairs]
-    share, most, relative = (max(f[i] for f in found) for i in range(3))
-    wrong, total = sum(f[3] for f in found), sum(o.size for o, _ in pairs)
-    made = {"status": "pass" if share <= 1 else "fail", "n_mismatched": wrong}
-    made |= {
-        name: x if math.isfinite(x) else None
-        for name, x in (("rel_to_tol", share), ("max_abs", most), ("max_rel", relative))
-    }
-    if wrong:
-        worst = (
-            f"{share:.3g} times the tolerance at worst"
-            if math.isfinite(share)
-            else "some not finite"
+        return {"status": "inconclusive", **_NOTHING, "detail": "there is nothing to compare"}
+    *worst, wrong = zip(*(_one(o, r, tolerance) for o, r in pairs), strict=True)
+    share, most, relative = map(max, worst)
+    made = {"status": "pass" if share <= 1 else "fail", "n_mismatched": sum(wrong)}
+    made |= finite({"rel_to_tol": share, "max_abs": most, "max_rel": relative})
+    if sum(wrong):
+        times = f"{share:.3g} times the tolerance at worst"
+        made["detail"] = (
+            f"{sum(wrong):,} of {sum(o.size for o, _ in pairs):,} elements differ,"
+            f" {times if math.isfinite(share) else 'some not finite'}"
         )
-        made["detail"] = f"{wrong:,} of {total:,} elements differ, {worst}"
     return made
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #1ad1fb4b
@@ -120,25 +119,16 @@ class Oracle:
         path,  # a .npz file
     ) -> None:
         "Write it whole."
-        from io import BytesIO
-
-        from fasterroof.core.files import write_whole
-
-        about = json.dumps(
-            {
-                "kind": self.kind,
-                "baseline": self.baseline,
-                "subsample": self.subsample,
-                "reason": self.reason,
-                "refs": len(self.refs),
-                "shape": self.shape,
-            }
-        )
+        about = self.record() | {
+            "reason": self.reason,
+            "refs": len(self.refs),
+            "shape": self.shape,
+        }
         arrays = {f"ref{i}": x for i, x in enumerate(self.refs)} | {
             f"index{i}": x for i, x in enumerate(self.index)
         }
         held = BytesIO()
-        np.savez(held, about=np.array(about), **arrays)
+        np.savez(held, about=np.array(json.dumps(about)), **arrays)
         write_whole(path, held.getvalue())
 
     @classmethod
@@ -176,16 +166,10 @@ def stratified(
 def in_fp64(
     inputs: Mapping[str, np.ndarray],  # of a case
 ) -> dict[str, np.ndarray]:
-    """Inputs as the oracle gets them: floating ones in fp64; whole numbers, which are indices, as
-    they are."""
-    wide = {
-        "f": np.float64,
-        "V": np.float64,
-        "c": np.complex128,
-    }  # (V: bfloat16 and other formats that numpy lacks)
-    return {
-        k: v.astype(wide[v.dtype.kind]) if v.dtype.kind in wide else v for k, v in inputs.items()
-    }
+    """Return inputs as the oracle gets them: floating ones in fp64; whole numbers, which are
+    indices, as they are."""
+    # (V: bfloat16 and other formats that numpy lacks)
+    return {k: _array(v) if v.dtype.kind in "fVc" else v for k, v in inputs.items()}
 
 
 def _listed(x: object) -> tuple:
@@ -198,47 +182,51 @@ def find_oracle(
     built: Built,  # its inputs there
 ) -> Oracle:  # of a designated baseline without what it returns
     "The highest rung of the ladder that this point has."
+
+    def full(compute, *where):
+        return Oracle("fp64_full", _listed(compute(dict(point), *where, **in_fp64(built.inputs))))
+
     whole = case.oracle_flops(point) if case.oracle_flops else None
     if case.oracle and (whole is None or whole <= MOST_FLOPS):
-        return Oracle("fp64_full", _listed(case.oracle(dict(point), **in_fp64(built.inputs))))
+        return full(case.oracle)
     reason = "no_oracle"
     if case.oracle_at:
         shape = tuple(case.shape(point))
-        size = math.prod(shape)
         if not shape:  # a single number is no sample
-            return Oracle(
-                "fp64_full", _listed(case.oracle_at(dict(point), (), **in_fp64(built.inputs)))
-            )
-        n = min(
-            size, MOST_SAMPLES, int(MOST_FLOPS / max(whole / size, 1)) if whole else MOST_SAMPLES
-        )
-        if n >= min(size, LEAST_SAMPLES):
-            index = stratified(shape, n)
-            ref = np.asarray(case.oracle_at(dict(point), index, **in_fp64(built.inputs)))
-            if ref.shape != index[0].shape:
-                raise CaseError(
-                    f"case {case.name}: oracle_at returned {ref.shape}, asked for {index[0].shape}."
-                )
-            return Oracle(
-                "fp64_subsample",
-                (ref,),
-                index,
-                shape=shape,
-                subsample={
-                    "n": len(index[0]),
-                    "fraction": len(index[0]) / size,
-                    "seed": 0,
-                    "stratification": (
-                        f"one of each of {n} equal runs of the flattened outputs, and the corners"
-                    ),
-                },
-            )
+            return full(case.oracle_at, ())
+        if sampled := _sampled(case, point, built, shape, whole):
+            return sampled
         reason = "subsample_too_small"
     elif case.oracle and not case.independent:
         reason = "coupled_op_no_fp64"
     if case.designated:
         return Oracle("designated_baseline", baseline=case.designated)
     return Oracle(None, reason=reason)
+
+
+def _sampled(
+    case: Case, point: Mapping, built: Built, shape: tuple[int, ...], whole: float | None
+) -> Oracle | None:
+    "Return the oracle of a sample of the outputs; None where too few can be afforded."
+    size = math.prod(shape)
+    n = min(size, MOST_SAMPLES, int(MOST_FLOPS / max(whole / size, 1)) if whole else MOST_SAMPLES)
+    if n < min(size, LEAST_SAMPLES):
+        return None
+    index = stratified(shape, n)
+    ref = np.asarray(case.oracle_at(dict(point), index, **in_fp64(built.inputs)))
+    if ref.shape != index[0].shape:
+        raise CaseError(
+            f"case {case.name}: oracle_at returned {ref.shape}, asked for {index[0].shape}."
+        )
+    about = {
+        "n": len(index[0]),
+        "fraction": len(index[0]) / size,
+        "seed": 0,
+        "stratification": (
+            f"one of each of {n} equal runs of the flattened outputs, and the corners"
+        ),
+    }
+    return Oracle("fp64_subsample", (ref,), index, shape=shape, subsample=about)
 
 
 def judged(
@@ -248,28 +236,16 @@ def judged(
     layout_normalised: bool,  # whether outputs were brought to the oracle's layout
 ) -> dict:  # a row's fidelity
     "The comparison as a row says it."
-    nothing = bool(oracle.refs) and not any(
-        np.isfinite(_array(x)).any() for x in oracle.refs if np.size(x)
-    )
-    if not oracle.refs or (nothing and any(map(np.size, oracle.refs))):
-        why = (
-            "oracle_not_finite"
-            if nothing
-            else oracle.reason or "the designated baseline gave no result"
-        )
-        found = {
-            "status": "inconclusive",
-            "rel_to_tol": None,
-            "max_abs": None,
-            "max_rel": None,
-            "n_mismatched": None,
-            "detail": one_line(why),
-        }
+    refs = [x for x in oracle.refs if np.size(x)]
+    nothing = bool(refs) and not any(np.isfinite(_array(x)).any() for x in refs)
+    if not oracle.refs or nothing:
+        why = oracle.reason or "the designated baseline gave no result"
+        detail = "oracle_not_finite" if nothing else one_line(why)
+        found = {"status": "inconclusive", **_NOTHING, "detail": detail}
     elif oracle.index:
         fits = len(outs) == 1 and np.shape(outs[0]) == oracle.shape
-        found = compare(
-            [np.asarray(outs[0])[oracle.index]] if fits else outs, oracle.refs, tolerance
-        )
+        sample = [np.asarray(outs[0])[oracle.index]] if fits else outs
+        found = compare(sample, oracle.refs, tolerance)
         if not fits:
             found["detail"] = f"shapes {[np.shape(x) for x in outs]}, the oracle's {[oracle.shape]}"
     else:
@@ -277,7 +253,7 @@ def judged(
     return found | {
         "layout_normalised": layout_normalised,
         "oracle": oracle.record(),
-        "threshold": {"rtol": tolerance.rtol, "atol": tolerance.atol, "scope": tolerance.scope},
+        "threshold": asdict(tolerance),
     }
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #5ec84ef3

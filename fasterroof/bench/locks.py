@@ -7,16 +7,21 @@ __all__ = ['POLL_S', 'lock_folder', 'holder', 'device_lock']
 
 # %% ../../nbs/analysis/bench/locks.ipynb #712f6cca
 import datetime
-import fcntl
 import json
+import math
 import os
 import pwd
+import socket
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from ..core.errors import DeviceError, InputError, one_line
 
@@ -64,83 +69,37 @@ def _file_name(name: str) -> str:
     return safe.lstrip(".")
 
 # %% ../../nbs/analysis/bench/locks.ipynb #562ecd32
-_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-
-
-def _opened(path: Path) -> int | None:
-    """A descriptor of a lock file; None where it came or went just now, so that it is to be tried
-    again."""
-    for access in (os.O_RDWR, os.O_RDONLY):
-        try:
-            return os.open(path, _FLAGS | access)
-        except FileNotFoundError:
-            break
-        except PermissionError:
-            if access == os.O_RDONLY:
-                raise
-    try:
-        fd = os.open(path, _FLAGS | os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-    except (FileExistsError, FileNotFoundError):
-        return None  # another was quicker, or the folder is gone
-    os.fchmod(fd, 0o666)  # whatever the umask
-    return fd
-
-
-def _try_lock(path: Path) -> int | None:
-    """A descriptor that holds the lock of this path; None while it cannot be had. Raises
-    `DeviceError`."""
-    fd = None
-    try:
-        if (fd := _opened(path)) is None:
-            return None
-        here = os.fstat(fd)
-        if not stat.S_ISREG(here.st_mode) or here.st_nlink > 1:
-            raise DeviceError(
-                f"{one_line(path)} is not a lock file: remove it, or name another folder in "
-                "FASTERROOF_LOCK_DIR."
-            )
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(here, os.stat(path, follow_symlinks=False)):
-            fd, got = None, fd
-            return got
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    except OSError as e:
+def _sign(path: Path, fd: int) -> None:
+    "Write into a lock file, by its descriptor, who holds it now."
+    here = os.fstat(fd)
+    if not stat.S_ISREG(here.st_mode) or here.st_nlink > 1:
         raise DeviceError(
-            f"Cannot lock {one_line(path)}: {e.strerror}; name another folder in "
+            f"{one_line(path)} is not a lock file: remove it, or name another folder in "
             "FASTERROOF_LOCK_DIR."
-        ) from e
-    finally:
-        if fd is not None:
-            os.close(fd)
-    return None
-
-# %% ../../nbs/analysis/bench/locks.ipynb #cbee51be
-def _write(fd: int, text: str) -> None:
-    "Replace what is in a lock file, where that is possible."
-    try:
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, text.encode(), 0)
-    except OSError:
-        pass
-
-
-def _myself() -> str:
+        )
     try:
         user = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         user = str(os.getuid())
-    since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return json.dumps({"pid": os.getpid(), "user": user, "since": since}) + "\n"
+    said = {
+        "pid": os.getpid(),
+        "user": user,
+        "since": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "host": socket.gethostname(),
+        "what": " ".join(sys.argv)[:200],
+    }
+    with suppress(OSError):
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, json.dumps(said).encode(), 0)
 
 
 def holder(
     path: str | Path,  # of a lock file
 ) -> str:  # "process 123 of alice since 2026-11-22T01:02:03+00:00"
-    "Who says in a lock file to hold it; untrusted, and made safe to print."
+    "Return who says in a lock file to hold it; untrusted, and made safe to print."
     try:
-        with open(os.open(path, _FLAGS | os.O_RDONLY), encoding="utf-8") as f:
-            said = json.loads(f.read(1000))
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as f:
+            said = json.loads(f.read(2000))
         pid, user, since = (one_line(said[x], 40) for x in ("pid", "user", "since"))
     except (OSError, ValueError, RecursionError, LookupError, TypeError):
         return "a process that does not say who it is"
@@ -154,32 +113,40 @@ POLL_S = 0.05  # between two tries
 def device_lock(
     names: Sequence[str],  # of devices, such as "cpu-0" or "gpu-GPU-1a2b…"
     timeout_s: float | None = None,  # s, for all of them together; None: however long it takes
-    tell: Callable[[str], None]
-    | None = None,  # called once with who is waited for, if it has to wait
+    tell: Callable[[str], None] | None = None,  # called once with who is waited for
     folder: str | Path | None = None,  # as of `lock_folder`
-) -> Iterator[
-    tuple[int, ...]
-]:  # descriptors; a child that is given them (`pass_fds`) holds the locks too
-    """Inside, these devices are nobody else's; raises `DeviceError` naming who holds one, after
-    `timeout_s`."""
+) -> Iterator[None]:
+    """Hold these devices inside; raises `DeviceError`, naming who holds one, after `timeout_s`."""
     if timeout_s is not None and not timeout_s >= 0:
         raise InputError("timeout_s must be 0 or more, in seconds.")
-    end = None if timeout_s is None else time.monotonic() + timeout_s
+    end = math.inf if timeout_s is None else time.monotonic() + timeout_s
     with ExitStack() as held:
-        fds = []
-        for name in sorted({_file_name(x) for x in names}):
-            while (fd := _try_lock(path := lock_folder(folder) / name)) is None:
-                if end is not None and time.monotonic() >= end:
-                    raise DeviceError(
-                        f"{name} was not free within {timeout_s:g} s: {holder(path)} holds it. "
-                        "Wait for that, or end it."
-                    )
-                if tell:
-                    tell(f"waiting for {name}, which {holder(path)} holds")
-                tell = None
-                time.sleep(POLL_S)
-            held.callback(os.close, fd)
-            held.callback(_write, fd, "")
-            _write(fd, _myself())
-            fds.append(fd)
-        yield tuple(fds)
+        todo = sorted({_file_name(x) for x in names})
+        while todo:
+            path = lock_folder(folder) / todo[0]
+            lock = FileLock(
+                path, mode=0o666, poll_interval=POLL_S, on_acquired=partial(_sign, path)
+            )
+            try:
+                try:
+                    lock.acquire(blocking=False)
+                except Timeout:
+                    if tell:
+                        tell(f"waiting for {path.name}, which {holder(path)} holds")
+                    tell = None
+                    lock.acquire(max(0.0, end - time.monotonic()))
+            except FileNotFoundError:
+                continue  # its last user removed the folder: it is made anew
+            except Timeout:
+                raise DeviceError(
+                    f"{path.name} was not free within {timeout_s:g} s: {holder(path)} holds it. "
+                    "Wait for that, or end it."
+                ) from None
+            except OSError as e:
+                raise DeviceError(
+                    f"Cannot lock {one_line(path)}: {e.strerror}; name another folder in "
+                    "FASTERROOF_LOCK_DIR."
+                ) from e
+            held.callback(lock.release)
+            todo.pop(0)
+        yield

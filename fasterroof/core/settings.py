@@ -6,10 +6,10 @@
 __all__ = ['fp32_mode', 'pin_fp32', 'preserved', 'devices_present', 'resolve_device', 'resolve_dtype']
 
 # %% ../../nbs/analysis/core/settings.ipynb #fc15b374
-import functools
 import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from torch.nn.modules import module as torch_module
 from torch.utils import _device
 
 from .errors import DeviceError
-from .objects import kept
+from .restoring import kept
 
 # %% ../../nbs/analysis/core/settings.ipynb #f0fac073
 def _fp32_knobs() -> list[tuple]:
@@ -82,86 +82,87 @@ def pin_fp32(
         torch.backends.cudnn.allow_tf32 = mode == "tf32"
 
 # %% ../../nbs/analysis/core/settings.ipynb #d9d2b344
+def _of(holder: object, name: str) -> tuple[Callable[[], object], Callable[[object], object]]:
+    "Return functions that read and write an attribute."
+    return partial(getattr, holder, name), partial(setattr, holder, name)
+
+
+_b = torch.backends
+# (read, write) of what is written back in any case
+_STATES = (
+    (torch.get_num_threads, torch.set_num_threads),
+    (torch.is_grad_enabled, torch.set_grad_enabled),
+    (torch.get_rng_state, torch.set_rng_state),
+    (random.getstate, random.setstate),
+    (np.random.get_state, np.random.set_state),
+)
+# (read, write) of what is written back where it differs: to write an equal value may mark it as set
+_SWITCHES = (
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (lambda: _device.CURRENT_DEVICE, torch.set_default_device),  # None: not set
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
+    (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
+    (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
+    *(
+        (partial(read, kind), partial(write, kind))
+        for kind in ("cpu", "cuda")
+        for read, write in (
+            (torch.is_autocast_enabled, torch.set_autocast_enabled),
+            (torch.get_autocast_dtype, torch.set_autocast_dtype),
+        )
+    ),
+    *(
+        (getattr(_b.cuda, f"{kind}_sdp_enabled"), getattr(_b.cuda, f"enable_{kind}_sdp"))
+        for kind in ("flash", "mem_efficient", "math", "cudnn")
+    ),
+    (_b.mha.get_fastpath_enabled, _b.mha.set_fastpath_enabled),
+    (torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled),
+    (torch._C._get_cudnn_enabled, torch._C._set_cudnn_enabled),
+    _of(_b.quantized, "engine"),
+    _of(_b.cuda.matmul, "allow_fp16_reduced_precision_reduction"),
+    _of(_b.cuda.matmul, "allow_bf16_reduced_precision_reduction"),
+    _of(_b.cudnn, "benchmark"),
+    _of(_b.cudnn, "deterministic"),
+)
+_GLOBAL_HOOKS = [
+    hooks
+    for name, hooks in vars(torch_module).items()
+    if name.startswith("_global_") and name.endswith("hooks")
+]
+
+
+def _refill(hooks: dict, items: list) -> None:
+    hooks.clear()
+    hooks.update(items)
+
+
 def _settings() -> Iterator[tuple]:
-    "(write, value now) of every process-wide setting that a measurement may change."
-    yield torch.set_num_threads, torch.get_num_threads()
-    yield torch.set_grad_enabled, torch.is_grad_enabled()
-    yield torch.set_rng_state, torch.get_rng_state()
-    yield random.setstate, random.getstate()
-    yield np.random.set_state, np.random.get_state()
+    "Yield (read, write, value to restore) of every process-wide setting that may be changed."
+    states, switches = [*_STATES], [*_SWITCHES]
     if torch.cuda.is_available() and torch.cuda.is_initialized():
-        yield torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()
-    if not hasattr(torch.backends, "fp32_precision"):
-        yield torch.set_float32_matmul_precision, torch.get_float32_matmul_precision()
+        states.append((torch.cuda.get_rng_state_all, torch.cuda.set_rng_state_all))
+    if not hasattr(_b, "fp32_precision"):
+        states.append((torch.get_float32_matmul_precision, torch.set_float32_matmul_precision))
+    if einsum := getattr(_b, "opt_einsum", None):  # torch imports some of its backends late
+        switches.append(_of(einsum, "enabled"))
+    switches += [
+        (lambda hooks=hooks: [*hooks.items()], partial(_refill, hooks)) for hooks in _GLOBAL_HOOKS
+    ]
+    yield from ((None, write, read()) for read, write in states)
     for holder, name, parent in _fp32_knobs():
         value = getattr(holder, name)
         # What is read is what holds, also where it is inherited: then it is inherited again, not
         # made explicit.
         inherited = parent is not None and value == getattr(parent, name) != "none"
-        yield _setter(holder, name), "none" if inherited else value
-    for name in ("benchmark", "deterministic"):
-        yield _setter(torch.backends.cudnn, name), getattr(torch.backends.cudnn, name)
-    for read, write in _switches():
-        yield functools.partial(_write_changed, read, write), read()
-    for hooks in (getattr(torch_module, name) for name in _GLOBAL_HOOKS):
-        yield functools.partial(_refill, hooks), list(hooks.items())
+        yield *_of(holder, name), "none" if inherited else value
+    yield from ((read, write, read()) for read, write in switches)
 
 
-_GLOBAL_HOOKS = [
-    name for name in vars(torch_module) if name.startswith("_global_") and name.endswith("hooks")
-]
-
-
-def _refill(hooks: dict, items: list) -> None:
-    if list(hooks.items()) != items:
-        hooks.clear()
-        hooks.update(items)
-
-
-def _write_changed(read: Callable, write: Callable, value: object) -> None:
-    if read() != value:
+def _write_back(
+    read: Callable[[], object] | None, write: Callable[[object], object], value: object
+) -> None:
+    if read is None or read() != value:
         write(value)
-
-
-def _switches() -> Iterator[tuple[Callable, Callable]]:
-    "(read, write) of torch's other process-wide switches that a model may turn."
-    yield torch.get_default_dtype, torch.set_default_dtype
-    yield lambda: _device.CURRENT_DEVICE, torch.set_default_device  # None: not set
-    yield torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode
-    yield torch.is_anomaly_enabled, torch.set_anomaly_enabled
-    yield torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled
-    for kind in ("cpu", "cuda"):
-        yield (
-            functools.partial(torch.is_autocast_enabled, kind),
-            functools.partial(torch.set_autocast_enabled, kind),
-        )
-        yield (
-            functools.partial(torch.get_autocast_dtype, kind),
-            functools.partial(torch.set_autocast_dtype, kind),
-        )
-    b = torch.backends
-    for kind in ("flash", "mem_efficient", "math", "cudnn"):
-        yield getattr(b.cuda, f"{kind}_sdp_enabled"), getattr(b.cuda, f"enable_{kind}_sdp")
-    yield b.mha.get_fastpath_enabled, b.mha.set_fastpath_enabled
-    yield torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled
-    yield torch._C._get_cudnn_enabled, torch._C._set_cudnn_enabled
-    for holder, name in (
-        (b.quantized, "engine"),
-        (getattr(b, "opt_einsum", None), "enabled"),
-        (b.cuda.matmul, "allow_fp16_reduced_precision_reduction"),
-        (b.cuda.matmul, "allow_bf16_reduced_precision_reduction"),
-    ):
-        if holder is not None:  # torch imports some of its backends late
-            yield functools.partial(getattr, holder, name), functools.partial(setattr, holder, name)
-
-
-def _setter(holder: object, name: str) -> Callable[[object], None]:
-    def write(value):
-        # Writing an equal value would still mark it as set.
-        if getattr(holder, name) != value:
-            setattr(holder, name, value)
-
-    return write
 
 # %% ../../nbs/analysis/core/settings.ipynb #d5b19259
 @contextmanager
@@ -171,8 +172,8 @@ def preserved(
 ) -> Iterator[None]:
     "Put settings, random generators and models back afterwards, whatever happens inside."
     with ExitStack() as stack:
-        for write, value in _settings():
-            stack.callback(write, value)
+        for setting in _settings():
+            stack.callback(_write_back, *setting)
         # Autocast would hand casts of weights that were made inside, fake or trained on, to the
         # next run.
         stack.callback(torch.clear_autocast_cache)

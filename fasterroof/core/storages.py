@@ -59,28 +59,25 @@ class Guard:
 
     def __init__(
         self,
-        tensors: Iterable[
-            torch.Tensor
-        ],  # whose storages are guarded; those without values are passed over
+        # whose storages are guarded; those without values are passed over
+        tensors: Iterable[torch.Tensor],
     ):
         storages = (t.untyped_storage() for t in tensors if _holds_values(t))
         self.storages = {s._cdata: s for s in storages}
         self.sizes = {key: s.nbytes() for key, s in self.storages.items()}  # B
-        self.saved: dict[int, torch.UntypedStorage] = {}
-        self.parts: list[
-            tuple[int, int, torch.Tensor]
-        ] = []  # storage, first byte, and the bytes from there
+        # storage, first byte, and the bytes from there
+        self.saved: list[tuple[int, int, torch.Tensor]] = []
+        self._whole: set[int] = set()  # storages that are saved from end to end
         self._lock = threading.Lock()
 
     def _changes(self, storage: torch.UntypedStorage) -> None:
         key = storage._cdata
-        if key not in self.storages or key in self.saved:
+        if key not in self.storages or key in self._whole:
             return
-        with (
-            self._lock
-        ):  # a copy that another thread makes now holds what this one is about to write
-            if key not in self.saved:
-                self.saved[key] = self.storages[key].clone()
+        with self._lock:  # a copy that another thread makes now holds what this one will write
+            if key not in self._whole:
+                self.saved.append((key, 0, _bytes(storage).clone()))
+                self._whole.add(key)
 
     def writes(
         self,
@@ -103,13 +100,12 @@ class Guard:
             return
         for t in filter(_holds_values, tensors):
             storage = t.untyped_storage()
-            begin, end = (
-                (0, storage.nbytes()) if t.is_nested else _extent(t)
-            )  # a nested tensor has no shape
+            # a nested tensor has no shape
+            begin, end = (0, storage.nbytes()) if t.is_nested else _extent(t)
             if 2 * (end - begin) >= storage.nbytes():
                 self._changes(storage)
             elif storage._cdata in self.storages:
-                self.parts.append((storage._cdata, begin, _bytes(storage)[begin:end].clone()))
+                self.saved.append((storage._cdata, begin, _bytes(storage)[begin:end].clone()))
 
     def has_saved(
         self,
@@ -118,8 +114,7 @@ class Guard:
         "Whether the values of `t` will come back: its storage is saved, or it has none."
         if not _holds_values(t):
             return True
-        key = t.untyped_storage()._cdata
-        return key in self.saved or any(key == part[0] for part in self.parts)
+        return any(key == t.untyped_storage()._cdata for key, *_ in self.saved)
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -137,14 +132,10 @@ class Guard:
             for key, storage in self.storages.items():
                 if storage.nbytes() != self.sizes[key]:
                     storage.resize_(self.sizes[key])
-            for key, content in self.saved.items():
-                storage = self.storages[key]
+            for key, begin, content in reversed(self.saved):  # what was saved first is original
+                now = _bytes(self.storages[key])[begin : begin + content.numel()]
                 # Memory that did not change may be mapped read-only. Bytes, since NaN differs from
                 # itself.
-                if content.nbytes() and not torch.equal(_bytes(storage), _bytes(content)):
-                    storage.copy_(content)
-            for key, begin, content in self.parts:
-                now = _bytes(self.storages[key])[begin : begin + content.numel()]
                 if not torch.equal(now, content):
                     now.copy_(content)
 

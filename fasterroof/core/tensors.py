@@ -8,8 +8,10 @@ __all__ = ['tensors_in', 'is_ragged', 'sequence_sizes', 'packed_shape', 'has_rag
 # %% ../../nbs/analysis/core/tensors.ipynb #25ff91df
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 
 import torch
+from torch.utils._pytree import tree_map_only
 
 # %% ../../nbs/analysis/core/tensors.ipynb #90fba039
 def tensors_in(
@@ -61,38 +63,11 @@ def packed_shape(
     )
 
 # %% ../../nbs/analysis/core/tensors.ipynb #995cc41f
-def _ragged_in(x: object) -> Iterator[torch.Tensor]:
-    if isinstance(x, torch.Tensor):
-        if is_ragged(x):
-            yield x
-    elif isinstance(x, (list, tuple)):
-        for y in x:
-            yield from _ragged_in(y)
-    elif isinstance(x, dict):
-        for y in x.values():
-            yield from _ragged_in(y)
-
-
-def _sequence(x: object, i: int) -> object:
-    "`x` with sequence `i` of every ragged tensor in it."
-    if isinstance(x, torch.Tensor):
-        return (
-            torch.empty((1, *sequence_sizes(x)[i]), dtype=x.dtype, device="meta")
-            if is_ragged(x)
-            else x
-        )
-    if isinstance(x, (list, tuple)):
-        return type(x)([_sequence(y, i) for y in x])
-    if isinstance(x, dict):
-        return {key: _sequence(y, i) for key, y in x.items()}
-    return x
-
-
 def has_ragged(
     *values: object,  # arguments or outputs of an operator, in containers or not
 ) -> bool:
     "Whether a nested tensor of the strided layout is among them."
-    return any(True for _ in _ragged_in(values))
+    return any(map(is_ragged, tensors_in(values)))
 
 
 def by_sequence(
@@ -102,8 +77,17 @@ def by_sequence(
 ) -> Iterator[tuple[tuple, dict, object]]:  # the same, a sequence at a time
     """The call, cut into one call for each sequence; raises `ValueError` if the tensors have
     different numbers of them."""
-    counts = {len(sequence_sizes(t)) for t in _ragged_in((args, kwargs, out))}
+    call = args, kwargs, out
+    counts = {len(sequence_sizes(t)) for t in tensors_in(call) if is_ragged(t)}
     if len(counts) != 1:
         raise ValueError(f"nested tensors of {sorted(counts)} sequences")
+
+    def sequence(i, t):
+        return (
+            torch.empty((1, *sequence_sizes(t)[i]), dtype=t.dtype, device="meta")
+            if is_ragged(t)
+            else t
+        )
+
     for i in range(counts.pop()):
-        yield _sequence(args, i), _sequence(kwargs, i), _sequence(out, i)
+        yield tree_map_only(torch.Tensor, partial(sequence, i), call)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..core.console import progress
+from ..core.console import status
 from ..core.errors import DeviceError, InputError, RunFileError, one_line
 from ..core.files import from_plain, read_versioned, write_whole
 from ..core.settings import preserved, resolve_device, resolve_dtype
@@ -610,7 +610,7 @@ def _measured(
             raise DeviceError(
                 f"{device} has no {mode} here ({why}){'; it has ' * bool(have)}{have}."
             )
-    with preserved(), no_gc(), progress("Peaks") as tell:
+    with preserved(), no_gc(), status("Peaks") as tell:
         torch.set_grad_enabled(False)
         found = survey_device(device, modes, matmul_size, nbytes, warmup, steps, tell)
     for mode, why in found.missing.items():

@@ -19,7 +19,8 @@ from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_map_only
 
 from ..core.errors import FasterroofError, InputError, ModelError, one_line
-from ..core.objects import kept, reachable
+from ..core.objects import reachable
+from ..core.restoring import kept
 from ..core.settings import preserved
 from ..core.storages import Guard
 from ..core.tensors import packed_shape, tensors_in

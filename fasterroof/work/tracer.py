@@ -31,7 +31,8 @@ from torch.optim.optimizer import (
 from torch.overrides import TorchFunctionMode
 
 from ..core.errors import InputError, ModelError, UncountedWarning, one_line
-from ..core.objects import Kept, held_bytes, is_leaf, kept, left_alone, reachable
+from ..core.objects import held_bytes, is_leaf, left_alone, reachable
+from ..core.restoring import Kept, kept
 from ..core.patching import Patched
 from ..core.settings import preserved
 from ..core.tensors import tensors_in

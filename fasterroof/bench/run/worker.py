@@ -144,7 +144,7 @@ def main(
 # %% ../../../nbs/analysis/bench/run/worker.ipynb #86e9aac1
 _BOOT = """
 import importlib.util as u, sys
-for name in ("lazy_loader", "fasterroof"):
+for name in ("filelock", "lazy_loader", "fasterroof"):
     d = sys.argv.pop(1)
     s = u.spec_from_file_location(name, d + "/__init__.py", submodule_search_locations=[d])
     m = sys.modules[name] = u.module_from_spec(s)
@@ -163,17 +163,20 @@ def command(
     | None = None,  # the folder of the fasterroof that it runs; None: the one that runs now
 ) -> list[str]:
     "The command line of a worker."
+    import filelock
     import lazy_loader
 
     import fasterroof
 
-    lazy, own = (
-        str(Path(package.__file__).resolve().parent) for package in (lazy_loader, fasterroof)
+    locks, lazy, own = (
+        str(Path(package.__file__).resolve().parent)
+        for package in (filelock, lazy_loader, fasterroof)
     )
     return [
         python,
         "-c",
         _BOOT,
+        locks,
         lazy,
         place or own,
         str(spec),

@@ -6,7 +6,6 @@
 __all__ = ['checked_plan', 'Spool']
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #79e9a875
-import errno
 import json
 import os
 import shutil
@@ -15,77 +14,60 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..row import check_row, dumped, read_rows, with_ratios
+from filelock import FileLock, Timeout
+
+from ..row import check_row, dumped, misfit, read_rows, with_ratios
 from ...core.errors import FasterroofError, InputError, RowError, RunFileError, one_line
-from ...core.files import read_json, write_whole
+from ...core.files import make_folder, read_json, settle, umask, write_whole
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #caa32c0d
-def _named(value: object) -> bool:
-    "Whether something may name a file or a folder of the store."
-    fine = isinstance(value, str) and 0 < len(value) <= 200 and value[0] not in ".-"
-    return fine and all(c.isalnum() or c in "_-.+" for c in value)
+_NAME = {"type": "string", "pattern": r"^[\w+][\w.+-]{0,199}\Z"}  # of a file or a folder
+
+
+def _plan_schema() -> dict:
+    "Return the JSON Schema of a plan."
+    return {
+        "type": "object",
+        "required": ["run_id", "references", "attempts"],
+        "properties": {
+            "run_id": _NAME,
+            # the baseline that each case is compared with
+            "references": {"type": "object", "additionalProperties": {"type": "string"}},
+            "attempts": {
+                "type": "object",
+                "propertyNames": {"pattern": r"^[0-9]+\Z"},
+                "additionalProperties": {
+                    "type": "object",
+                    "required": ["case"],
+                    "properties": {"case": _NAME},
+                },
+            },
+        },
+    }
 
 
 def checked_plan(
     plan: object,  # as in run.json
 ) -> dict:
-    "The same plan; raises `InputError` saying what of it cannot be used."
-
-    def refuse(why):
-        raise InputError(f"This is no plan of a run: {why}.")
-
-    if not isinstance(plan, dict):
-        refuse(f"it is an object, not {one_line(repr(plan), 40)}")
-    if not _named(plan.get("run_id")):
-        refuse("its run_id is made of letters, digits, '_', '-', '.' and '+'")
-    references, attempts = plan.get("references"), plan.get("attempts")
-    if not isinstance(references, dict) or not all(isinstance(x, str) for x in references.values()):
-        refuse("references has the baseline that each case is compared with")
-    if not isinstance(attempts, dict):
-        refuse("attempts has what each attempt is of")
-    for attempt, of in attempts.items():
-        if not attempt.isascii() or not attempt.isdigit():
-            refuse(f"an attempt is digits, not {one_line(repr(attempt), 40)}")
-        if not isinstance(of, dict) or not _named(of.get("case")):
-            refuse(f"attempt {attempt} has no case")
+    "Return the same plan; raises `InputError` saying what of it cannot be used."
+    if why := misfit(plan, _plan_schema):
+        raise InputError(f"This is no plan of a run: plan{why}.")
     return plan
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #15888de3
-def _locked(path: Path) -> int | None:
-    """A descriptor that holds the lock of a file, which is made where it is absent; None where
-    another holds it."""
-    import fcntl
-
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+def _locked(folder: Path) -> FileLock | None:
+    "Return the lock of a run's folder; None where another holds it."
+    lock = FileLock(folder / "lock", mode=0o666 & ~umask(), thread_local=False)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.stat(path).st_ino == os.fstat(lock).st_ino:
-            return lock
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    except BaseException:
-        os.close(lock)
-        raise
-    os.close(lock)
-    return None
-
-
-def _settle(folder: Path) -> None:
-    "Have the names in a folder on the disk, not only the files' contents."
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError as e:
-        if e.errno not in (
-            errno.EINVAL,
-            errno.ENOTSUP,
-        ):  # some network file systems know no such thing
-            raise RunFileError(f"Cannot write {one_line(folder)}: {e.strerror or e}.") from e
+        lock.acquire(blocking=False)
+    except Timeout:
+        return None
+    return lock
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #071ee76d
+# Not one journal that rows are appended to: each worker, also one on another machine, hands over
+# its row as a file, whole. A journal would be a second copy of it, and would lack the rows of
+# workers that ended after the suite was killed.
 class Spool:
     """The finished attempts of one run. Made by `Spool.begin` or `Spool.left`; a context that lets
     the lock go."""
@@ -95,7 +77,7 @@ class Spool:
         root: Path,  # of the store
         folder: Path,  # its own, below .attempts
         plan: Mapping[str, Any],  # checked
-        lock: int,  # the descriptor that holds its lock
+        lock: FileLock,  # held
     ):
         self.root: Path = root
         self.folder: Path = folder
@@ -110,24 +92,21 @@ class Spool:
     ) -> "Spool":
         "A new run's folder, which appears with its plan and its lock or not at all."
         plan, root = checked_plan(dict(plan)), Path(root)
-        attempts, run_id = root / ".attempts", plan["run_id"]
+        attempts, run_id = make_folder(root / ".attempts"), plan["run_id"]
         try:
-            attempts.mkdir(parents=True, exist_ok=True)
             made = Path(tempfile.mkdtemp(prefix=".new-", dir=attempts))
-            lock = _locked(made / "lock")
+            lock = _locked(made)
         except OSError as e:
             raise RunFileError(f"Cannot write {one_line(attempts)}: {e.strerror or e}.") from e
         try:
-            made.chmod(
-                0o777 & ~_umask()
-            )  # temporary folders are private; this one is an ordinary folder
+            made.chmod(0o777 & ~umask())  # temporary folders are private; this one is ordinary
             write_whole(made / "run.json", json.dumps(plan, allow_nan=False, indent=1))
             if list(root.glob(f"*/{run_id}.jsonl")):
                 raise FileExistsError
             os.rename(made, attempts / run_id)
-            _settle(attempts)
+            settle(attempts)
         except BaseException as e:
-            os.close(lock)
+            lock.release()
             shutil.rmtree(made, ignore_errors=True)
             if isinstance(e, OSError):
                 raise InputError(f"There is a run {run_id} in {one_line(root)} already.") from None
@@ -145,15 +124,18 @@ class Spool:
             return None
         if not (folder / "run.json").exists():
             raise RunFileError(f"{one_line(folder)} has no run.json.")
-        lock = _locked(folder / "lock")
-        if lock is None:
+        if (lock := _locked(folder)) is None:
             return None
         try:
+            if not (folder / "run.json").exists():  # put together just now, and its folder removed
+                shutil.rmtree(folder)
+                lock.release()
+                return None
             plan = checked_plan(read_json(folder / "run.json"))
             if plan["run_id"] != folder.name:
                 raise RunFileError(f"{one_line(folder)} has the plan of another run.")
         except BaseException:
-            os.close(lock)
+            lock.release()
             raise
         return cls(folder.parent.parent, folder, plan, lock)
 
@@ -178,9 +160,7 @@ class Spool:
         """Write the row of a finished attempt: when this returns, it is on the disk. Raises
         `RowError`, `RunFileError`."""
         path = self.path(attempt)
-        written = write_whole(path, dumped(self._own(attempt, {**row, "attempt": attempt})))
-        _settle(self.folder)
-        return written
+        return write_whole(path, dumped(self._own(attempt, {**row, "attempt": attempt})))
 
     def _own(self, attempt: str, row: object) -> dict:
         "The row, if it is one, and one of this attempt."
@@ -248,20 +228,13 @@ class Spool:
         Raises `RunFileError` where a file cannot be written, as on a full disk, and
         `RowError`; the folder is then as
         it was, and `finish` may be called again."""
-        texts = {
-            path: "".join(dumped(row) + "\n" for row in rows)
-            for path, rows in self._files(self.rows(skipped)).items()
-        }
-        for path, text in texts.items():
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as e:
-                raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
-            write_whole(path, text)
-            for folder in (path.parent, path.parent.parent):
-                _settle(folder)
+        files = self._files(self.rows(skipped))
+        for path, rows in files.items():
+            make_folder(path.parent)
+            write_whole(path, "".join(dumped(row) + "\n" for row in rows))
+            settle(self.root)
         self.remove()
-        return list(texts)
+        return list(files)
 
     def remove(self) -> None:
         "Remove the folder; it is renamed first, so that no half of it is ever taken for a run."
@@ -272,18 +245,10 @@ class Spool:
 
     def close(self) -> None:
         "Let the lock go; what is finished stays for `Store.recover`."
-        if self._lock is not None:
-            os.close(self._lock)
-        self._lock = None
+        self._lock.release()
 
     def __enter__(self) -> "Spool":
         return self
 
     def __exit__(self, *args: object) -> None:
         self.close()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

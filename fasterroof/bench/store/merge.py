@@ -11,15 +11,16 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..locks import device_lock
 from ..row import dumped, identity, read_lines, with_ratios
 from .query import moment
 from .store import Store
 from ...core.errors import InputError, RowError, RunFileError, one_line
-from ...core.files import write_whole
+from ...core.files import make_folder, write_whole
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #2757c50d
 def _key(row: Mapping) -> tuple[str, str]:
@@ -53,76 +54,85 @@ def _one_of(a: Mapping, b: Mapping) -> Mapping | None:
     return a if b.get("ratio") is None else b if a.get("ratio") is None else None
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #e1939d96
+class _Line(NamedTuple):
+    "A row, and where it was read."
+
+    path: Path
+    number: int
+    row: dict
+
+
+def _conflict(a: _Line, b: _Line) -> str:
+    row = a.row
+    which = (
+        f"attempt {one_line(row['attempt'], 20)}"
+        if "attempt" in row
+        else one_line(row["baseline"], 40)
+    )
+    differ = [*_differing(row, b.row)]
+    more = f" and {len(differ) - 4} more" if len(differ) > 4 else ""
+    return (
+        f"{one_line(row['case'], 60)}, run {one_line(row['run_id'], 60)}, {which}:"
+        f" {one_line(a.path)}:{a.number} and {one_line(b.path)}:{b.number} differ in"
+        f" {', '.join(differ[:4])}{more}."
+    )
+
+
+def _together(lines: Iterable[_Line], problems: list[str]) -> dict[tuple, _Line]:
+    "Return the rows by their keys; conflicts are added to the problems."
+    found: dict[tuple, _Line] = {}
+    for line in lines:
+        key = _key(line.row)
+        before = found.setdefault(key, line)
+        one = _one_of(before.row, line.row)
+        if one is None:
+            problems.append(_conflict(before, line))
+        elif one is not before.row:
+            found[key] = line
+    return found
+
+
 @dataclass
 class _Part:
     "A file of a run and a case, in one of the stores."
 
     path: Path
     data: bytes
-    rows: dict[tuple, tuple[int, dict]] = field(default_factory=dict)  # key -> line, row
-    exact: bool = True  # whether its lines are these rows and nothing else
+    rows: dict[tuple, _Line]  # by their keys
+    exact: bool  # whether its lines are these rows and nothing else
 
 
 def _read(path: Path, problems: list[str], skipped: list[str] | None) -> _Part | None:
-    "A file's rows; what is wrong with it is added to the problems."
+    "Return a file's rows; what is wrong with it is added to the problems."
     try:
-        part = _Part(path, path.read_bytes())
+        data = path.read_bytes()
     except OSError as e:
         return problems.append(f"Cannot read {one_line(path)}: {e.strerror or e}.")
     told: list[str] = []
-    n, run, case = 0, path.stem, path.parent.name
-
-    def counted(lines):
-        nonlocal n
-        for n, text in enumerate(lines, 1):  # noqa: B007 (read below)
-            yield text
-
-    lines = io.TextIOWrapper(io.BytesIO(part.data), encoding="utf-8", errors="replace")
-    for row in read_lines(counted(lines), str(path), told):
-        if row["run_id"] != run or row["case"] != case:
-            told_case, told_run = (one_line(row[x], 60) for x in ("case", "run_id"))
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace")
+    lines = [_Line(path, n, row) for n, row in read_lines(text, str(path), told)]
+    for _, n, row in lines:
+        if (row["case"], row["run_id"]) != (path.parent.name, path.stem):
+            case, run = (one_line(row[x], 60) for x in ("case", "run_id"))
             problems.append(
-                f"{one_line(path)}:{n} is of case {told_case} and run {told_run}, and a file of a"
+                f"{one_line(path)}:{n} is of case {case} and run {run}, and a file of a"
                 " store is named <case>/<run_id>.jsonl: move it."
             )
             return None
-        _, before = part.rows.get(key := _key(row), (0, row))
-        one = _one_of(before, row)
-        part.exact = part.exact and key not in part.rows
-        if one is None:
-            problems.append(_conflict(part.rows[key], path, (n, row), path))
-        else:
-            part.rows[key] = n, one
-    part.exact = part.exact and not told
+    rows = _together(lines, problems)
     if skipped is None:
         problems += [f"{x}." for x in told]
     else:
         skipped += told
-    return part
-
-
-def _conflict(a: tuple[int, Mapping], path_a: Path, b: tuple[int, Mapping], path_b: Path) -> str:
-    row = a[1]
-    which = (
-        f"attempt {one_line(row['attempt'], 20)}"
-        if "attempt" in row
-        else one_line(row["baseline"], 40)
-    )
-    differ = [*_differing(a[1], b[1])]
-    more = f" and {len(differ) - 4} more" if len(differ) > 4 else ""
-    return (
-        f"{one_line(row['case'], 60)}, run {one_line(row['run_id'], 60)}, {which}:"
-        f" {one_line(path_a)}:{a[0]} and {one_line(path_b)}:{b[0]} differ in"
-        f" {', '.join(differ[:4])}{more}."
-    )
+    return _Part(path, data, rows, len(rows) == len(lines) and not told)
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #c0587426
-def _order(item: tuple[tuple, Mapping]) -> tuple:
+def _order(item: tuple[tuple, _Line]) -> tuple:
     "Sorts attempts by their numbers, and rows that have none by when they were taken."
-    (kind, name), row = item
+    (kind, name), line = item
     if kind == "attempt":
         return 0, int(name) if name.isascii() and name.isdecimal() and len(name) < 999 else -1, name
-    return 1, moment(row) or 0, name
+    return 1, moment(line.row) or 0, name
 
 
 def _with_missing_ratios(rows: list[dict]) -> list[dict]:
@@ -146,23 +156,15 @@ def _line(row: Mapping) -> bytes:
 
 
 def _joined(parts: Sequence[_Part], into: Path, problems: list[str]) -> _Part | list[dict]:
-    "The part that holds all of them, or their rows together; conflicts are added to the problems."
-    found: dict[tuple, tuple[int, dict]] = {}
-    whose: dict[tuple, Path] = {}
-    for part in parts:
-        for key, (n, row) in part.rows.items():
-            one = _one_of(found[key][1], row) if key in found else row
-            if one is None:
-                problems.append(_conflict(found[key], whose[key], (n, row), part.path))
-            elif key not in found or one is not found[key][1]:
-                found[key], whose[key] = (n, one), part.path
+    "Return the part that holds all of them, or their rows; conflicts are added to the problems."
+    found = _together((line for part in parts for line in part.rows.values()), problems)
     for part in parts:
         whole = len(part.rows) == len(found) and all(
-            part.rows[k][1] == row for k, (_, row) in found.items()
+            part.rows[key].row == line.row for key, line in found.items()
         )
         if whole and (part.exact or part.path == into):
             return part
-    return [row for _, row in sorted(((k, row) for k, (_, row) in found.items()), key=_order)]
+    return [line.row for _, line in sorted(found.items(), key=_order)]
 
 
 def _data(joined: _Part | list[dict]) -> bytes:
@@ -259,10 +261,7 @@ def _alone(into: Path, tell: Callable[[str], None]) -> Iterator[None]:
     still empty."""
     attempts = into / ".attempts"
     new = [p for p in (attempts, into) if not p.exists()]
-    try:
-        attempts.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise RunFileError(f"Cannot write {one_line(attempts)}: {e.strerror or e}.") from e
+    make_folder(attempts)
     if not os.access(attempts, os.W_OK):
         raise RunFileError(f"Cannot write {one_line(attempts)}: it is not writable.")
     try:
@@ -325,10 +324,7 @@ def merge_stores(
                     raise RowError(
                         f"{one_line(path)}: its stores were changed meanwhile: merge them again."
                     )
-                try:
-                    path.parent.mkdir(exist_ok=True)
-                except OSError as e:
-                    raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
+                make_folder(path.parent)
                 write_whole(path, _data(made))
     written = () if problems else tuple(todo)
     return Merged(into, tuple(roots), written, new, there, tuple(problems), tuple(notes))

@@ -25,7 +25,7 @@ from fasterroof.cli.bench.options import (
     platforms,
     point_of_text,
 )
-from ...core.console import line, notes, progress, say
+from ...core.console import line, notes, say, status
 from ...core.errors import InputError, RunFileError, one_line
 from ...core.files import write_whole
 from ...report.table import Column, Table, text_table
@@ -166,7 +166,7 @@ def run_command(
     for left in store.recover():
         if left.state != "live":
             say(f"fasterroof bench: a run that was left, {left}")
-    with executor_of(args) as executor, progress("Running") as show, ends_as_interrupt():
+    with executor_of(args) as executor, status("Running") as show, ends_as_interrupt():
         suite = Suite(attempts, store.root, options, lambda s: show(_line_of(s)), executor)
         rows = suite.run()
     if rows:

@@ -21,7 +21,7 @@ from ...bench.store.store import Store, load_rows
 from ...bench.views.pairs_report import compared
 from .options import ends_as_interrupt, platforms, point_of_text
 from ..outputs import json_text, write_outputs
-from ...core.console import line, notes, progress, say
+from ...core.console import line, notes, say, status
 from ...core.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
         if left.state != "live":
             say(f"fasterroof bench compare: a comparison that was left, {left}")
     with (
-        progress("Running") as show,
+        status("Running") as show,
         ends_as_interrupt(),
         two_sides((args.a, args.b), cases, str(home), args.prepare) as sides,
     ):
