@@ -226,10 +226,9 @@ def code_cell(cell: dict) -> str:
         parts.append(fenced(source, f".{language}"))
         if opts.get("code-fold") in (True, "show"):
             state = " open" if opts["code-fold"] == "show" else ""
+            summary = html.escape(opts.get("code-summary", "Code"))
             parts = [
-                raw(
-                    f"<details{state}><summary>{html.escape(opts.get('code-summary', 'Code'))}</summary>"
-                ),
+                raw(f"<details{state}><summary>{summary}</summary>"),
                 *parts,
                 raw("</details>"),
             ]

@@ -232,12 +232,14 @@ LOOK = r"""
     last = e;
     const style = getComputedStyle(e), svg = e instanceof SVGElement;
     if (!e.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-    if (svg && e.closest(".heatmaplayer, .hoverlayer, .textpoint, .bars, .sunburstlayer, .treemaplayer")) continue;
+    if (svg && e.closest(
+      ".heatmaplayer, .hoverlayer, .textpoint, .bars, .sunburstlayer, .treemaplayer")) continue;
     const ink = svg ? style.fill : style.color;
     if (!/^(rgb|color)/.test(ink)) continue;
     const back = behind(svg ? e.closest("svg").parentElement : e), front = over(rgb(ink), back);
-    const [a, b] = [light(front), light(back)].sort((x, y) => y - x), ratio = (a + 0.05) / (b + 0.05);
-    const size = parseFloat(style.fontSize), large = size >= 24 || size >= 18.66 && style.fontWeight >= 600;
+    const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05), size = parseFloat(style.fontSize);
+    const large = size >= 24 || size >= 18.66 && style.fontWeight >= 600;
     const key = `${ink} on ${back.map(Math.round)} ${e.className?.baseVal ?? e.className}`;
     if (ratio < (large ? 3 : 4.5) && !told.has(key)) {
       told.add(key);
@@ -249,7 +251,8 @@ LOOK = r"""
   if (dark ? page > 0.1 : page < 0.8) found.push("the page does not follow the colour scheme");
   const over_ = document.documentElement.scrollWidth - innerWidth;
   if (over_ > 0) {
-    const e = [...document.querySelectorAll("body *")].find(e => e.getBoundingClientRect().right > innerWidth + 1
+    const e = [...document.querySelectorAll("body *")].find(e =>
+      e.getBoundingClientRect().right > innerWidth + 1
       && !e.closest(".scroll, .plots, pre, div.sourceCode, .formula"));
     found.push(`wider than the window by ${over_} px${e ? ": " + e.outerHTML.slice(0, 60) : ""}`);
   }
@@ -260,12 +263,14 @@ LOOK = r"""
     break;
   }
   for (const e of document.querySelectorAll("img")) {
-    if (!e.complete || !e.naturalWidth) found.push(`an image that does not load: ${e.src.slice(0, 60)}`);
+    if (!e.complete || !e.naturalWidth)
+      found.push(`an image that does not load: ${e.src.slice(0, 60)}`);
   }
   document.querySelectorAll("div.plot").forEach((e, i) => {
     const marks = [...e.querySelectorAll(
       ".plot path, .plot image, .plot circle, .plot rect, .pielayer path, .main-svg canvas")];
-    const drawn = marks.filter(m => { const r = m.getBoundingClientRect(); return r.width + r.height > 0 });
+    const drawn = marks.filter(
+      m => { const r = m.getBoundingClientRect(); return r.width + r.height > 0 });
     if (!e._fullData?.length || !drawn.length) found.push(`figure ${i + 1} has no drawn traces`);
     else if (e.querySelector(".main-svg").getBoundingClientRect().width < 200)
       found.push(`figure ${i + 1} is too small`);
@@ -340,13 +345,17 @@ def in_browsers(site: Path, names: list[str]) -> list[str]:
 # What would not be found is not checked
 
 SOUND = """<!doctype html><html lang="en"><head><title>Sound</title><meta charset="utf-8"><style>
-:root { color-scheme: light dark } body { background: light-dark(#fff, #111); color: light-dark(#222, #eee) }
-a { color: light-dark(#0f766e, #4fd1c0) } .plot svg { width: 300px; height: 90px }</style></head><body>
+:root { color-scheme: light dark }
+body { background: light-dark(#fff, #111); color: light-dark(#222, #eee) }
+a { color: light-dark(#0f766e, #4fd1c0) }
+.plot svg { width: 300px; height: 90px }</style></head><body>
 <nav><a href="a.html">A</a> <a href="b.html">B</a></nav><h1 id="top">Sound</h1>
-<p>Text, <a href="b.html#top">a link</a>, <math><mi>x</mi></math> and <code>**kwargs ::: {#code} $$</code>.</p>
+<p>Text, <a href="b.html#top">a link</a>, <math><mi>x</mi></math>
+and <code>**kwargs ::: {#code} $$</code>.</p>
 <div class="plot"></div><script>
 const p = document.querySelector("div.plot"); p._fullData = [1];
-p.innerHTML = '<svg class="main-svg"><g class="plot"><path d="M0 0 L99 50" stroke="red"/></g></svg>';
+const path = '<path d="M0 0 L99 50" stroke="red"/>';
+p.innerHTML = `<svg class="main-svg"><g class="plot">${path}</g></svg>`;
 </script></body></html>"""
 BROKEN = [  # what is broken, how, and what has to be said of it
     ("</p>", '<a href="c.html">c</a></p>', "a dead link, to c.html"),

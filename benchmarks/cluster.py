@@ -29,7 +29,7 @@ def note(what):
 
 def build(p):
     note(os.environ["CLUSTER_NODE"])
-    x = np.random.default_rng(p["seed"]).standard_normal(20_000)  # its oracle goes through the object store
+    x = np.random.default_rng(p["seed"]).standard_normal(20_000)
     def fn(x):
         note("at")
         time.sleep(0.02)
@@ -135,7 +135,7 @@ def stored(store: Path, planned: int | None) -> list[dict]:
     return rows
 
 
-def run(folder: Path, executor, seeds: int, on_change=lambda suite: None):
+def run(folder: Path, executor, seeds: int):
     "A run of the case, kept in a store of its own; the suite and the rows."
     from fasterroof.bench.case import named_cases
     from fasterroof.bench.run.plan import Options, plan_attempts
@@ -147,8 +147,7 @@ def run(folder: Path, executor, seeds: int, on_change=lambda suite: None):
         plan_attempts(named_cases([f"{folder}/cluster.py"]), ["numpy-cpu"]),
         store,
         Options(samples=CALLS, roof=False, timeout_s=60),
-        on_change,
-        executor,
+        executor=executor,
     )
     made.run()
     made.keep(True)
@@ -170,17 +169,17 @@ def inside(log: Path, node: str | None, timeout_s: float = 20) -> int | None:
 
 
 def struck(rng: random.Random, nodes: Nodes, node, how: str) -> float | None:
-    "Do what a round is of, at a random moment; when it was done."
+    "Do what a round is of, at a random moment, and return when it was done."
     log, name = nodes.folder / "log", nodes.names[node]
     if how == "node killed at any moment":
-        time.sleep(rng.uniform(0, 1.5))
+        time.sleep(rng.uniform(0, 5))
     else:
         pid = inside(log, name if how == "node killed at work" else None)
         if pid is None:
             return None
         time.sleep(rng.uniform(0, 0.2))
     at = time.monotonic()
-    if how == "supervisor killed":
+    if how == "task killed":
         try:
             parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
@@ -193,63 +192,53 @@ def struck(rng: random.Random, nodes: Nodes, node, how: str) -> float | None:
 
 def checked(how: str, suite, rows: list[dict], seen: dict) -> collections.Counter:
     "What became of a run; raises for what may not be."
-    again, lost = sum(suite.schedule.again.values()), [*suite.schedule.gone]
     status = collections.Counter(r["status"] for r in rows)
+    ran = {str(r["provenance"].get("pid")) for r in rows}
+    oracles = len(suite.brief.places)
     found = collections.Counter(
         attempts=len(suite.attempts),
         rows=len(rows),
         ok=status["ok"],
-        rescheduled=again,
+        again=max(0, len(seen) - oracles - len(rows)),
         overlaps=overlaps(seen),
+        lost=len(suite.attempts) - len(rows),
     )
-    found["recorded node_lost"] = sum(
-        (r["failure_detail"] or {}).get("reason") == "node_lost" for r in rows
-    )
-    found["lost"] = len(suite.attempts) - len(rows)
     worked = {node for _, _, node in seen.values()}
     if how != "locks apart" and found["overlaps"]:
         raise SystemExit(f"{how}: at once on one device: {seen}")
-    if found["lost"]:
-        raise SystemExit(f"{how}: {len(rows)} rows of {len(suite.attempts)} attempts")
-    if status["ok"] + found["recorded node_lost"] != len(rows):
-        raise SystemExit(f"{how}: {status}")
-    if how in ("nothing", "locks apart") and (again or len(worked) != 2):
-        raise SystemExit(f"{how}: {again}, {worked}")
-    if how.startswith("node") and bool(lost) != bool(again):
-        raise SystemExit(f"{lost} gone, {again} given away")
-    if strange := [r for r in rows if str(r["provenance"].get("pid")) not in seen]:
+    if found["lost"] or status["ok"] != len(rows):
+        raise SystemExit(f"{how}: {len(rows)} rows of {len(suite.attempts)} attempts: {status}")
+    if how in ("nothing", "locks apart") and (found["again"] or len(worked) != 2):
+        raise SystemExit(f"{how}: {found}, {worked}")
+    if strange := ran - seen.keys():
         raise SystemExit(f"{how}: rows of no worker that was seen: {strange}")
-    return found | collections.Counter(hit=int(bool(again)))
+    if any((r["ratio"] or {}).get("other_device") for r in rows):
+        raise SystemExit(f"{how}: a ratio of two nodes")
+    return found
 
 
 def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
     "One run on two nodes."
-    from fasterroof.bench.run.ray_cluster import on_ray
+    from fasterroof.bench.run.cluster import on_ray
 
     folder = nodes.folder
     here = [nodes.add(f"locks-{i}" if how == "locks apart" else "locks") for i in range(2)]
-    noticed, after, threads, times = [], rng.randint(0, seeds), [], []
+    threads, times = [], []
     with on_ray(nodes.cluster.address) as executor:
-
-        def change(suite):
-            if suite.schedule.again:
-                noticed.append(time.monotonic())
-            if "killed" not in how or threads or not suite.began or len(suite.ended) < after:
-                return
-            threads.append(
+        if "killed" in how:
+            threads = [
                 threading.Thread(target=lambda: times.append(struck(rng, nodes, here[1], how)))
-            )
-            threads[0].start()
-
+            ]
+        for thread in threads:
+            thread.start()
         began = time.monotonic()
-        suite, rows = run(folder, executor, seeds, change)
+        suite, rows = run(folder, executor, seeds)
         took = time.monotonic() - began
         for thread in threads:
             thread.join()
     found = collections.Counter(rounds=1, s=took, left_ms=1000 * none_left(folder))
     found += checked(how, suite, rows, spans(folder))
-    if noticed and times and times[0]:
-        found["noticed_s"] = noticed[0] - times[0]
+    found["struck"] = sum(x is not None for x in times)
     print(*suite.remarks(), file=sys.stderr)
     nodes.remove(here)
     return found
@@ -274,12 +263,14 @@ def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> coll
     driver = subprocess.Popen(args, stdout=sys.stderr, start_new_session=True)
     if inside(folder / "log", None, 60) is None:
         raise SystemExit("the driver did not begin")
-    time.sleep(rng.uniform(0, 3 * seeds))
+    time.sleep(rng.uniform(0, seeds))
+    over = driver.poll() is not None
     driver.send_signal(signal.SIGKILL if how == "driver killed" else signal.SIGINT)
     code, took, left = driver.wait(60), time.monotonic() - began, none_left(folder)
     (store,) = {*folder.glob("store-*")} - before
     if how == "driver killed":
-        finished = len([*store.glob(".attempts/*/[0-9][0-9][0-9][0-9].json")])
+        journal = [*store.glob(".attempts/*/[0-9][0-9][0-9][0-9].json")]
+        finished = 2 * seeds if over else len(journal)
         Store(store).recover()
         rows = stored(store, finished)
     else:
@@ -307,7 +298,7 @@ HOWS = (
     "nothing",
     "node killed at work",
     "node killed at any moment",
-    "supervisor killed",
+    "task killed",
     "interrupted",
     "driver killed",
     "locks apart",
@@ -338,22 +329,23 @@ def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
         "rows",
         "ok",
         "overlaps",
-        "rescheduled",
-        "recorded node_lost",
+        "struck",
+        "again",
         "lost",
     ]
     print(
-        f"| what happens | {' | '.join(columns)} | doubled or torn | noticed after | workers left"
+        f"| what happens | {' | '.join(columns)} | doubled or torn | mean run | workers left"
         " at the end, for |"
     )
     print("|---" * (len(columns) + 4) + "|")
     for how, c in found.items():
         cells = " | ".join(str(c[x]) for x in columns)
-        noticed = f"{c['noticed_s'] / c['hit']:.1f} s" if c["noticed_s"] else "–"
-        print(f"| {how} | {cells} | 0 | {noticed} | {longest[how]:.0f} ms |")
+        mean = f"{c['s'] / max(c['rounds'], 1):.1f} s"
+        print(f"| {how} | {cells} | 0 | {mean} | {longest[how]:.0f} ms |")
     print(
-        "\nOverlaps are pairs of attempts or oracles that were on a device at once; with locks"
-        " apart, which stands for two machines, they are right."
+        "\nStruck are rounds in which something was killed; again, processes of attempts and"
+        " oracles that ran once more. Overlaps are pairs of attempts or oracles that were on a"
+        " device at once; with locks apart, which stands for two machines, they are right."
     )
 
 
@@ -368,7 +360,7 @@ if __name__ == "__main__":
     p.add_argument("--drive", nargs=2, metavar=("ADDRESS", "FOLDER"), help=argparse.SUPPRESS)
     args = p.parse_args()
     if args.drive:
-        from fasterroof.bench.run.ray_cluster import on_ray
+        from fasterroof.bench.run.cluster import on_ray
 
         with on_ray(args.drive[0]) as executor:
             run(Path(args.drive[1]), executor, args.seeds)

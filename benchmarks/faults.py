@@ -44,13 +44,14 @@ def build(p):
     def raises():
         def fn(x): raise ValueError("no tile of this size")
         return fn
-    ways = {"good": good, "also": good, "segfault": segfault, "killed": killed, "leaves": leaves, "hungry": hungry,
-            "hangs": hangs, "raises": raises, "wrong": lambda: lambda x: x * 3}
+    ways = {"good": good, "also": good, "segfault": segfault, "killed": killed, "leaves": leaves,
+            "hungry": hungry, "hangs": hangs, "raises": raises, "wrong": lambda: lambda x: x * 3}
     return Built({"x": x}, {name: ways[name] for name in NAMES})
 
 NAMES = NAMES_HERE
-CASE = Case("faults", build, {"seed": list(range(SEEDS_HERE))}, {"seed": 0}, tuple(Baseline(n, "numpy") for n in NAMES),
-            "good", Tolerance(1e-12, 1e-12), oracle=lambda p, x: x * 2, metrics=("steady_time", "host_rss"))
+CASE = Case("faults", build, {"seed": list(range(SEEDS_HERE))}, {"seed": 0},
+            tuple(Baseline(n, "numpy") for n in NAMES), "good", Tolerance(1e-12, 1e-12),
+            oracle=lambda p, x: x * 2, metrics=("steady_time", "host_rss"))
 """
 ENDS = {
     "good": "ok",

@@ -47,7 +47,8 @@ QUERY = """async ([sql, columns]) => {
   const rows = [], spec = {};
   const result = await app.trace.engine.query(sql);
   for (const it = result.iter(spec); it.valid(); it.next())
-    rows.push(columns.map(c => { const v = it.get(c); return typeof v === 'bigint' ? v.toString() : v; }));
+    rows.push(columns.map(
+      c => { const v = it.get(c); return typeof v === 'bigint' ? v.toString() : v; }));
   return rows;
 }"""
 
@@ -199,9 +200,10 @@ def perfetto(page, raw: bytes) -> tuple[list[str], str]:
         "SELECT name, value FROM stats WHERE severity = 'error' AND value > 0", "name", "value"
     )
     found = ask(
-        """SELECT s.id, s.name, s.category, s.ts, s.dur, p.name AS process, t.name AS thread, s.depth
-                   FROM slice s JOIN thread_track tt ON s.track_id = tt.id JOIN thread t USING (utid)
-                   JOIN process p USING (upid)""",
+        """SELECT s.id, s.name, s.category, s.ts, s.dur, p.name AS process, t.name AS thread,
+                   s.depth
+                   FROM slice s JOIN thread_track tt ON s.track_id = tt.id
+                   JOIN thread t USING (utid) JOIN process p USING (upid)""",
         "id",
         "name",
         "category",

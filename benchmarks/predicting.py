@@ -101,7 +101,8 @@ def child(code: str, *argv: str) -> dict:
 
 FIRST = """
 import json, sys, time
-def most(): return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024  # (Linux)
+def most():  # (Linux)
+    return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
 """
 LAST = """
 found["MB"] = most()
@@ -110,7 +111,8 @@ print(json.dumps(found))
 BUILD = """
 import contextlib
 import torch, torchvision.models, fasterroof.cli.load_model as load_model
-context = load_model.weightless(buffers=True) if sys.argv[2] == "without" else contextlib.nullcontext()
+without = sys.argv[2] == "without"
+context = load_model.weightless(buffers=True) if without else contextlib.nullcontext()
 before = most()
 start = time.perf_counter()
 with context: load_model.torchvision_model(sys.argv[1])

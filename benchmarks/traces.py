@@ -26,7 +26,8 @@ read = time.perf_counter()
 found = profiled(trace)
 done, used = time.perf_counter(), time.process_time() - before
 most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-print(imported - start, read - imported, done - read, used, most, len(trace.events), len(found.steps), len(found.ops))
+print(imported - start, read - imported, done - read, used, most,
+      len(trace.events), len(found.steps), len(found.ops))
 """
 
 

@@ -24,8 +24,9 @@ from ..locks import device_lock
 from ..registry import interpreter
 from ..row import check_row, need_schema, samples_of, seconds
 from ..run import worker
+from ..run.canary import FEWEST, believed, reference
 from ..run.devices import Slot, held_back, worker_environment
-from ..run.measure import FEWEST, believed, blank, reference
+from ..run.measure import blank
 from ..run.plan import Attempt, Briefing, Options, plan_attempts
 from ..run.schedule import Ended, Job, Schedule
 from ..run.suite import without_row

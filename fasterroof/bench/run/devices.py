@@ -11,9 +11,9 @@ import csv
 import math
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 
 from ...core.errors import DeviceError, InputError, one_line
@@ -25,18 +25,13 @@ from ...machine.host import cores, cpu_name, cpu_quota, cpu_set, read
 class Slot:
     "A share of the machine that one attempt at a time runs on."
 
-    name: str  # "cpu:0-1", "cuda:0"; of another machine "host/cpu:0-1"
+    name: str  # "cpu:0-1", "cuda:0"
     kind: str  # "cpu" or "cuda"
     cores: tuple[int, ...]  # CPUs that the attempt is kept to, by number; empty: it is not
     index: int | None  # of a GPU, in the order of its bus
     uuid: str | None  # of a GPU, or of a part of one ("MIG-…")
     locks: tuple[str, ...]  # names of what has to be held, for `device_lock`
     device: str  # what its rows are of
-
-    @property
-    def node(self) -> str:
-        "The machine that it is of: empty for this one."
-        return self.name.rpartition("/")[0]
 
     @property
     def file_name(self) -> str:
@@ -85,10 +80,8 @@ def ranges(
     numbers: Sequence[int],  # of CPUs, in order
 ) -> str:  # "0-1,4"
     "Numbers in short."
-    runs = [
-        [x for _, x in run]
-        for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
-    ]
+    groups = groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
+    runs = [[x for _, x in run] for _, run in groups]
     return ",".join(f"{r[0]}-{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
 
 # %% ../../../nbs/analysis/bench/run/devices.ipynb #90497a69
@@ -97,7 +90,6 @@ def cpu_slots(
     allowed: Sequence[int] | None = None,  # CPU numbers; None: all that this process may run on
     quota: float | None = None,  # CPUs that may run all the time; None: what the system allows
     root: str | Path = "/",  # where the file system begins
-    tell: Callable[[str], None] | None = None,  # called with how many CPUs stay idle, if some do
 ) -> list[Slot]:
     "Disjoint, equal slots; raises `InputError` where there are fewer cores than slots."
     allowed = sorted(cpu_set() if allowed is None else allowed)
@@ -115,32 +107,14 @@ def cpu_slots(
     parts = [found[i * each : (i + 1) * each] for i in range(n)]
     size = min(most // n, *(sum(map(len, part)) for part in parts))
     device = f"{' '.join(cpu_name(root).split())}, {size} CPU{'s' * (size > 1)}"
-    slots = [_cpu_slot(part, size, allowed if n == 1 else None, device) for part in parts]
-    if tell and (idle := len(allowed) - n * size):
-        tell(
-            f"{idle} of {len(allowed)} CPUs stay idle: {n} slot{'s' * (n > 1)} of {size} "
-            f"CPU{'s' * (size > 1)} {'are' if n > 1 else 'is'} what there is room for"
-        )
+    slots = []
+    for part in parts:
+        threads = [cpu for turn in zip_longest(*part) for cpu in turn if cpu is not None]
+        own = sorted(threads[:size])  # one of each core first
+        used = [cpu for cpus in part if not {*cpus}.isdisjoint(own) for cpu in cpus]
+        locks = tuple(f"cpu-{cpu}" for cpu in (allowed if n == 1 else sorted(used)))
+        slots.append(Slot(f"cpu:{ranges(own)}", "cpu", tuple(own), None, None, locks, device))
     return slots
-
-
-def _cpu_slot(part: list[list[int]], size: int, locked: Sequence[int] | None, device: str) -> Slot:
-    """A slot of `size` CPUs of these cores, one of each core first; every thread of a core that it
-    uses is locked."""
-    spread = [
-        cpus[turn] for turn in range(max(map(len, part))) for cpus in part if turn < len(cpus)
-    ][:size]
-    own = sorted(spread)
-    locked = locked or sorted(cpu for cpus in part if {*cpus} & {*own} for cpu in cpus)
-    return Slot(
-        f"cpu:{ranges(own)}",
-        "cpu",
-        tuple(own),
-        None,
-        None,
-        tuple(f"cpu-{x}" for x in locked),
-        device,
-    )
 
 # %% ../../../nbs/analysis/bench/run/devices.ipynb #f46856b5
 GPU_FIELDS = (

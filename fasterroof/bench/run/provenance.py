@@ -6,6 +6,7 @@
 __all__ = ['suite_provenance', 'installed', 'versions_hash', 'governor', 'worker_provenance', 'changed']
 
 # %% ../../../nbs/analysis/bench/run/provenance.ipynb #67ba38fe
+import contextlib
 import datetime
 import hashlib
 import os
@@ -14,7 +15,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import Distribution, PackageNotFoundError, version
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import fasterroof
@@ -23,52 +24,32 @@ from ...core.errors import DeviceError, one_line
 from ...machine.host import cpu_name, cpu_quota, cpu_set, memory_limit, read
 
 # %% ../../../nbs/analysis/bench/run/provenance.ipynb #7453634c
-_ELSEWHERE = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_PREFIX",
-)  # set inside a git hook
+_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX")  # set in one
+# Neither a lock nor a program that a repository names: this only looks.
+_LOOK = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-C")
+_NO_COMMIT = {  # what git says → why there is no commit
+    "not a git repository": "there is no git repository",
+    "dubious ownership": (
+        "the repository is another user's, and git does not trust it (safe.directory)"
+    ),
+    "ambiguous argument 'HEAD'": "there is no commit yet",
+}
 
 
 def _git(folder: str | Path, *command: str, timeout_s: float) -> tuple[str, str | None]:
     "What git answered, and why it failed: None if it did not."
-    environ = {k: x for k, x in os.environ.items() if k not in _ELSEWHERE} | {"LC_ALL": "C"}
-    # Neither a lock nor a program that a repository names: this only looks.
-    args = [
-        "git",
-        "--no-optional-locks",
-        "-c",
-        "core.fsmonitor=false",
-        "-C",
-        os.fspath(folder),
-        *command,
-    ]
+    environ = {k: x for k, x in os.environ.items() if k not in _HOOK} | {"LC_ALL": "C"}
+    how = {"timeout": timeout_s, "env": environ, "stdin": subprocess.DEVNULL, "errors": "replace"}
     try:
-        done = subprocess.run(
-            args,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            stdin=subprocess.DEVNULL,
-            env=environ,
-            check=False,
-        )
+        done = subprocess.run([*_LOOK, os.fspath(folder), *command], capture_output=True, **how)
     except subprocess.TimeoutExpired:
         return "", f"git gave no answer within {timeout_s:g} s"
     except (OSError, ValueError) as e:
         return "", f"git cannot be run: {one_line(getattr(e, 'strerror', e))}"
     if done.returncode == 0:
         return done.stdout, None
-    if "not a git repository" in done.stderr:
-        return "", "there is no git repository"
-    if "dubious ownership" in done.stderr:
-        return "", "the repository is another user's, and git does not trust it (safe.directory)"
-    if "ambiguous argument 'HEAD'" in done.stderr:
-        return done.stdout, "there is no commit yet"
-    return "", f"git failed: {one_line(done.stderr.strip() or done.returncode)}"
+    failed = f"git failed: {one_line(done.stderr.strip() or done.returncode)}"
+    return done.stdout, next((why for x, why in _NO_COMMIT.items() if x in done.stderr), failed)
 
 
 def suite_provenance(
@@ -90,23 +71,15 @@ def suite_provenance(
 _MATTER = ("numpy", "torch", "torchvision", "jax", "jaxlib", "triton", "torch_geometric", "scipy")
 
 
-def _found(folder: str) -> Iterator[tuple[str, str]]:
+def _found(folder: Path) -> Iterator[tuple[str, str]]:
     "Names and versions of the distributions in a folder of Python's path."
-    try:
-        names = sorted(os.listdir(folder or "."))
-    except OSError:
-        return
-    for name in names:
-        if name.endswith(".dist-info"):
-            told, _, number = name.removesuffix(".dist-info").rpartition("-")
-            if told:
-                yield told, number
-        elif name.endswith(".egg-info"):  # an older form, whose name may lack the version
-            made = Distribution.at(Path(folder, name))
-            try:
-                yield made.metadata["Name"], made.version
-            except (OSError, KeyError, AttributeError, TypeError):
-                continue
+    for path in sorted(folder.glob("*.dist-info")):
+        name, _, number = path.stem.rpartition("-")
+        yield name, number
+    for path in sorted(folder.glob("*.egg-info")):  # an older form, whose name may lack the version
+        with contextlib.suppress(OSError, KeyError, AttributeError, TypeError):
+            made = Distribution.at(path)
+            yield made.metadata["Name"], made.version
 
 
 def installed(
@@ -115,7 +88,7 @@ def installed(
     "All distributions that can be imported from."
     found = {}
     for folder in sys.path if path is None else path:
-        for name, number in _found(folder):
+        for name, number in _found(Path(folder)):
             if name and number:
                 found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), number)
     return dict(sorted(found.items()))
@@ -129,15 +102,10 @@ def versions_hash(
     return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _versions() -> dict[str, str]:
+def _versions(found: Mapping[str, str]) -> dict[str, str]:
     "Of what matters, that which is installed."
-    found = {"fasterroof": fasterroof.__version__}  # the one that runs, which may be a checkout's
-    for name in _MATTER:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            pass
-    return found
+    own = {"fasterroof": fasterroof.__version__}  # the one that runs, which may be a checkout's
+    return own | {name: found[x] for name in _MATTER if (x := name.replace("_", "-")) in found}
 
 # %% ../../../nbs/analysis/bench/run/provenance.ipynb #7dbfa8d3
 def governor(
@@ -224,6 +192,7 @@ def worker_provenance(
     environ: Mapping[str, str] = os.environ,  # where the settings of XLA are
 ) -> dict:  # plain values; what the orchestrator knows is not in it
     "What an attempt in this process depends on; never raises for what cannot be found out."
+    packages = installed()
     found = {
         "timestamp": datetime.datetime.now(datetime.UTC).isoformat(),
         "python": {
@@ -231,8 +200,8 @@ def worker_provenance(
             "executable_variable": executable_variable or None,
         },
         "os": platform.platform(),
-        "versions": _versions(),
-        "versions_hash": versions_hash(installed()),
+        "versions": _versions(packages),
+        "versions_hash": versions_hash(packages),
         "cpu": _cpu(root),
         "gpu": _gpu(slot, environ),
     }

@@ -19,7 +19,7 @@ from ...core.errors import InputError, one_line
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from fasterroof.bench.run.schedule import Executor
+    from fasterroof.bench.run.cluster import OnRay
 
 # %% ../../../nbs/analysis/cli/bench/options.ipynb #4b20f43e
 def platforms(
@@ -73,16 +73,14 @@ def ends_as_interrupt() -> Iterator[None]:
 @contextlib.contextmanager
 def executor_of(
     args: "Namespace",  # executor, address
-) -> Iterator["Executor"]:
-    "Yield the executor that is asked for; raise `InputError` where it cannot be had."
+) -> Iterator["OnRay | None"]:
+    "Yield the cluster that is asked for, None for this machine; raise `InputError` without one."
     if args.executor == "local":
         if args.address:
             raise InputError("--address is of a cluster: add --executor ray.")
-        from fasterroof.bench.run.schedule import Local
-
-        yield Local()
+        yield None
         return
-    from fasterroof.bench.run.ray_cluster import on_ray
+    from fasterroof.bench.run.cluster import on_ray
 
     with on_ray(args.address) as executor:
         yield executor
