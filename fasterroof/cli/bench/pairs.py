@@ -97,7 +97,7 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
     ]
     return rows, [*remarks, f"The order was drawn from --seed {options.seed}."], pairs.interrupted
 
-
+# %% ../../../nbs/analysis/cli/bench/pairs.ipynb #b139b0c3
 def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     "Return the rows of one comparison, the newest unless another is named."
     rows = load_rows(args.from_rows)
@@ -109,7 +109,7 @@ def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     remarks = remarks if len(runs) > 1 and not args.run else []
     return [r for r in rows if r["run_id"] == run], remarks, False
 
-
+# %% ../../../nbs/analysis/cli/bench/pairs.ipynb #45225223
 def compare_command(
     args: "Namespace",  # of `fasterroof bench compare`
     console: "Console",  # where to print
