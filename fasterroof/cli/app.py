@@ -14,11 +14,13 @@ from pkgutil import resolve_name
 
 from .argument_parser import Command, made_parser
 from .arguments import MODEL_ARGUMENTS
-from .bench.arguments import BENCH_ARGUMENTS
+from .bench.row_arguments import BENCH_ARGUMENTS
 from ..core.console import say, status
+from ..core.errors import FasterroofError, UncountedWarning, one_line
+from ..core.files import writable
 
 # %% ../../nbs/analysis/cli/app.ipynb #c660db3f
-COMMANDS = (
+_MODELS = (
     Command(
         "profile",
         "time every layer of a model and place it under the machine's roof",
@@ -63,6 +65,28 @@ COMMANDS = (
         "fasterroof.cli.contracts:contract_claim",
         "0; 1 where the throughput is above its ceiling.",
     ),
+    Command(
+        "import",
+        "place a trace of torch.profiler under a roof",
+        "trace.json.gz --peaks its-machine.json --html trace.html",
+        "fasterroof.cli.profiling:import_command",
+    ),
+    Command(
+        "show",
+        "show a saved run",
+        "resnet18.json --top 5 --html resnet18.html",
+        "fasterroof.cli.runs:show_command",
+    ),
+    Command(
+        "diff",
+        "compare two saved runs",
+        "before.json after.json --html diff.html",
+        "fasterroof.cli.runs:diff_command",
+    ),
+)
+
+# %% ../../nbs/analysis/cli/app.ipynb #d783c6b3
+_BENCH = (
     Command(
         "bench",
         "compare implementations: checked, timed, placed under the roof",
@@ -115,27 +139,10 @@ COMMANDS = (
         "shards/*/store --into results/store",
         "fasterroof.cli.bench.stores:merge_command",
     ),
-    Command(
-        "import",
-        "place a trace of torch.profiler under a roof",
-        "trace.json.gz --peaks its-machine.json --html trace.html",
-        "fasterroof.cli.profiling:import_command",
-    ),
-    Command(
-        "show",
-        "show a saved run",
-        "resnet18.json --top 5 --html resnet18.html",
-        "fasterroof.cli.runs:show_command",
-    ),
-    Command(
-        "diff",
-        "compare two saved runs",
-        "before.json after.json --html diff.html",
-        "fasterroof.cli.runs:diff_command",
-    ),
 )
 
-# %% ../../nbs/analysis/cli/app.ipynb #d783c6b3
+# %% ../../nbs/analysis/cli/app.ipynb #4d2a11df
+COMMANDS = (*_MODELS, *_BENCH)
 _EXAMPLES = """examples:
   fasterroof profile resnet18 --html resnet18.html
   fasterroof hardware "H100 SXM"
@@ -159,6 +166,9 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 # %% ../../nbs/analysis/cli/app.ipynb #c4415822
+_OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out")
+
+
 def main(
     argv: list[str] | None = None,  # arguments; None: those of the process
     # exit code: 0; 1 where a contract or a claim does not hold, or for a failure of ours; 2 for a
@@ -179,8 +189,6 @@ def main(
         return 0
     from rich.console import Console
 
-    from fasterroof.core.errors import FasterroofError, UncountedWarning, one_line
-
     shown = warnings.showwarning
 
     def show(message, category, *rest):
@@ -191,6 +199,7 @@ def main(
 
     warnings.showwarning = show
     try:
+        writable(*(getattr(args, name, None) for name in _OUTPUTS))
         with status("Loading"):
             handler = resolve_name(args.handler)
         code = handler(args, Console())

@@ -135,7 +135,7 @@ _MACHINE = (
 )
 
 # %% ../../nbs/analysis/cli/arguments.ipynb #2d83aa6c
-_PREDICTED = (
+_CONTRACTS = (
     Argument(
         "contract check, contract claim",
         "file",
@@ -189,6 +189,10 @@ _PREDICTED = (
         required=True,
         metavar="N",
     ),
+)
+
+# %% ../../nbs/analysis/cli/arguments.ipynb #b879f8c9
+_PREDICTED = (
     Argument(
         "predict",
         "--count",
@@ -315,4 +319,4 @@ _RUNS = (
 )
 
 # %% ../../nbs/analysis/cli/arguments.ipynb #7c1d4e03
-MODEL_ARGUMENTS = (*_MODEL, *_MACHINE, *_PREDICTED, *_RUNS)
+MODEL_ARGUMENTS = (*_MODEL, *_MACHINE, *_CONTRACTS, *_PREDICTED, *_RUNS)

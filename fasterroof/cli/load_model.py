@@ -78,7 +78,7 @@ def default_sample(
     frames = (16,) * (".video" in module)
     return (_noise((batch, 3, *frames, size, size)),)
 
-
+# %% ../../nbs/analysis/cli/load_model.ipynb #ac2b825b
 def torchvision_model(
     name: str,  # "resnet18", "vit_b_16", …
 ) -> torch.nn.Module:
@@ -140,7 +140,7 @@ def _called(target: str) -> object:
         why = one_line(str(e).partition("\n")[0])
         raise ModelError(f"{one_line(target)}() raised {type(e).__name__}: {why}.") from e
 
-
+# %% ../../nbs/analysis/cli/load_model.ipynb #8a298ffe
 def _input(text: str, batch: int | None) -> torch.Tensor:
     "Noise of a shape; of whole numbers, zeros, which any table has a row for."
     shape, _, form = text.partition(":")

@@ -15,10 +15,9 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from .outputs import print_result, text_columns, write_outputs
+from .outputs import print_result, write_outputs
 from ..core.console import status
 from ..core.errors import InputError, one_line
-from ..core.files import writable
 from ..machine.chips import chip
 from ..prediction.engine import Engine, as_model
 from ..prediction.model import is_model_name, model_named, model_names
@@ -26,7 +25,7 @@ from ..prediction.sweeps import Sweep, sweep
 from ..prediction.system import SystemArchetype
 from ..report import html
 from ..report.plot import COLORS
-from ..report.table import Cell, Column, Table, html_table
+from ..report.table import Column, Table, html_table
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -254,31 +253,20 @@ def shown(
 ) -> None:
     "Print a prediction."
     if isinstance(found, Sweep):
-        table = text_columns(*found.cells(console.width))
-        return print_result(console, found.sentence, table, remarks=found.remarks)
+        return print_result(
+            console, found.sentence, found.table(console.width), remarks=found.remarks
+        )
     cited = ["--json and --html show where each figure was read."] if found.cited else []
     table = _parts_table(found, top)
     print_result(console, found.sentence, table, found.figures(), [*found.notes, *cited])
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #7a756c04
-def _key(text: str) -> float | None:
-    "Return the figure that a text shows, by which its cell sorts; None for words."
-    number, _, unit = text.replace(",", "").partition(" ")
-    try:
-        prefix = unit[:1] if len(unit) > 1 else ""
-        power = {"µ": -2, "m": -1, "n": -3}.get(prefix, "kMGTPE".find(prefix) + 1 if prefix else 0)
-        return float(number.rstrip("%")) * 1000.0**power
-    except ValueError:
-        return None
-
-
 def _page(found, title: str) -> str:
     if isinstance(found, Sweep):
-        headings, rows = found.cells()
-        values, remarks = [("combinations", f"{len(rows):,}")], found.remarks
+        values, remarks = [("combinations", f"{len(found.rows):,}")], found.remarks
         numbers = any(isinstance(r[n], (int, float)) for n in found.swept for r in found.rows)
         plots = [found.plot()] if numbers else []
-        table = text_columns(headings, [[Cell(c, _key(c)) for c in row] for row in rows])
+        table = found.table()
     else:
         values, remarks, plots = [*found.figures().items()], (*found.notes, *found.sources), []
         table = _parts_table(found, None)
@@ -306,7 +294,6 @@ def predict_command(
         raise InputError("--json, --csv and --html cannot go to one place.")
     if not (args.model and args.on):
         raise InputError("predict needs a model and --on CHIP (see predict --help).")
-    writable(*given)
     with status("Counting"):
         found = _prediction(args)
     frame = found.by_part if hasattr(found, "by_part") else found.to_frame

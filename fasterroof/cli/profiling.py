@@ -19,7 +19,6 @@ from .outputs import json_text, print_result, text_columns, write_outputs
 from .runs import check_outputs, report_run
 from ..core.console import status
 from ..core.errors import InputError, one_line
-from ..core.files import writable
 from ..core.settings import resolve_device
 from ..core.units import si
 from ..machine.datasheet import chip_of, chip_roof, shares
@@ -100,7 +99,6 @@ def peaks_command(
     console: "Console",  # where to print
 ) -> None:
     "Run `fasterroof peaks`."
-    writable(args.json)
     peaks = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"])
     if write_outputs((args.json, lambda: json_text(peaks.as_dict()))):
         return

@@ -14,7 +14,6 @@ from rich.text import Text
 from .outputs import print_result, write_outputs
 from ..core.console import figures, notes, say, status
 from ..core.errors import InputError, one_line
-from ..core.files import writable
 from ..core.units import rate_unit, si
 from ..report import html
 from ..report.diffs import diff_page
@@ -26,16 +25,15 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-# %% ../../nbs/analysis/cli/runs.ipynb #ad3e73f6
+# %% ../../nbs/analysis/cli/runs.ipynb #450b4fec
 def check_outputs(
-    args: "Namespace",  # html, perfetto, json, csv
+    args: "Namespace",  # json, csv
 ) -> None:
-    "Raise `InputError` or `RunFileError` where a run's outputs cannot be written."
+    "Raise `InputError` where two outputs of a run go to stdout."
     if args.json == args.csv == "-":
         raise InputError("--json - and --csv - cannot both go to stdout.")
-    writable(args.html, args.perfetto, args.json, args.csv)
 
-# %% ../../nbs/analysis/cli/runs.ipynb #450b4fec
+
 def _roof_line(roof) -> str:
     modes = dict.fromkeys([roof.mode, *(c.mode for c in roof.ceilings)])
     rates = [f"{mode or 'peak'} {si(roof.ceiling(mode), rate_unit(mode or ''))}" for mode in modes]
@@ -78,7 +76,7 @@ def show_command(
     console: "Console",  # where to print
 ) -> None:
     "Run `fasterroof show`."
-    writable(args.html, args.perfetto, args.json, args.csv)
+    check_outputs(args)
     with status("Loading"):
         run = Run.load(args.run)
     report_run(run, args, console)
@@ -89,7 +87,6 @@ def diff_command(
     console: "Console",  # where to print
 ) -> None:
     "Run `fasterroof diff`."
-    writable(args.html)
     with status("Loading"):
         change = diff(Run.load(args.before), Run.load(args.after))
     write_outputs((args.html, lambda: diff_page(change)))

@@ -10,9 +10,11 @@ import inspect
 import itertools
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from numbers import Real
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ import numpy as np
 from ..core.errors import InputError, one_line
 from ..core.units import MISSING, si
 from ..report.plot import COLORS, GREY, text
+from ..report.table import Column, Table, html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,13 +130,12 @@ class Sweep:
             *dict.fromkeys(n for r in self.results if r for n in getattr(r, "notes", ())),
         ]
 
-    def cells(
+    def table(
         self,
-        width: int
         # characters of a line; what does not fit is left out, the least telling first
-        | None = None,
-    ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
-        "What was gone through and the main figures, as people read them."
+        width: int | None = None,
+    ) -> Table:
+        "Return what was gone through, and the main figures."
 
         def shown(name, value):
             if value is None:
@@ -146,32 +148,36 @@ class Sweep:
                 return si(value, self.units[name].replace("byte", "B"))
             return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
 
+        known = {n for n in _SHOWN if any(r.get(n) is not None for r in self.rows)}
         hidden = {"latency"} if "time_to_first_token" in self.units else {*()}
-        names = [
-            n for n in _SHOWN if n not in hidden and any(r.get(n) is not None for r in self.rows)
-        ]
-
-        def columns(names):
-            return [[h, *(shown(n, r.get(n)) for r in self.rows)] for n, h in names.items()]
-
-        wanted = {n: n.replace("_", " ") for n in self.swept} | {n: _SHOWN[n] for n in names}
-
-        def length():
-            return sum(1 + max(map(len, c)) for c in columns(wanted))
-
+        wanted = {n: n.replace("_", " ") for n in self.swept}
+        wanted |= {n: heading for n, heading in _SHOWN.items() if n in known - hidden}
+        widths = {
+            n: 1 + max(len(heading), *(len(shown(n, r.get(n))) for r in self.rows))
+            for n, heading in wanted.items()
+        }
         for name in _FIRST_TO_GO:
-            if width and length() > width:
+            if width and sum(widths[n] for n in wanted) > width:
                 wanted.pop(name, None)
-        made = columns(wanted)
-        return [c[0] for c in made], [[c[i + 1] for c in made] for i in range(len(self.rows))]
+        columns = [
+            Column(
+                heading,
+                itemgetter(n),
+                form=partial(shown, n),
+                right=n in self.units,
+                colors=COLORS if n.endswith("bottleneck") else {},
+            )
+            for n, heading in wanted.items()
+        ]
+        rows = [dict.fromkeys(wanted) | dict(row) for row in self.rows]
+        return Table(columns, rows)
 
     def _repr_html_(self) -> str:
-        import pandas as pd
+        from fastcore.xml import to_xml
 
-        headings, rows = self.cells()
-        said = "".join(f"<p>{escape(one_line(n, 2000))}</p>" for n in self.remarks)
-        table = pd.DataFrame(rows, columns=headings).to_html(index=False)  # pandas escapes
-        return f"<p>{escape(one_line(self.sentence, 300))}</p>{table}{said}"
+        table = replace(self.table(), notes=self.remarks, sortable=False)
+        table = to_xml(html_table(table), indent=False)
+        return f"<p>{escape(one_line(self.sentence, 300))}</p>{table}"
 
     def plot(
         self,

@@ -27,7 +27,7 @@ from fasterroof.cli.bench.options import (
 )
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, RunFileError, one_line
-from ...core.files import writable, write_whole
+from ...core.files import write_whole
 from ...report.table import Column, Table, text_table
 
 if TYPE_CHECKING:
@@ -132,7 +132,6 @@ def run_command(
 ) -> int:  # exit code: 0 where every attempt has a row; 130 after an interrupt
     "Run attempts."
     home, peaks = Path.cwd(), None
-    writable(args.out, args.report)
     if args.peaks:
         from fasterroof.machine.peaks import HardwarePeaks  # (loads torch)
 

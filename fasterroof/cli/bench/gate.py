@@ -15,7 +15,6 @@ from ...bench.store.query import newest, row_files
 from ...bench.views.gate_report import gate_markdown, print_gate
 from .options import reading
 from ..outputs import json_text, write_outputs
-from ...core.files import writable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -30,7 +29,6 @@ def gate_command(
     """Run `fasterroof bench --gate-baseline`.
 
     Raises `InputError` where nothing can be compared, and `RowError`."""
-    writable(args.gate_out, args.report)
     factors = {
         stat: getattr(args, f"gate_{stat}") or factor
         for stat, factor in METRICS["steady_time"].gate.items()

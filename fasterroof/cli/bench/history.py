@@ -15,7 +15,6 @@ from ...bench.views.history_report import PROMISE, history_page, print_history
 from .options import reading
 from ..outputs import json_text, write_outputs
 from ...core.errors import InputError, one_line
-from ...core.files import writable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -30,7 +29,6 @@ def history_command(
     """Run `fasterroof bench history`.
 
     Raises `RowError`, and `InputError` where there is nothing to show."""
-    writable(args.html, args.out)
     if args.top < 0:
         raise InputError(f"--top is how many identities are printed, from 0, not {args.top}.")
     with reading(args) as skipped:

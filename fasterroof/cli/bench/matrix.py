@@ -14,7 +14,7 @@ from ...bench.store.query import row_files
 from ...bench.views.op_matrix import feed, operations, read_map
 from .options import reading
 from ...core.console import line
-from ...core.errors import InputError, RunFileError, one_line
+from ...core.errors import InputError, one_line
 from ...core.files import read_json, writable, write_whole
 from ...report.table import Column, Table, text_table
 
@@ -58,10 +58,7 @@ def feed_command(
     "Run `fasterroof bench feed`."
     read_json(args.matrix)  # (which says what is wrong with it)
     out, asked = _copy_of(args), read_map(args.map)
-    try:
-        text = Path(args.matrix).read_bytes().decode()
-    except OSError as e:
-        raise RunFileError(f"Cannot read {one_line(args.matrix)}: {e.strerror or e}.") from e
+    text = Path(args.matrix).read_bytes().decode()
     with reading(args) as skipped:
         fed = feed(text, args.sources, asked, args.overwrite, skipped)
     if fed.changes:

@@ -23,7 +23,6 @@ from .options import ends_as_interrupt, platforms, point_of_text
 from ..outputs import json_text, write_outputs
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, one_line
-from ...core.files import writable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -98,7 +97,7 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
     ]
     return rows, [*remarks, f"The order was drawn from --seed {options.seed}."], pairs.interrupted
 
-
+# %% ../../../nbs/analysis/cli/bench/pairs.ipynb #b139b0c3
 def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     "Return the rows of one comparison, the newest unless another is named."
     rows = load_rows(args.from_rows)
@@ -110,13 +109,12 @@ def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     remarks = remarks if len(runs) > 1 and not args.run else []
     return [r for r in rows if r["run_id"] == run], remarks, False
 
-
+# %% ../../../nbs/analysis/cli/bench/pairs.ipynb #45225223
 def compare_command(
     args: "Namespace",  # of `fasterroof bench compare`
     console: "Console",  # where to print
 ) -> int:  # 1 where something became slower or could not be compared; 130 after an interrupt
     "Run `fasterroof bench compare`."
-    writable(args.out, args.report)
     _checked(
         (
             args.from_rows and (args.a or args.case),

@@ -13,7 +13,6 @@ from ...bench.views.rundiff_report import diff_markdown, print_rundiff
 from .options import reading
 from ..outputs import json_text, write_outputs
 from ...core.errors import InputError
-from ...core.files import writable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -28,7 +27,6 @@ def diff_command(
     """Run `fasterroof bench diff`.
 
     Raises `InputError` for a run that is not there, and `RowError`."""
-    writable(args.out, args.report)
     if args.top < 0:
         raise InputError(f"--top is how many attempts are printed, from 0, not {args.top}.")
     with reading(args) as skipped:
