@@ -15,7 +15,8 @@ from .outputs import json_text, print_result, write_outputs
 from ..core.console import line, notes, status
 from ..core.errors import InputError, one_line
 from ..core.units import rate_unit, si
-from ..machine.chips import Chip, chip, known_chips, shown
+from ..machine.chip_figures import Chip, shown
+from ..machine.chips import chip, known_chips
 from ..machine.detect import HardwareDetector, HardwareSpecs
 from ..report.table import Column, Table, text_table
 

@@ -6,85 +6,86 @@
 __all__ = ['diff_table', 'diff_figure', 'diff_page', 'diff_html']
 
 # %% ../../nbs/analysis/report/diffs.ipynb #ac807685
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
 from ..core.units import MISSING, si
-from .html import page
+from .page import page
 from .plot import arrows
-from .tables import elide, html_table, text_table
+from .table import Cell, Column, Table, html_table, text_table
 from ..roofline.compare.run_diff import arrow_text, ratio_text
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
-    from rich.table import Table
+    from rich.console import Group
 
     from fasterroof.roofline.compare.change import Change
     from fasterroof.roofline.compare.run_diff import Diff
 
 # %% ../../nbs/analysis/report/diffs.ipynb #3161c78f
-def _work_cell(c: "Change", figure: str, full: bool) -> tuple:
-    if figure not in c.work:
-        return "", 1.0
-    x, y = c.work[figure]
-    if full:
-        return f"{si(x)} → {si(y)}", y or 0.0
-    return f"{y / x:.2f}×" if x and y else arrow_text(si(x), si(y)), 0.0
+def _share(p: object) -> str:
+    return MISSING if p is None or p.utilization_pct is None else f"{p.utilization_pct:.0f}"
 
 
-def _cells(
-    changes: "tuple[Change, ...]", shown: "tuple[Change, ...]", typed: bool, full: bool
-) -> tuple[tuple, list]:
-    "Headings, and a row of cells (text, key to sort by) for each change that is shown."
-    figures = (("flops", "FLOP"), ("bytes_moved", "bytes"))
-    moving = [
-        (figure, heading) for figure, heading in figures if any(figure in c.work for c in changes)
-    ]
+def _work(figure: str, full: bool) -> "Callable[[Change], Cell]":
+    "How a count changed: in full, or as a ratio where there is no room."
 
-    def share(p):
-        return MISSING if p is None or p.utilization_pct is None else f"{p.utilization_pct:.0f}"
-
-    rows = []
-    for c in shown:
-        times = [(si(p.time_s, "s"), p.time_s or 0.0) if p else (MISSING, 0.0) for p in (c.a, c.b)]
-        types = arrow_text(*(p.type for p in (c.a or c.b, c.b or c.a)))
-        more = [(arrow_text(share(c.a), share(c.b)), None), (c.how, None)] if full else []
-        name, kinds = one_line(c.name), one_line(types)
+    def cell(c):
+        if figure not in c.work:
+            return Cell("", 1.0)
+        x, y = c.work[figure]
         if full:
-            name, kinds = elide(name, 48), elide(kinds, 28)
-        rows.append(
-            [
-                (name, None),
-                *([(kinds, None)] if typed else []),
-                *times,
-                (ratio_text(c.ratio, c.interval), c.ratio or 0.0),
-                *([(c.verdict, None)] if full else []),
-                *(_work_cell(c, figure, full) for figure, _ in moving),
-                *(more if full else [(c.verdict, None)]),
-            ]
-        )
-    return (
-        "layer",
-        *["type"] * typed,
-        "before",
-        "after",
-        "ratio",
-        *["verdict"] * full,
-        *(heading for _, heading in moving),
-        *(["% roof", "matched by"] if full else ["verdict"]),
-    ), rows
+            return Cell(f"{si(x)} → {si(y)}", y or 0.0)
+        return Cell(f"{y / x:.2f}×" if x and y else arrow_text(si(x), si(y)), 0.0)
+
+    return cell
+
+
+_WORK = {"FLOP": "flops", "bytes": "bytes_moved"}
+_COLUMNS = (
+    Column("layer", lambda c: c.name, code=True, limit=48, least=8),
+    Column(
+        "type",
+        lambda c: arrow_text(*(one_line(p.type) for p in (c.a or c.b, c.b or c.a))),
+        code=True,
+        limit=28,
+        least=12,
+    ),
+    Column("before", lambda c: c.a and c.a.time_s, unit="s"),
+    Column("after", lambda c: c.b and c.b.time_s, unit="s"),
+    Column("ratio", lambda c: Cell(ratio_text(c.ratio, c.interval), c.ratio), right=True),
+    *(Column(heading, _work(name, False), right=True) for heading, name in _WORK.items()),
+    Column("verdict", lambda c: c.verdict, colors={"faster": "#2b88c9", "slower": "#d55e00"}),
+    *(
+        Column(heading, _work(name, True), right=True, detail=True)
+        for heading, name in _WORK.items()
+    ),
+    Column("% roof", lambda c: arrow_text(_share(c.a), _share(c.b)), right=True, detail=True),
+    Column("matched by", lambda c: c.how, detail=True),
+)
+
+
+def _table(diff: "Diff", top: int | None, full: bool, typed: bool = True) -> Table:
+    "What moved, then the other parts; counts of work only where any changed."
+    moved = {figure for c in diff.changes for figure in c.work}
+    columns = [
+        c
+        for c in _COLUMNS
+        if c.heading not in _WORK or (c.detail == full and _WORK[c.heading] in moved)
+    ]
+    columns = [c for c in columns if typed or c.heading != "type"]
+    return Table(columns, diff.changes[:top] if diff else ())
 
 # %% ../../nbs/analysis/report/diffs.ipynb #eeedaa2c
 def diff_table(
     diff: "Diff",  # of two runs
     top: int | None = 10,  # rows; None: all
     width: int = 80,  # characters, of the terminal
-) -> "Table":
+) -> "Group":
     "What moved, then the other parts, for a terminal; no rows where nothing differs."
     typed = width >= 100 or not any(c.work for c in diff.changes)
-    headings, rows = _cells(diff.changes, diff.changes[:top] if diff else (), typed, full=False)
-    styles = {"faster": "cyan", "slower": "red"}
-    return text_table(headings, [[content for content, _ in row] for row in rows], width, styles)
+    return text_table(_table(diff, top, full=False, typed=typed), width)
 
 
 def diff_figure(
@@ -120,7 +121,7 @@ def diff_page(
         [*around, *diff.headline.items()],
         diff.verdict_notes,
         [diff_figure(diff)],
-        [html_table(*_cells(diff.changes, diff.changes, True, True))],
+        [html_table(_table(diff, None, full=True))],
         environments,
     )
 
@@ -134,5 +135,5 @@ def diff_html(
 
     around = [P(f"{group}: {said}") for group, said in diff.surroundings.items()]
     figures = "; ".join(f"{k} {v}" for k, v in diff.headline.items())
-    rows = [html_table(*_cells(diff.changes, diff.changes[:top], True, True))] if diff else []
+    rows = [html_table(_table(diff, top, full=True))] if diff else []
     return to_xml(Div(*around, P(figures, "."), *(P(r) for r in diff.verdict_notes), *rows))
