@@ -18,7 +18,7 @@ from ..core.units import rate_unit, si
 from ..report import html
 from ..report.diffs import diff_page
 from ..roofline.run import Run
-from ..roofline.run_diff import diff
+from ..roofline.compare.run_diff import diff
 
 if TYPE_CHECKING:
     from argparse import Namespace
