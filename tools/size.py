@@ -1,4 +1,4 @@
-"""How much code there is, package by package, measured on the syntax tree: formatting does not count.
+"""How much code there is, package by package, measured on the syntax tree, not on lines.
 
 nodes: nodes of the syntax tree inside function bodies, docstrings left out; a statement: nodes
 divided by statements; branches: McCabe's cyclomatic complexity, the mean of all functions;
