@@ -7,7 +7,6 @@ __all__ = ['CHAINS', 'ROUNDS', 'FMA_CODE', 'replayed_rates', 'matrix_readings', 
            'conditions']
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #f4379207
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
