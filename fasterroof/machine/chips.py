@@ -223,20 +223,18 @@ def exactly(
 
 def _exactly(name: str, memory_bytes: float | None, known: Iterable[Chip]) -> Chip | None:
     def fits(c):
+        if not (memory_bytes and c.memory_bytes):
+            return None
         parts = c.devices.value if c.devices else 1
         return 0.88 < memory_bytes * parts / c.memory_bytes.value < 1.12
 
     wanted = _plain_name(name)
     own = _named(known).get(wanted)
-    if own is None:
-        told = [
-            c
-            for c in known
-            if memory_bytes and c.memory_bytes and wanted in map(_plain_name, c.shared)
-        ]
-        return next(filter(fits, told), None)
-    of_choice = own.kind in ("cpu", "soc")  # sold with memories of several sizes
-    return own if of_choice or not (own.memory_bytes and memory_bytes) or fits(own) else None
+    if own:
+        of_choice = own.kind in ("cpu", "soc")  # sold with memories of several sizes
+        return None if fits(own) is False and not of_choice else own
+    sold = (c for c in known if wanted in map(_plain_name, c.shared))
+    return next(filter(fits, sold), None)
 
 
 def chip(

@@ -391,16 +391,14 @@ class HardwareDetector:
         told = [asked["jax"]()]
         if not isinstance(told[0], _Device) or told[0].platform == "cpu":
             told.append(asked["torch"]())
-        devices = [x for x in (*told, asked["system"]()) if isinstance(x, _Device)]
-        found, notes = devices[0], list(devices[0].notes)
-        for other in devices[1:-1]:
-            what = one_line(other.name, 60) or "devices that differ"
-            notes.append(
-                f"torch has {other.count} × {what} that JAX does not: HardwareDetector('torch')"
-                " tells of it."
-            )
+        found, *others = (x for x in (*told, asked["system"]()) if isinstance(x, _Device))
+        notes = [
+            f"torch has {x.count} × {one_line(x.name, 60) or 'devices that differ'} that JAX does"
+            " not: HardwareDetector('torch') tells of it."
+            for x in others[:-1]
+        ]
         notes += [f"{why}." for why in told if isinstance(why, _Broken)]
-        return replace(found, notes=tuple(notes))
+        return replace(found, notes=(*found.notes, *notes))
 
     def detect_hardware(self) -> HardwareSpecs:
         """This machine, every figure with its source; raises `DeviceError` where the asked

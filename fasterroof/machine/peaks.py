@@ -97,7 +97,7 @@ class HardwarePeaks(Roof):
     cudnn_benchmark: bool = False  # whether cuDNN tried its algorithms, and took the fastest
     threads: int = 0  # CPU threads that torch used; 0: not known
     probed: tuple[Probed, ...] = ()  # every kernel that tried, and how far it got
-    notes: tuple[str, ...] = ()  # sentences that whoever reads the figures needs
+    notes: tuple[str, ...] = ()  # sentences that a reader of the figures needs
     conditions: dict[str, Any] = field(
         default_factory=dict
     )  # clocks, CPUs, foreign load, when, how long: plain values

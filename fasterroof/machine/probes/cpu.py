@@ -186,14 +186,10 @@ def _kernel_of(probe: CPUProbe, reading: Reading) -> tuple[Kernel | None, list[i
     "The kernel that gave a reading of arithmetic, and the CPUs it ran on."
     name, _, threads = reading.name.partition(", ")
     # A mode that is computed in another has that one's kernels.
-    found = (
-        k
-        for mode in (reading.what, "fp32", "bf16")
-        for k in arithmetic(probe.machine, mode)
-        if k.name == name
-    )
+    modes = (reading.what, "fp32", "bf16")
+    kernels = {k.name: k for m in reversed(modes) for k in arithmetic(probe.machine, m)}
     cpus = next((c for c in probe.placements if threads == f"{len(c)} threads"), probe.cpus)
-    return next(found, None), cpus
+    return kernels.get(name), cpus
 
 
 def second_look(
@@ -274,13 +270,13 @@ def level_sizes(
 ) -> list[tuple[str, int]]:  # (name, B), smallest first
     "What each cache holds: the most that any of the swept mixes shows."
     named = caches(probe.cpus)
-    held: dict[str, int] = {}
-    for rates in swept.values():
-        for name, size in capacities(rates, named):
-            held[name] = max(size, held.get(name, 0))
-    order = [name for name, _ in named] or ["cache"]
-    found = [(name, held[name]) for name in order if name in held]
-    return [x for i, x in enumerate(found) if i == 0 or x[1] > found[i - 1][1]]
+    found = [x for rates in swept.values() for x in capacities(rates, named)]
+    held = dict(sorted(found, key=lambda x: x[1]))  # the largest of each name
+    sizes: dict[str, int] = {}
+    for name in [name for name, _ in named] or ["cache"]:
+        if held.get(name, 0) > max(sizes.values(), default=0):
+            sizes[name] = held[name]
+    return [*sizes.items()]
 
 
 def memory_readings(

@@ -213,7 +213,7 @@ _SIGN = "fasterroof-probe "  # begins every line that is an answer, whatever els
 
 def serve() -> None:
     "Answer requests from standard input until it ends."
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this decides when it ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when this ends
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else prints does not get between the answers
     worker = _Worker()
