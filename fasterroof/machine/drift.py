@@ -19,6 +19,7 @@ from .probes import torch_kernels
 from .probes.cpu import CPUProbe
 from .probes.cpu_kernels import arithmetic
 from .probes.cpu_process import ProbeError, Prober
+from .probes.torch_products import Product
 from .roof import Roof, change_figures
 from ..timing.clock import no_gc, synchronizer
 
@@ -83,9 +84,10 @@ class DriftGuard:
         with preserved(), no_gc():
             torch.set_grad_enabled(False)
             n = 1024 if self.device.type != "cuda" else 4096
+            product = Product("mm", n, n, n)
             moved = {p.name: p for p in torch_kernels.memory_probes(self.device, self.nbytes)}
             tried = {
-                "arithmetic": (next(torch_kernels.compute_probes(self.device, "fp32", n)), 5),
+                "arithmetic": (torch_kernels.product_probe(product, "fp32", self.device), 5),
                 f"updating {self.memory}": (moved["update mul_"], 3),
                 f"reading {self.memory}": (moved["read sum"], 3),
             }

@@ -67,7 +67,7 @@ def sysctl(
     except (OSError, subprocess.SubprocessError):
         return ""
 
-
+# %% ../../nbs/analysis/machine/host.ipynb #b924434b
 def _groups(root: Path, controller: str) -> list[Path]:
     """Folders of the control groups that this process is in, the innermost first; version 2 has one
     tree for all."""

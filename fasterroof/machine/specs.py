@@ -47,7 +47,7 @@ FIGURES = {  # field -> the field of its source
     "memory_bandwidth_gb_per_second": "memory_bandwidth_source",
 }
 
-
+# %% ../../nbs/analysis/machine/specs.ipynb #2b4c50d9
 class Told(NamedTuple):
     "A figure and what told it."
 
@@ -68,7 +68,7 @@ def fields_of(
         "cited": {name: x.cited for name, x in told.items() if x.cited},
     }
 
-
+# %% ../../nbs/analysis/machine/specs.ipynb #86612562
 _CELLS = {  # field → what it is, its unit, and how many of these
     "memory_gb": ("memory", "B", 1e9),
     "compute_capability": ("compute capability", "", 0),

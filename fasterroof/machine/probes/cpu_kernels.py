@@ -77,7 +77,7 @@ out:
 }}
 """
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #7ea7a73d
 @dataclass(frozen=True)
 class TargetMachine:
     "What a kernel is written for."
@@ -192,7 +192,7 @@ def _chains(
         ),
     )
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #4d8670ee
 def _vector(machine: TargetMachine, bits: int, size: int) -> tuple[str, str]:
     "A vector's type without that of its elements, and what it is called in names of functions."
     if bits == machine.sve_bits > 128:
@@ -234,8 +234,10 @@ def _fma(machine: TargetMachine, mode: str, bits: int, count: int, adding: bool 
     )
 
 # %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #442de439
-_DOTS = (  # feature, mode, name, intrinsic, bits, type of the operands, FLOP of an instruction
+# architecture, feature, mode, name, intrinsic, bits, type of the operands, FLOP of a lane
+_DOTS = (
     (
+        "x86_64",
         "avx512bf16",
         "bf16",
         "vdpbf16ps",
@@ -245,6 +247,7 @@ _DOTS = (  # feature, mode, name, intrinsic, bits, type of the operands, FLOP of
         4,
     ),
     (
+        "x86_64",
         "avx512vnni",
         "int8",
         "vpdpbusd",
@@ -253,11 +256,47 @@ _DOTS = (  # feature, mode, name, intrinsic, bits, type of the operands, FLOP of
         "<{w} x i32>",
         8,
     ),
-    ("avxvnni", "int8", "vpdpbusd", "llvm.x86.avx512.vpdpbusd.{bits}", (256,), "<{w} x i32>", 8),
-    ("bf16", "bf16", "bfdot", "llvm.aarch64.neon.bfdot.v4f32.v8bf16", (128,), "<8 x bfloat>", 4),
-    ("bf16", "bf16", "bfmmla", "llvm.aarch64.neon.bfmmla", (128,), "<8 x bfloat>", 8),
-    ("dotprod", "int8", "sdot", "llvm.aarch64.neon.sdot.v4i32.v16i8", (128,), "<16 x i8>", 8),
-    ("i8mm", "int8", "smmla", "llvm.aarch64.neon.smmla.v4i32.v16i8", (128,), "<16 x i8>", 16),
+    (
+        "x86_64",
+        "avxvnni",
+        "int8",
+        "vpdpbusd",
+        "llvm.x86.avx512.vpdpbusd.{bits}",
+        (256,),
+        "<{w} x i32>",
+        8,
+    ),
+    (
+        "aarch64",
+        "bf16",
+        "bf16",
+        "bfdot",
+        "llvm.aarch64.neon.bfdot.v4f32.v8bf16",
+        (128,),
+        "<8 x bfloat>",
+        4,
+    ),
+    ("aarch64", "bf16", "bf16", "bfmmla", "llvm.aarch64.neon.bfmmla", (128,), "<8 x bfloat>", 8),
+    (
+        "aarch64",
+        "dotprod",
+        "int8",
+        "sdot",
+        "llvm.aarch64.neon.sdot.v4i32.v16i8",
+        (128,),
+        "<16 x i8>",
+        8,
+    ),
+    (
+        "aarch64",
+        "i8mm",
+        "int8",
+        "smmla",
+        "llvm.aarch64.neon.smmla.v4i32.v16i8",
+        (128,),
+        "<16 x i8>",
+        16,
+    ),
 )
 
 
@@ -267,10 +306,8 @@ _SUMS = {"bf16": ("float", "fp32"), "int8": ("i32", "int32")}  # of products: ty
 def _dots(machine: TargetMachine, mode: str, counts: tuple[int, ...]) -> Iterator[Kernel]:
     # Where there is AVX-512, the instructions of AVX would be the same again.
     features = machine.features - ({"avxvnni"} if "avx512vnni" in machine.features else set())
-    for feature, of, name, intrinsic, widths, kind, per_lane in _DOTS:
-        if of != mode or feature not in features:
-            continue
-        if ("x86" in intrinsic) != (machine.arch == "x86_64"):
+    for arch, feature, of, name, intrinsic, widths, kind, per_lane in _DOTS:
+        if (arch, of) != (machine.arch, mode) or feature not in features:
             continue
         summed, accumulator = _SUMS[mode]
         for bits, count in product(widths, counts):
@@ -388,26 +425,24 @@ def vector_bits(
     return (machine.sve_bits, 128) if machine.sve_bits > 128 else (128,)
 
 
+_UNITS = (  # architecture, feature, mode, unit; what stands later counts
+    *(("x86_64", f"amx-{mode}", mode, "AMX") for mode in ("bf16", "fp16", "int8")),
+    ("aarch64", "i8mm", "int8", "I8MM"),
+    ("aarch64", "bf16", "bf16", "BF16"),
+    ("aarch64", "sme-f64f64", "fp64", "SME"),
+    *(("aarch64", "sme", mode, "SME") for mode in ("fp32", "bf16", "fp16", "int8")),
+)
+
+
 def matrix_units(
     machine: TargetMachine,  # what is there
 ) -> dict[str, str]:
     "Modes that a matrix unit of this machine can run, each with the unit's name."
-    units = {f"amx-{mode}": (mode, "AMX") for mode in ("bf16", "fp16", "int8")}
-    units |= {
-        "sme": ("fp32", "SME"),
-        "sme-f64f64": ("fp64", "SME"),
-        "i8mm": ("int8", "I8MM"),
-        "bf16": ("bf16", "BF16"),
-    }
-    found = {mode: name for feature, (mode, name) in units.items() if feature in machine.features}
-    if machine.arch == "x86_64":
-        found = {m: n for m, n in found.items() if n == "AMX"}
-    if "sme" in machine.features:
-        found |= dict.fromkeys(("fp32", "bf16", "fp16", "int8"), "SME")
+    units = [x[2:] for x in _UNITS if x[0] == machine.arch and x[1] in machine.features]
     # Apple's processors multiply matrices on a unit that only its own library reaches.
-    elif machine.system == "Darwin" and machine.arch == "aarch64":
-        found |= dict.fromkeys(("fp64", "fp32", "bf16", "fp16"), "Apple's matrix unit")
-    return found
+    if machine.system == "Darwin" and machine.arch == "aarch64" and "sme" not in machine.features:
+        units += [(mode, "Apple's matrix unit") for mode in ("fp64", "fp32", "bf16", "fp16")]
+    return dict(units)
 
 
 def arithmetic(

@@ -4,19 +4,19 @@
 
 # %% auto #0
 __all__ = ['Reading', 'together', 'Found', 'windows', 'Best', 'best_of', 'instruction_limit', 'cycle_limit', 'ceilings',
-           'capacities', 'level', 'ordered']
+           'capacities', 'level', 'ordered', 'merged']
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #be0c72a8
 import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from ..roof import Ceiling, Level, Mix
+from ..roof import Ceiling, Figure, Level, Link, Mix, rate_of
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #c859cb9b
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ class Found:
     )  # mode → why nothing could be measured in it
     have: list[str] = field(default_factory=list)  # modes that the device is known to have
     bursts: bool = False  # whether the framework can go beyond for a moment (a quota)
-    notes: list[str] = field(default_factory=list)  # sentences that whoever reads the figures needs
+    notes: list[str] = field(default_factory=list)  # sentences that a reader of the figures needs
     conditions: dict = field(default_factory=dict)  # plain values: clocks, CPUs, what disturbed
 
 # %% ../../../nbs/analysis/machine/probes/readings.ipynb #583945b1
@@ -104,6 +104,11 @@ class Best(NamedTuple):
     value: float
     low: float
     high: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        "Both ends."
+        return self.low, self.high
 
 
 def best_of(
@@ -213,13 +218,11 @@ def level(
     readings: Sequence[Reading],  # of memory kernels in it
 ) -> Level:
     "A level of memory with the best of each mix."
-    best: dict[str, Reading] = {}
-    for r in sorted(readings, key=lambda r: r.best.value):
-        best[r.mix] = r
-    made = tuple(
-        Mix(r.mix, r.best.value, r.reads, r.name, (r.best.low, r.best.high))
-        for r in (best[mix] for mix in dict.fromkeys(r.mix for r in readings))
+    tried = (
+        [r for r in readings if r.mix == mix] for mix in dict.fromkeys(r.mix for r in readings)
     )
+    best = [max(of_one, key=lambda r: r.best.value) for of_one in tried]
+    made = tuple(Mix(r.mix, r.best.value, r.reads, r.name, r.best.interval) for r in best)
     moving = [
         m for m in made if "zeros" not in m.name
     ] or made  # a short way for zeros moves nothing else
@@ -239,11 +242,11 @@ def ordered(
     levels: Sequence[Level],  # smallest first, main memory last
 ) -> tuple[Level, ...]:
     "The same levels, none slower than those behind it."
-    done: list[Level] = []
-    for x in reversed(levels):
-        if done and x.bandwidth < done[-1].bandwidth:
-            x = replace(done[-1], name=x.name, capacity=x.capacity)
-        done.append(x)
+
+    def no_slower(outer, x):
+        slower = x.bandwidth < outer.bandwidth
+        return replace(outer, name=x.name, capacity=x.capacity) if slower else x
+
     capped, most = [], math.inf
 
     def cap(x):
@@ -252,8 +255,39 @@ def ordered(
         low, high = x.interval
         return replace(x, interval=(low, max(x.bandwidth, min(most, high))))
 
-    for x in reversed(done):
+    for x in reversed([*accumulate(reversed(levels), no_slower)]):
         x = cap(x)
         capped.append(replace(x, mixes=tuple(map(cap, x.mixes))))
         most = x.interval[1] if x.interval else most
     return tuple(capped)
+
+# %% ../../../nbs/analysis/machine/probes/readings.ipynb #3bec08eb
+_KEYS = {  # what two figures of two probes have in common
+    Ceiling: lambda x: (x.mode, x.unit),
+    Level: lambda x: x.name,
+    Mix: lambda x: x.name,
+    Link: lambda x: (x.name, x.group_size),
+}
+
+
+def merged(
+    a: Sequence[Figure],  # of one probe
+    b: Sequence[Figure],  # of another, of the same kind
+) -> tuple[Figure, ...]:
+    "Figures of two probes, of each the better one."
+    pairs: dict = {}
+    for x in (*a, *b):
+        pairs.setdefault(_KEYS[type(x)](x), []).append(x)
+    return tuple(_better(*pair) if len(pair) == 2 else pair[0] for pair in pairs.values())
+
+
+def _better(x: Figure, y: Figure) -> Figure:
+    best = y if rate_of(y) > rate_of(x) else x
+    more = {}
+    if best.interval:
+        more["interval"] = best.interval[0], max(z.interval[1] for z in (x, y) if z.interval)
+    if isinstance(x, Level):
+        more |= {"capacity": max(x.capacity, y.capacity), "mixes": merged(x.mixes, y.mixes)}
+    if isinstance(x, Link):
+        more["latency_s"] = min(x.latency_s, y.latency_s)
+    return replace(best, **more)

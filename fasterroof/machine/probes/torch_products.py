@@ -51,9 +51,8 @@ class Product(NamedTuple):
         """Memory for operands, result, the draft that the larger operand is rounded from, and a
         workspace."""
         first, second, result = (getattr(torch, f).itemsize for f in _formats(mode))
-        a = self.batch * (
-            (self.side + 2) ** 2 * self.k // 9 if self.op == "conv2d" else self.m * self.k
-        )
+        pixels = (self.side + 2) ** 2 / 9 if self.op == "conv2d" else self.m
+        a = int(self.batch * pixels * self.k)
         b = self.k * self.n * (self.batch if self.op == "bmm" else 1)
         draft = 4 * max(a, b) * (mode not in ("fp64", "fp32", "tf32"))
         return a * first + b * second + self.batch * self.m * self.n * result + draft + (256 << 20)
@@ -155,21 +154,22 @@ def build(
     rng = torch.Generator(device if device.type == "cuda" else "cpu").manual_seed(0)
     lead = (batch,) if op == "bmm" else ()
 
-    def operand(rows, columns, dtype, stored):
+    def numbers(dtype, *shape):
+        return normal(shape, dtype, rng).to(device)
+
+    def operand(dtype, rows, columns, stored):
         if stored == "t":
-            return operand(columns, rows, dtype, "n").mT
-        return normal((*lead, rows, columns), dtype, rng).to(device)
+            return numbers(dtype, *lead, columns, rows).mT
+        return numbers(dtype, *lead, rows, columns)
 
     if op == "conv2d":
-        side = product.side + 2
-        shapes = (((batch, k // 9, side, side), first), ((n, k // 9, 3, 3), second))
-        x, w = (
-            normal(*shape, rng).to(device).to(memory_format=torch.channels_last) for shape in shapes
-        )
+        side, last = product.side + 2, dict(memory_format=torch.channels_last)
+        x = numbers(first, batch, k // 9, side, side).to(**last)
+        w = numbers(second, n, k // 9, 3, 3).to(**last)
         return lambda: torch.nn.functional.conv2d(x, w)
-    a, b = operand(m, k, first, layout[0]), operand(k, n, second, layout[1])
+    a, b = operand(first, m, k, layout[0]), operand(second, k, n, layout[1])
     if op == "addmm":
-        bias = normal((n,), first, rng).to(device)
+        bias = numbers(first, n)
         return lambda: torch.addmm(bias, a, b)
     if op.startswith("_scaled_mm"):
         one = torch.ones((), dtype=torch.float32, device=device)
