@@ -39,6 +39,22 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 # %% ../../nbs/analysis/roofline/analyzer.ipynb #8ddabe6d
+_COLUMNS = {  # of the summary: a figure of a point, and its scale
+    "name": ("name", 1),
+    "type": ("type", 1),
+    "calls": ("calls", 1),
+    "time_ms": ("time_s", 1e3),
+    "share_pct": ("share", 100),
+    "mflop": ("flops", 1e-6),
+    "mb": ("bytes_moved", 1e-6),
+    "flop_per_byte": ("arithmetic_intensity", 1),
+    "gflop_per_s": ("achieved_gflops", 1),
+    "bound": ("bound", 1),
+    "level": ("level", 1),
+    "utilization_pct": ("utilization_pct", 1),
+}
+
+
 class RooflineAnalyzer:
     "Where every part of a model stands under a roof."
 
@@ -163,28 +179,14 @@ class RooflineAnalyzer:
         utilization in %."""
         import pandas as pd
 
-        def scaled(x, scale):
-            return None if x is None else x / scale
-
-        frame = pd.DataFrame(
-            [
-                {
-                    "name": p.name,
-                    "type": p.type,
-                    "calls": p.calls,
-                    "time_ms": p.time_s * 1e3,
-                    "share_pct": 100 * p.share,
-                    "mflop": scaled(p.flops, 1e6),
-                    "mb": p.bytes_moved / 1e6,
-                    "flop_per_byte": p.arithmetic_intensity,
-                    "gflop_per_s": p.achieved_gflops,
-                    "bound": p.bound,
-                    "level": p.level,
-                    "utilization_pct": p.utilization_pct,
-                }
-                for p in slowest(self.run.parts, top)
-            ]
-        )
+        rows = []
+        for p in slowest(self.run.parts, top):
+            figures = {column: getattr(p, field) for column, (field, _) in _COLUMNS.items()}
+            for column, (_, scale) in _COLUMNS.items():
+                if scale != 1 and figures[column] is not None:
+                    figures[column] *= scale
+            rows.append(figures)
+        frame = pd.DataFrame(rows)
         frame.attrs["unstable"] = list(self.run.unstable)
         return frame
 

@@ -26,6 +26,7 @@ from .point import RooflinePoint, timed, with_shares
 from .run import Run
 from .summary import listed
 from ..timing.clock import Timing, no_gc, synchronizer, time_once
+from ..timing.events import event_name
 from ..timing.spans import Span, communicating
 from ..work.op import FREE, wire_bytes
 
@@ -199,6 +200,7 @@ class _Job:
 
     @property
     def shown(self) -> Run:
+        "The run of that rank."
         return self.runs[self.rank]
 
     @cached_property
@@ -344,7 +346,7 @@ def _timeline(run: Run, rank: int, shown: Run) -> Iterator[Span]:
     for s in run.timeline:
         ops = tuple(dict.fromkeys(places[i] for i in s.ops if i in places))
         # a kernel without an operation is named so
-        alone = [run.ops[i].name.replace(".", "::", 1) for i in s.ops if i not in places]
+        alone = [event_name(run.ops[i]) for i in s.ops if i not in places]
         name = s.name or next(iter(alone), "")
         yield replace(s, ops=ops, name=name, rank=rank, start=s.start - begin)
 

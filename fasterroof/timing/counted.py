@@ -14,7 +14,7 @@ import torch
 
 from ..core.objects import left_alone, reachable
 from ..core.tensors import tensors_in
-from .events import STEP, UNMEASURED, CallNode
+from .events import STEP, UNMEASURED, CallNode, event_name
 from .marks import module_mark
 from .profiler_ops import ASIDE
 from ..work.op import Op
@@ -32,10 +32,6 @@ _FREE = (
     "autograd::",
     "torch::",
 )  # what does nothing by itself
-
-
-def _event_name(op: Op) -> str:
-    return op.name.replace(".", "::", 1)
 
 
 def _is(event: str, counted: str) -> bool:
@@ -62,7 +58,7 @@ def placed(
 ) -> tuple[list[CallNode | None], list[CallNode]] | str:  # text: why the list does not hold
     """Return each operation's node, None where it was absent, and the nodes that worked and were
     not counted."""
-    wanted, found, extra, at = [_event_name(op) for op in ops], [None] * len(ops), [], 0
+    wanted, found, extra, at = [event_name(op) for op in ops], [None] * len(ops), [], 0
     stack: list[tuple[CallNode, int]] = [(node, -1) for node in reversed(nodes)]
     while stack:
         node, before = stack.pop()

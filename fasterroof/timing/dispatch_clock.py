@@ -9,7 +9,7 @@ __all__ = ['DispatchClock', 'numbered']
 import time
 from collections.abc import Callable, Sequence
 
-from .events import STEP, TORCH_STEP, CallNode, Event
+from .events import STEP, CallNode, Event, event_name
 from ..work.op import Op
 
 # %% ../../nbs/analysis/timing/dispatch_clock.ipynb #4dd370e7
@@ -46,22 +46,19 @@ class DispatchClock:
         took_s: float,  # s, the step as a whole
     ) -> list[Event]:  # the step's mark, and an event an operation, numbered from 1
         "Return what the profiler would have recorded of the operations."
-        threads, first = (
-            self.threads or [0] * len(self.ticks),
-            min((t for t, _ in self.ticks), default=0),
-        )
-        last = max((end for _, end in self.ticks), default=0)
-        events = [
-            Event(f"{STEP}0", "user_annotation", 0.0, max(took_s, (last - first) * 1e-9), 0, 0)
-        ]
-        for i, (op, (start, end), thread) in enumerate(zip(ops, self.ticks, threads, strict=True)):
-            name, began, lasted = (
-                op.name.replace(".", "::", 1),
-                (start - first) * 1e-9,
-                (end - start) * 1e-9,
-            )
-            events.append(Event(name, "cpu_op", began, lasted, 0, thread, external=i + 1))
+        threads = self.threads or [0] * len(self.ticks)
+        first = min((start for start, _ in self.ticks), default=0)
+        lasted = max((end - first for _, end in self.ticks), default=0) * 1e-9
+        events = [Event(f"{STEP}0", "user_annotation", 0.0, max(took_s, lasted), 0, 0)]
+        for op, (start, end), thread in zip(ops, self.ticks, threads, strict=True):
+            at, took = (start - first) * 1e-9, (end - start) * 1e-9
+            number = len(events)
+            events.append(Event(event_name(op), "cpu_op", at, took, 0, thread, external=number))
         return events
+
+
+def _number(node: CallNode) -> int:
+    return node.event.external
 
 
 def numbered(
@@ -70,9 +67,9 @@ def numbered(
     "A claim of `profiled`: each operation is the event with its number."
 
     def claim(node):
-        if not node.name.startswith((TORCH_STEP, STEP)):
+        if not node.name.startswith(STEP):
             return None
         inside = (n for child in node.children for n in child.walk())
-        return list(zip(ops, sorted(inside, key=lambda n: n.event.external), strict=True))
+        return [(ops[n.event.external - 1], n) for n in sorted(inside, key=_number)]
 
     return claim

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TORCH_STEP', 'STEP', 'UNMEASURED', 'CATEGORIES', 'ON_DEVICE', 'MORE', 'NOWHERE', 'Event', 'TraceFile', 'CallNode',
-           'call_trees']
+           'event_name', 'call_trees']
 
 # %% ../../nbs/analysis/timing/events.ipynb #8eb38acb
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..core.errors import one_line
-from ..work.op import Inputs
+from ..work.op import Inputs, Op
 from ..work.scope import Owner
 
 # %% ../../nbs/analysis/timing/events.ipynb #fa20935f
@@ -167,6 +167,13 @@ class CallNode:
         return f"Node({self.name}, {len(self.children)} within, {len(self.kernels)} kernels)"
 
 # %% ../../nbs/analysis/timing/events.ipynb #c25f6d7d
+def event_name(
+    op: Op,  # as counted
+) -> str:
+    "Return what a profiler calls an operation: `aten::mm` for `aten.mm`."
+    return op.name.replace(".", "::", 1)
+
+
 def _nested(events: list[Event]) -> list[CallNode]:
     "The roots of one thread's events."
     roots: list[CallNode] = []
@@ -209,14 +216,11 @@ def call_trees(
             elif e.external and e.category == "cpu_op":
                 operators[e.external] = node
     alone = []
-    for k in kernels:
-        node = launches.get(k.correlation) if k.correlation else None
-        if node is None and k.external:
-            node = operators.get(k.external)
+    for k in kernels:  # (number 0 is none, and no node has it)
+        node = launches.get(k.correlation) or operators.get(k.external)
         if node is None:
             alone.append(k)
-        elif node.kernels:
-            node.kernels.append(k)
         else:
-            node.kernels = [k]
+            node.kernels = node.kernels or []  # (most have none: no list for these)
+            node.kernels.append(k)
     return roots, alone

@@ -436,6 +436,8 @@ def profiled(
     threads: dict[tuple, int] = {}
     spans = [_spans(steps[i], walk.on_device, threads, trace.rank) for i in kept]
     windows = _windows(walk, spans, kept)
+    # a mark's own length, without a difference's last digits
+    lasts = {(e.start, e.end): e.duration for e in walk.steps.host}
     took: Counter = Counter()
     for s in spans[0]:
         took[s.device] += s.duration
@@ -444,7 +446,7 @@ def profiled(
         ops=[f[2] for f in counted],
         steps=spans,
         windows=windows,
-        walls=[end - start for start, end in windows],
+        walls=[lasts.get(window, window[1] - window[0]) for window in windows],
         modules=_modules(trace.events, windows),
         events=tuple(
             0 if walk.on_device or f[3] is None else sum(1 for _ in f[3].walk()) for f in counted

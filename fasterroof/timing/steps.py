@@ -8,7 +8,7 @@ __all__ = ['Taken', 'sentences', 'taken_from', 'Watch', 'pipelined']
 # %% ../../nbs/analysis/timing/steps.ipynb #0caab7fb
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,23 +68,20 @@ def sentences(
     notes: Iterable[str],  # from `Recorder.thread_notes` and `Followed.notes`
 ) -> list[str]:
     "Notes of work in other threads, beside times."
-    overlap = (
-        ["Times of operations in different threads overlap."]
-        if any("operations ran" in n for n in notes)
-        else []
-    )
-    return [*(f"{n[0].upper()}{n[1:]}." for n in notes), *overlap]
+    overlap = any("operations ran" in n for n in notes)
+    said = [f"{n[0].upper()}{n[1:]}." for n in notes]
+    return said + ["Times of operations in different threads overlap."] * overlap
 
 
 def taken_from(
     found: Sequence[Profiled],  # of each block of steps
 ) -> Taken:
     "Join the blocks whose steps ran the same operations."
-    lists = [tuple(p.ops) for p in found]
-    ((usual, _),) = Counter(
-        ops for ops, p in zip(lists, found, strict=True) for _ in p.steps
-    ).most_common(1)
-    same = [p for ops, p in zip(lists, found, strict=True) if ops == usual]
+    often: Counter = Counter()
+    for p in found:
+        often[tuple(p.ops)] += len(p.steps)
+    usual = max(often, key=often.get)
+    same = [p for p in found if tuple(p.ops) == usual]
 
     def joined(field):
         return [x for p in same for x in getattr(p, field)]
@@ -281,7 +278,7 @@ def _take(watch: Watch, steps: int) -> Taken:
     taken = why or _placed(watch, blocks)
     for _ in range(
         _MORE
-    ):  # a kind of step that was not counted yet, such as the last of an accumulation
+    ):  # a kind of step that was not counted yet, such as an accumulation's last
         if why or not (isinstance(taken, str) or _uncounted(taken)):
             break
         watch.count()
@@ -289,15 +286,12 @@ def _take(watch: Watch, steps: int) -> Taken:
     if isinstance(taken, str):
         return _dispatched(watch, steps, taken)
     own = tuple(s for s, key in plain if key == taken.given)
-    notes = [
-        *taken.notes,
-        *([] if own else ["No plain step had the inputs of these: profiled steps are shown."]),
-    ]
+    note = "No plain step had the inputs of these: profiled steps are shown."
     return replace(
         taken,
         plain=Timing(own) if own else None,
         pipelined=pipelined(watch, steps),
-        notes=tuple(notes),
+        notes=(*taken.notes, *([] if own else [note])),
     )
 
 
@@ -342,22 +336,22 @@ def _placed(watch: Watch, blocks: list[tuple[TraceFile, list[tuple]]]) -> Taken 
     if not found or unfit > meant / 2:
         return f"its events are not those that were counted ({why})"
     taken = taken_from(found)
-    notes, other, failed = [*taken.notes], len(keys) - meant, meant - len(taken.steps)
-    hidden = _uncounted(taken)
-    if other:
-        notes.append(
-            f"{other} of {len(keys)} steps were set aside: their inputs have other shapes or"
+    return replace(taken, given=usual, notes=(*taken.notes, *_set_aside(taken, len(keys), meant)))
+
+
+def _set_aside(taken: Taken, steps: int, meant: int) -> Iterator[str]:
+    "What is not in these steps, of so many of which so many were meant."
+    failed, hidden = meant - len(taken.steps), _uncounted(taken)
+    if meant < steps:
+        yield (
+            f"{steps - meant} of {steps} steps were set aside: their inputs have other shapes or"
             " formats."
         )
     if failed:
-        notes.append(
-            f"{failed} of {len(keys)} steps ran a different list of operations and were set aside."
-        )
+        yield f"{failed} of {steps} steps ran a different list of operations and were set aside."
     if hidden:
-        notes.append(
-            f"Not counted, since torch hides it, as where it prints a tensor: {', '.join(hidden)}."
-        )
-    return replace(taken, given=usual, notes=tuple(notes))
+        names = ", ".join(hidden)
+        yield f"Not counted, since torch hides it, as where it prints a tensor: {names}."
 
 
 def _dispatched(watch: Watch, steps: int, why: str) -> Taken:
@@ -377,13 +371,11 @@ def _dispatched(watch: Watch, steps: int, why: str) -> Taken:
         if not i % 2:
             plain.append(watch.plain())
     taken = taken_from(found)
-    aside = steps - len(taken.steps)
-    notes = [f"Timed by the dispatch clock, which slows the program down: {why}."]
-    if aside:
-        notes.append(
-            f"{aside} of {steps} steps ran a different list of operations and were set aside."
-        )
-    return replace(taken, plain=Timing(tuple(plain)), windows=(), events=(), notes=tuple(notes))
+    notes = (
+        f"Timed by the dispatch clock, which slows the program down: {why}.",
+        *_set_aside(taken, steps, steps),
+    )
+    return replace(taken, plain=Timing(tuple(plain)), windows=(), events=(), notes=notes)
 
 # %% ../../nbs/analysis/timing/steps.ipynb #74ea2f99
 _QUEUED = 10  # steps that follow each other unwaited for
