@@ -9,12 +9,12 @@ __all__ = ['heads_of', 'pairs_seen', 'LayerOp', 'PhaseEstimate', 'LayerEstimate'
 # %% ../../nbs/analysis/prediction/layer.ipynb #2f82049f
 import re
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
 from ..core.units import si, whole
 from ..machine.specs import HardwareSpecs
+from .display import html_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +65,12 @@ class LayerOp:
     bottleneck: str  # "compute" or "memory"
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #9df4cd96
+_TOTALS = (
+    *("flops", "executed_flops", "memory_bytes", "arithmetic_intensity"),
+    *("time_s", "tokens_per_second", "bottleneck"),
+)
+
+
 @dataclass(frozen=True, repr=False)
 class PhaseEstimate:
     "One layer in one phase of a decoder: the least time that it can take under the specs."
@@ -124,16 +130,7 @@ class PhaseEstimate:
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON, with the totals."
-        names = (
-            "flops",
-            "executed_flops",
-            "memory_bytes",
-            "arithmetic_intensity",
-            "time_s",
-            "tokens_per_second",
-            "bottleneck",
-        )
-        return asdict(self) | {n: getattr(self, n) for n in names}
+        return asdict(self) | {name: getattr(self, name) for name in _TOTALS}
 
     def __repr__(self) -> str:
         return f"PhaseEstimate({self.sentence})"
@@ -163,23 +160,11 @@ class LayerEstimate:
         return pd.concat([self.prefill.to_frame(), self.decode.to_frame()], ignore_index=True)
 
     def _repr_html_(self) -> str:
-        frame = self.to_frame()
-        for name, unit in (
-            ("flops", "FLOP"),
-            ("executed_flops", "FLOP"),
-            ("memory_bytes", "B"),
-            ("time_s", "s"),
-        ):
-            frame[name] = [si(x, unit) for x in frame[name]]
-        said = (
-            f"<p>{escape(text)}</p>"
-            for text in (
-                self.prefill.hardware_specs.sentence,
-                self.prefill.sentence,
-                self.decode.sentence,
-            )
-        )
-        return f"{''.join(said)}{frame.to_html(index=False)}"
+        frame, units = self.to_frame(), {"memory_bytes": "B", "time_s": "s"}
+        for name in ("flops", "executed_flops", *units):
+            frame[name] = [si(x, units.get(name, "FLOP")) for x in frame[name]]
+        title = f"{self.prefill.sentence}; {self.decode.sentence}"
+        return html_rows(title, frame.values, [*frame], [self.prefill.hardware_specs.sentence])
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #4cf028a4
 @dataclass(frozen=True)
@@ -208,12 +193,13 @@ class Layer:
         kv, cached = self.kv_heads * d, self.batch * keys
 
         def linear(name, wide, long):
-            return name, 2 * t * wide * long, None, wide * long + t * (wide + long)
+            flops = 2 * t * wide * long
+            return name, flops, flops, wide * long + t * (wide + long)
 
         pairs, seen = (
             4 * self.batch * self.heads * d * pairs_seen(queries, keys, c) for c in (False, causal)
         )
-        found = [
+        work = [
             linear("projections of q, k, v", h, h + 2 * kv),
             ("attention", pairs, seen, t * h + cached * 2 * kv + t * h),
             linear("projection of the output", h, h),
@@ -221,19 +207,11 @@ class Layer:
             linear("feed-forward, down", f, h),
         ]
         roof, ops = replace(specs.roof(), mode=None), []
-        for what, flops, executed, elements in found:
-            executed = flops if executed is None else executed
-            floor = roof.floor(executed, elements * self.element)
-            ops.append(
-                LayerOp(
-                    what,
-                    flops,
-                    executed,
-                    round(elements * self.element),
-                    floor.time_s,
-                    roof.bound(floor),
-                )
-            )
+        for what, flops, executed, elements in work:
+            nbytes = elements * self.element
+            floor = roof.floor(executed, nbytes)
+            bound = roof.bound(floor)
+            ops.append(LayerOp(what, flops, executed, round(nbytes), floor.time_s, bound))
         return PhaseEstimate(name, t, tuple(ops), specs)
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #8f163657

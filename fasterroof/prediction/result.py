@@ -141,12 +141,16 @@ class Predicted(Displayed, Portable):
         "What was assumed, and where the figures were read."
         return (*self.notes, *self.sources)
 
+    def row(self) -> dict[str, Any]:
+        "Plain values without those that one row does not hold."
+        left_out = ("units", "notes", "cited", *self.NESTED)
+        return {k: v for k, v in self.as_dict().items() if k not in left_out}
+
     def to_frame(self) -> "pd.DataFrame":
         "One row, in the units that `UNITS` names."
         import pandas as pd
 
-        left_out = ("units", "notes", "cited", *self.NESTED)
-        return pd.DataFrame([{k: v for k, v in self.as_dict().items() if k not in left_out}])
+        return pd.DataFrame([self.row()])
 
 # %% ../../nbs/analysis/prediction/result.ipynb #64e228b6
 _QUANTITIES = {  # field -> unit that it is told in
