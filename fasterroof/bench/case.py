@@ -290,29 +290,25 @@ def load_case(
     source: Mapping[str, str],  # {"module": …} or {"path": …}, and its name by "case"
 ) -> Case:
     "The case that a source names, as workers load it; raises `CaseError` where it is not there."
-    found = [c for c in cases_from(source) if c.name == source["case"]]
-    if not found:
-        raise CaseError(
-            f"There is no case {one_line(source['case'], 60)} in {one_line(dict(source))}."
-        )
-    return found[0]
+    there = {c.name: c for c in reversed(cases_from(source))}
+    return known(there, "case", source["case"], CaseError, f", from {one_line(dict(source))}")
 
 
 def cases_from(
     source: Mapping[str, str],  # {"module": …} or {"path": …}
 ) -> list[Case]:
     "All cases of a module or a file; raises `CaseError` where it cannot be read or has none."
-    place = source.get("path") or source["module"]
+    key = "path" if "path" in source else "module"
+    place = str(source[key])
     try:
-        module = _from_file(Path(place)) if "path" in source else importlib.import_module(place)
+        module = _from_file(Path(place)) if key == "path" else importlib.import_module(place)
     except FasterroofError:
         raise
     except (Exception, SystemExit) as e:  # (whatever the file raises)
         raise CaseError(
             f"Reading {one_line(place)} raised {type(e).__name__}: {one_line(e)}."
         ) from e
-    key = "path" if "path" in source else "module"
-    found = list({id(c): c for c in _in(module, {key: str(place)})}.values())
+    found = [*{id(c): c for c in _in(module, {key: place})}.values()]
     if not found:
         raise CaseError(f"{one_line(place)} has no Case.")
     return found
