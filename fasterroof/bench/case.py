@@ -46,6 +46,13 @@ class Baseline:
         None  # brings its output to the oracle's layout and shape
     )
 
+    def exists_at(
+        self,
+        point: Mapping[str, Any],  # of the case's parameters
+    ) -> bool:
+        "Return whether it exists at a point."
+        return self.only is None or self.only(point)
+
 
 @dataclass(frozen=True)
 class Built:
@@ -249,7 +256,7 @@ class Case:
         missing = [
             b.name
             for b in self.baselines
-            if b.name not in made.implementations and (b.only is None or b.only(point))
+            if b.name not in made.implementations and b.exists_at(point)
         ]
         if missing:
             raise CaseError(f"case {self.name}: build has no implementation of {missing[0]}.")
