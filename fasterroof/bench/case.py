@@ -46,6 +46,13 @@ class Baseline:
         None  # brings its output to the oracle's layout and shape
     )
 
+    def exists_at(
+        self,
+        point: Mapping[str, Any],  # of the case's parameters
+    ) -> bool:
+        "Return whether it exists at a point."
+        return self.only is None or self.only(point)
+
 
 @dataclass(frozen=True)
 class Built:
@@ -249,7 +256,7 @@ class Case:
         missing = [
             b.name
             for b in self.baselines
-            if b.name not in made.implementations and (b.only is None or b.only(point))
+            if b.name not in made.implementations and b.exists_at(point)
         ]
         if missing:
             raise CaseError(f"case {self.name}: build has no implementation of {missing[0]}.")
@@ -290,29 +297,25 @@ def load_case(
     source: Mapping[str, str],  # {"module": …} or {"path": …}, and its name by "case"
 ) -> Case:
     "The case that a source names, as workers load it; raises `CaseError` where it is not there."
-    found = [c for c in cases_from(source) if c.name == source["case"]]
-    if not found:
-        raise CaseError(
-            f"There is no case {one_line(source['case'], 60)} in {one_line(dict(source))}."
-        )
-    return found[0]
+    there = {c.name: c for c in reversed(cases_from(source))}
+    return known(there, "case", source["case"], CaseError, f", from {one_line(dict(source))}")
 
 
 def cases_from(
     source: Mapping[str, str],  # {"module": …} or {"path": …}
 ) -> list[Case]:
     "All cases of a module or a file; raises `CaseError` where it cannot be read or has none."
-    place = source.get("path") or source["module"]
+    key = "path" if "path" in source else "module"
+    place = str(source[key])
     try:
-        module = _from_file(Path(place)) if "path" in source else importlib.import_module(place)
+        module = _from_file(Path(place)) if key == "path" else importlib.import_module(place)
     except FasterroofError:
         raise
     except (Exception, SystemExit) as e:  # (whatever the file raises)
         raise CaseError(
             f"Reading {one_line(place)} raised {type(e).__name__}: {one_line(e)}."
         ) from e
-    key = "path" if "path" in source else "module"
-    found = list({id(c): c for c in _in(module, {key: str(place)})}.values())
+    found = [*{id(c): c for c in _in(module, {key: place})}.values()]
     if not found:
         raise CaseError(f"{one_line(place)} has no Case.")
     return found

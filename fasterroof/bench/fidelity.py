@@ -39,10 +39,11 @@ def _distance(out: np.ndarray, ref: np.ndarray) -> np.ndarray:
     return np.abs(_array(out) - _array(ref))
 
 
-def _one(out: np.ndarray, ref: np.ndarray, tolerance: Tolerance) -> tuple[float, float, float, int]:
+def _errors(out: np.ndarray, ref: np.ndarray, tolerance: Tolerance) -> np.ndarray:
+    "Return the error of each element: in tolerances, absolute, relative; three rows."
     with np.errstate(all="ignore"):
-        error = _distance(out, ref)
-        out, ref = _array(out), _array(ref)
+        error = _distance(out, ref).ravel()
+        out, ref = _array(out).ravel(), _array(ref).ravel()
         same = (
             (error == 0) | (np.isinf(out) & (out == ref)) | (np.isnan(out) & np.isnan(ref))
         )  # infinities among them
@@ -52,7 +53,7 @@ def _one(out: np.ndarray, ref: np.ndarray, tolerance: Tolerance) -> tuple[float,
         share = np.where(np.isnan(share), np.inf, share)
         large = size > tolerance.atol
         relative = np.where(large, error / np.where(large, size, 1.0), 0.0)
-    return float(share.max()), float(error.max()), float(relative.max()), int((share > 1).sum())
+    return np.stack([share, error, relative])
 
 
 _NOTHING = dict.fromkeys(("rel_to_tol", "max_abs", "max_rel", "n_mismatched"))
@@ -74,14 +75,15 @@ def compare(
     pairs = [(np.asarray(o), np.asarray(r)) for o, r in zip(outs, refs, strict=True) if np.size(o)]
     if not pairs:
         return {"status": "inconclusive", **_NOTHING, "detail": "there is nothing to compare"}
-    *worst, wrong = zip(*(_one(o, r, tolerance) for o, r in pairs), strict=True)
-    share, most, relative = map(max, worst)
-    made = {"status": "pass" if share <= 1 else "fail", "n_mismatched": sum(wrong)}
+    errors = np.hstack([_errors(o, r, tolerance) for o, r in pairs])
+    share, most, relative = errors.max(axis=1).tolist()
+    wrong = int((errors[0] > 1).sum())
+    made = {"status": "pass" if share <= 1 else "fail", "n_mismatched": wrong}
     made |= finite({"rel_to_tol": share, "max_abs": most, "max_rel": relative})
-    if sum(wrong):
+    if wrong:
         times = f"{share:.3g} times the tolerance at worst"
         made["detail"] = (
-            f"{sum(wrong):,} of {sum(o.size for o, _ in pairs):,} elements differ,"
+            f"{wrong:,} of {errors.shape[1]:,} elements differ,"
             f" {times if math.isfinite(share) else 'some not finite'}"
         )
     return made
@@ -289,8 +291,9 @@ def oracle_of(
 
 # %% ../../nbs/analysis/bench/fidelity.ipynb #d9aee095
 def _there(baseline: Baseline, point: Mapping) -> bool:
-    fits = baseline.only is None or baseline.only(point)
-    return fits and all(find_spec(module) for module in provider(baseline.provider).modules)
+    return baseline.exists_at(point) and all(
+        find_spec(module) for module in provider(baseline.provider).modules
+    )
 
 
 def try_case(

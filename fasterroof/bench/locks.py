@@ -39,12 +39,10 @@ def _lock_folder(
         or Path(tempfile.gettempdir(), "fasterroof-locks")
     )
     try:
-        try:
+        with suppress(FileExistsError):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.mkdir()
             path.chmod(0o1777)  # apart from mkdir, whose mode the umask narrows
-        except FileExistsError:
-            pass
         if stat.S_ISDIR(path.lstat().st_mode):
             return path
     except OSError as e:

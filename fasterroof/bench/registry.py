@@ -40,9 +40,9 @@ class Metric:
     def __post_init__(self):
         for name, words in _WORDS.items():
             if (given := getattr(self, name)) not in words:
-                known = f"{', '.join(words[:-1])} or {words[-1]}"
                 raise InputError(
-                    f"{self.name}: {name} is {known}, not {one_line(repr(given), 40)}."
+                    f"{self.name}: {name} is one of {', '.join(words)}, not"
+                    f" {one_line(repr(given), 40)}."
                 )
         if self.gate and (self.better == "neither" or not all(x > 1 for x in self.gate.values())):
             raise InputError(f"{self.name}: what gates has a direction, and factors above 1.")

@@ -186,13 +186,17 @@ def read_row(
     return value
 
 
+def _steady_time(row: Mapping) -> Mapping:
+    return (row.get("metrics") or {}).get("steady_time") or {}
+
+
 def seconds(
     row: Mapping,  # a row that was read
     stat: str = "median",  # "min", "median", "p95" or "iqr"
 ) -> float | None:  # s; None where it was not measured
     "A statistic of its steady time."
-    time = (row.get("metrics") or {}).get("steady_time")
-    if not time or not _figure(time.get(stat)):
+    time = _steady_time(row)
+    if not _figure(time.get(stat)):
         return None
     return time[stat] * _SECONDS[time["unit"]]
 
@@ -201,7 +205,7 @@ def samples_of(
     row: Mapping,  # a row that was read
 ) -> list[float]:  # s, in the order in which they were taken; empty where it has none
     "The samples of its steady time."
-    time = (row.get("metrics") or {}).get("steady_time") or {}
+    time = _steady_time(row)
     return [x * _SECONDS[time["unit"]] for x in time.get("samples") or []]
 
 # %% ../../nbs/analysis/bench/row.ipynb #4502d4c0

@@ -214,16 +214,10 @@ def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[
                         " lies in."
                     )
                 notes.append(f"{name} has no finished run.")
-            left = path / ".attempts"
-            runs = (
-                sorted(f.name for f in left.iterdir() if f.is_dir() and f.name[0] != ".")
-                if left.is_dir()
-                else []
-            )
             notes += [
-                f"Run {one_line(run, 80)} in {name} is not over, and is left there; if it was"
+                f"Run {one_line(run.name, 80)} in {name} is not over, and is left there; if it was"
                 f" killed, `fasterroof bench recover {name}` puts it together."
-                for run in runs
+                for run in Store(path).unfinished()
             ]
     return list(found.values())
 

@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -27,6 +28,7 @@ from ...machine.host import cpus_allowed
 
 if TYPE_CHECKING:
     import pandas as pd
+    from duckdb import DuckDBPyConnection
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #d4153dda
 def row_files(
@@ -230,22 +232,15 @@ def _cells(row: Mapping, file: str) -> dict:
     )
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #57e2d587
-def _opened(files: Sequence[Path], skipped: list[str] | None):
-    "A database in memory that has the rows of these files, and can reach nothing else."
+@contextmanager
+def _opened(files: Sequence[Path], skipped: list[str] | None) -> "Iterator[DuckDBPyConnection]":
+    "Yield a database in memory that has the rows of these files, and can reach nothing else."
     try:
         import duckdb
     except ImportError:
         raise InputError("Rows are queried by DuckDB: pip install 'fasterroof[bench]'.") from None
     columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS.items())
-    database = duckdb.connect(
-        config={
-            "temp_directory": "",
-            "autoload_known_extensions": False,
-            "autoinstall_known_extensions": False,
-            "python_enable_replacements": False,
-        }
-    )
-    try:
+    with duckdb.connect(config=_CLOSED) as database:
         with tempfile.NamedTemporaryFile(
             "w", suffix=".jsonl", encoding="utf-8", errors="replace"
         ) as lines:
@@ -261,38 +256,37 @@ def _opened(files: Sequence[Path], skipped: list[str] | None):
             )
         database.execute("SET enable_external_access = false")
         database.execute("SET lock_configuration = true")
-    except BaseException:
-        database.close()
-        raise
-    return database
+        yield database
+
+
+_CLOSED = {
+    "temp_directory": "",
+    "autoload_known_extensions": False,
+    "autoinstall_known_extensions": False,
+    "python_enable_replacements": False,
+}
 
 
 def query_rows(
     files: Sequence[Path],  # of rows
     sql: str,  # a question to the table `rows`: one SELECT
-    skipped: (
-        list[str] | None
-    ) = None,  # what is wrong with lines that were passed over is added here; None: raise
+    # what is wrong with lines that were passed over is added here; None: raise
+    skipped: list[str] | None = None,
 ) -> "pd.DataFrame":
-    """The answer; raises `InputError` for SQL that cannot be answered, and `RowError` for a line
-    that is no row."""
-    import duckdb
+    """Return the answer; raises `InputError` for SQL that cannot be answered, and `RowError` for a
+    line that is no row."""
+    with _opened(files, skipped) as database:
+        import duckdb
 
-    database = _opened(files, skipped)
-    try:
-        asked = database.extract_statements(sql)
-        if [s.type for s in asked] not in (
-            [duckdb.StatementType.SELECT],
-            [duckdb.StatementType.EXPLAIN],
-        ):
-            raise InputError("This question has no answer: ask one SELECT.")
-        return database.execute(asked[0]).df()
-    except duckdb.Error as e:
-        said = one_line(str(e).partition("\n")[0].rstrip(".!"), 160)
-        if isinstance(e, (duckdb.BinderException, duckdb.CatalogException)):
-            said += f"; the table rows has {', '.join(COLUMNS)}"
-        if isinstance(e, duckdb.ParserException) and "case" in sql.lower():
-            said += '; the column case is written "case", in double quotes'
-        raise InputError(f"This question has no answer: {said}.") from None
-    finally:
-        database.close()
+        try:
+            asked = database.extract_statements(sql)
+            if [s.type.name for s in asked] not in (["SELECT"], ["EXPLAIN"]):
+                raise InputError("This question has no answer: ask one SELECT.")
+            return database.execute(asked[0]).df()
+        except duckdb.Error as e:
+            said = one_line(str(e).partition("\n")[0].rstrip(".!"), 160)
+            if isinstance(e, (duckdb.BinderException, duckdb.CatalogException)):
+                said += f"; the table rows has {', '.join(COLUMNS)}"
+            if isinstance(e, duckdb.ParserException) and "case" in sql.lower():
+                said += '; the column case is written "case", in double quotes'
+            raise InputError(f"This question has no answer: {said}.") from None

@@ -98,18 +98,20 @@ class Store:
         """Put together what killed runs left, each on its own: nothing that is wrong with one keeps
         another from it."""
         attempts = self.root / ".attempts"
-        found = sorted(attempts.iterdir()) if attempts.is_dir() else []
-        for folder in found:  # begun or removed halfway by one who was killed: no run of anything
+        for folder in attempts.glob(".*"):  # begun or removed halfway by one who was killed
             try:
-                old = (
-                    folder.name.startswith(".new-") and time.time() - folder.lstat().st_mtime > 3600
-                )
+                age = time.time() - folder.lstat().st_mtime
             except FileNotFoundError:
                 continue  # another suite's, begun by now
-            if old or folder.name.startswith(".gone-"):
+            if folder.name.startswith(".gone-") or (folder.name.startswith(".new-") and age > 3600):
                 shutil.rmtree(folder, ignore_errors=True)
-        runs = (_recovered(f) for f in found if f.is_dir() and not f.name.startswith("."))
+        runs = map(_recovered, self.unfinished())
         return [r for r in runs if r is not None]
+
+    def unfinished(self) -> list[Path]:
+        "The folders of runs that are not over, or were killed, by their names."
+        folders = (self.root / ".attempts").glob("*")
+        return sorted(f for f in folders if f.is_dir() and not f.name.startswith("."))
 
     def files(
         self,
