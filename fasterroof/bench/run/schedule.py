@@ -84,13 +84,10 @@ class _Running:
         self.out = self.process.stdout.fileno()
         for fd in (self.fd, self.out):
             os.set_blocking(fd, False)
-        self.watched = {
-            self.fd: self.listen,
-            self.out: self.hear,
-        }  # descriptor → what to do when it has something
-        with contextlib.suppress(
-            OSError, AttributeError
-        ):  # (Linux) its end is seen at once, not at the next look
+        # descriptor → what to do when it has something
+        self.watched = {self.fd: self.listen, self.out: self.hear}
+        # (Linux) its end is seen at once, not at the next look
+        with contextlib.suppress(OSError, AttributeError):
             self.watched[os.pidfd_open(self.process.pid)] = lambda: False
 
     def hear(self) -> bool:
@@ -115,9 +112,8 @@ class _Running:
         "Seconds until it is ended."
         if self.waiting:
             return float("inf")
-        more = (
-            self.job.settle_s + 10 if self.stage == "written" else 0
-        )  # (some frameworks are slow to leave)
+        # (some frameworks are slow to leave)
+        more = self.job.settle_s + 10 if self.stage == "written" else 0
         return self.begun + self.job.limit_s + more - time.monotonic()
 
     def stop(self) -> None:
@@ -127,6 +123,7 @@ class _Running:
         self.process.wait()
 
     def ended(self, how: str) -> Ended:
+        "Take the last of both pipes, and close them."
         for take in (self.listen, self.hear):
             with contextlib.suppress(OSError):
                 take()
