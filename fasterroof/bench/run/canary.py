@@ -7,6 +7,7 @@ __all__ = ['FEWEST', 'Canary', 'reference', 'believed']
 
 # %% ../../../nbs/analysis/bench/run/canary.ipynb #5540f725
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
@@ -17,19 +18,15 @@ from ..row import samples_of
 _SLOW = 1.1  # a reading is slow from so many times the reference on
 
 
+@dataclass
 class Canary:
     """Readings of a loop between samples: the first after a sample, and the last before the next,
     each in seconds."""
 
-    def __init__(
-        self,
-        loop_s: float
-        # s that it takes when nothing disturbs it; None: not known, and nothing waits
-        | None = None,
-        patience_s: float = 1.0,  # s to wait for that, in all
-        turns: int = 2000,  # of the loop
-    ):
-        self.loop_s, self.patience_s, self.turns, self.readings = loop_s, patience_s, turns, []
+    loop_s: float | None = None  # s when nothing disturbs it; None: not known, and nothing waits
+    patience_s: float = 1.0  # s to wait for that, in all
+    turns: int = 2000  # of the loop
+    readings: list[list[float]] = field(default_factory=list, init=False)
 
     def _reading(self) -> float:
         begin = perf_counter()

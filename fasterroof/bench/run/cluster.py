@@ -16,7 +16,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -134,15 +134,13 @@ _POLL_S = 1.0  # between two looks at whether a node is left for each shard
 _GRACE_S = 5.0  # for shards to end what they started, and to return what they finished
 
 
+@dataclass
 class OnRay:
     "The nodes of a Ray cluster."
 
-    def __init__(
-        self,
-        ray: Any,  # the module, connected to the cluster
-    ):
-        self.ray = ray
-        self.remarks: list[str] = []  # what a reader of the results has to know, a sentence each
+    ray: Any  # the module, connected to the cluster
+    # what a reader of the results has to know, a sentence each
+    remarks: list[str] = field(default_factory=list)
 
     def _missing(self, kinds: Iterable[str], options: Options) -> str | None:
         "Why no node that lives can run attempts on these accelerators; None where one can."

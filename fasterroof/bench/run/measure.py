@@ -117,15 +117,19 @@ def _peak_rss() -> int:  # B
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
+_NAMED = ("run_id", "attempt", "case", "param_point", "baseline", "platform", "framework")
+_NO_OUTCOME = {"status": "crashed"} | dict.fromkeys(
+    ("metrics", "fidelity", "ratio", "failure_detail")
+)
+
+
 def blank(
     spec: Mapping,  # of an attempt
 ) -> dict:  # a row without an outcome
     "Return what a row says before anything has happened."
-    names = ("run_id", "attempt", "case", "param_point", "baseline", "platform", "framework")
-    row = {"schema_version": VERSION} | {name: spec[name] for name in names}
-    row |= {"device": spec.get("device"), "status": "crashed"}
-    row |= dict.fromkeys(("metrics", "fidelity", "ratio", "failure_detail"))
-    return row | {"provenance": dict(spec.get("provenance") or {})}
+    row = {"schema_version": VERSION} | {name: spec[name] for name in _NAMED}
+    about = {"device": spec.get("device"), "provenance": dict(spec.get("provenance") or {})}
+    return row | about | _NO_OUTCOME
 
 
 def _measured(

@@ -10,7 +10,7 @@ import datetime
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..case import Baseline, Case
@@ -212,34 +212,31 @@ def slots_for(
     return found, absent
 
 # %% ../../../nbs/analysis/bench/run/plan.ipynb #da1b2182
+@dataclass(eq=False, repr=False)
 class Briefing:
     "What is known of a run, and what each of its jobs is told."
 
-    def __init__(
-        self,
-        attempts: Sequence[Attempt],  # from `plan`
-        options: Options,  # how they are run
-        slots: Callable[
-            [set[str], Options], tuple[list[Slot], dict[str, str]]
-        ] = slots_for,  # finds where they can run
-    ):
-        self.attempts, self.options = list(attempts), options
+    attempts: Sequence[Attempt]  # from `plan`
+    options: Options  # how they are run
+    # finds where they can run
+    find: Callable[[set[str], Options], tuple[list[Slot], dict[str, str]]] = slots_for
+    folder: Path = field(default=Path(), init=False)  # of its scratch; set when the run begins
+    # slot → its roof, or why there is none
+    roofs: dict[str, dict] = field(default_factory=dict, init=False)
+    # case and point → its attempts
+    places: dict[tuple, list[Attempt]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self):
+        options, kinds = self.options, {a.accelerator for a in self.attempts if not a.unable}
         self.run_id = options.run_id or _new_run_id()
-        self.slots, self.absent = slots(
-            {a.accelerator for a in self.attempts if not a.unable}, options
-        )
-        self.folder = Path()  # of its scratch; set when the run begins
-        self.roofs: dict[str, dict] = {}  # slot → its roof, or why there is none
-        self.places: dict[tuple, list[Attempt]] = {}  # case and point → its attempts
+        self.slots, self.absent = self.find(kinds, options)
+        self.kinds = kinds - self.absent.keys()
         for a in self.attempts:
             self.places.setdefault(a.place, []).append(a)
         self.oracles = {place: f"oracle-{i:04d}" for i, place in enumerate(self.places, 1)}
         self.cases = {a.case.name: a.case for a in self.attempts}
-        self.kinds = {a.accelerator for a in self.attempts if self.can_run(a)}
-        self.shared = {
-            "git": suite_provenance(options.folder)["git"],
-            "isolation": "in-process" if options.in_process else "process",
-        }
+        isolation = "in-process" if options.in_process else "process"
+        self.shared = {"git": suite_provenance(options.folder)["git"], "isolation": isolation}
 
     def can_run(
         self,

@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -74,28 +74,26 @@ def no_device(
     return "env_failed", {"message": why, "reason": "no_device", "python": python}
 
 # %% ../../../nbs/analysis/bench/run/suite.ipynb #9fb01b15
+@dataclass(eq=False, repr=False)
 class Suite:
     "One run."
 
-    def __init__(
-        self,
-        attempts: Sequence[Attempt],  # from `plan`
-        root: str | Path,  # of the store in which rows are kept as they are finished
-        options: Options | None = None,  # None: as by default
-        # called with this suite as attempts begin and end
-        on_change: Callable[["Suite"], None] = lambda suite: None,
-        executor: Any = None,  # an `OnRay`; None: attempts run on this machine
-    ):
-        self.executor = executor
-        slots = executor.slots if executor else slots_for
-        self.brief = Briefing(attempts, options or Options(), slots)
-        self.attempts, self.options = self.brief.attempts, self.brief.options
-        self.root = Path(root).absolute()  # a case may change the folder
-        self.run_id, self.on_change = self.brief.run_id, on_change
-        self.ended: dict[str, str] = {}  # attempt → status
-        self.schedule: Schedule | None = None  # once workers run
-        self.began: float | None = None  # s, when the first attempt began
-        self.interrupted = False
+    attempts: Sequence[Attempt]  # from `plan`
+    root: str | Path  # of the store in which rows are kept as they are finished
+    options: Options = Options()  # how they are run
+    # called with this suite as attempts begin and end
+    on_change: Callable[["Suite"], None] = lambda suite: None
+    executor: Any = None  # an `OnRay`; None: attempts run on this machine
+    ended: dict[str, str] = field(default_factory=dict, init=False)  # attempt → status
+    schedule: Schedule | None = field(default=None, init=False)  # once workers run
+    began: float | None = field(default=None, init=False)  # s, when the first attempt began
+    interrupted: bool = field(default=False, init=False)
+
+    def __post_init__(self):
+        find = self.executor.slots if self.executor else slots_for
+        self.brief = Briefing(self.attempts, self.options, find)
+        self.root = Path(self.root).absolute()  # a case may change the folder
+        self.run_id = self.brief.run_id
 
     def take(
         self,
