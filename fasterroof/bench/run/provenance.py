@@ -147,21 +147,20 @@ def _gpu(slot: Mapping) -> dict | None:
     return {field: told.get(field) for field in fields}
 
 # %% ../../../nbs/analysis/bench/run/provenance.ipynb #583b5a92
+_XLA_MEMORY = (
+    "XLA_PYTHON_CLIENT_PREALLOCATE",
+    "XLA_PYTHON_CLIENT_MEM_FRACTION",
+    "XLA_PYTHON_CLIENT_ALLOCATOR",
+)
+
+
 def _jax(environ: Mapping[str, str]) -> dict:
     config = sys.modules["jax"].config
 
     def of(name):
         return getattr(config, name, None)
 
-    memory = [
-        f"{name}={environ[name]}"
-        for name in (
-            "XLA_PYTHON_CLIENT_PREALLOCATE",
-            "XLA_PYTHON_CLIENT_MEM_FRACTION",
-            "XLA_PYTHON_CLIENT_ALLOCATOR",
-        )
-        if environ.get(name)
-    ]
+    memory = [f"{name}={environ[name]}" for name in _XLA_MEMORY if environ.get(name)]
     cache = of("jax_compilation_cache_dir") if of("jax_enable_compilation_cache") else None
     return {
         "x64": bool(of("jax_enable_x64")),

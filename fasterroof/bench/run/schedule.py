@@ -58,15 +58,22 @@ def _drained(fd: int) -> bytes | None:
     return got or None
 
 
+@dataclass(eq=False)
 class _Running:
     "A process, its pipe, and its clock."
 
-    def __init__(self, job: Job, slot: object):
-        self.job, self.slot, self.stage, self.text, self.said = job, slot, "starting", b"", b""
-        self.begun, self.waiting = time.monotonic(), False
+    job: Job
+    slot: object
+    stage: str = "starting"
+    text: bytes = b""  # of a stage whose line is not over
+    said: bytes = b""  # the end of what it printed
+    begun: float = field(default_factory=time.monotonic)
+    waiting: bool = False
+
+    def __post_init__(self):
         self.fd, theirs = os.pipe()
         try:
-            args, environment = job.prepare(slot, theirs)
+            args, environment = self.job.prepare(self.slot, theirs)
             self.process = subprocess.Popen(
                 args,
                 env=environment,
@@ -84,13 +91,10 @@ class _Running:
         self.out = self.process.stdout.fileno()
         for fd in (self.fd, self.out):
             os.set_blocking(fd, False)
-        self.watched = {
-            self.fd: self.listen,
-            self.out: self.hear,
-        }  # descriptor → what to do when it has something
-        with contextlib.suppress(
-            OSError, AttributeError
-        ):  # (Linux) its end is seen at once, not at the next look
+        # descriptor → what to do when it has something
+        self.watched = {self.fd: self.listen, self.out: self.hear}
+        # (Linux) its end is seen at once, not at the next look
+        with contextlib.suppress(OSError, AttributeError):
             self.watched[os.pidfd_open(self.process.pid)] = lambda: False
 
     def hear(self) -> bool:
@@ -115,9 +119,8 @@ class _Running:
         "Seconds until it is ended."
         if self.waiting:
             return float("inf")
-        more = (
-            self.job.settle_s + 10 if self.stage == "written" else 0
-        )  # (some frameworks are slow to leave)
+        # (some frameworks are slow to leave)
+        more = self.job.settle_s + 10 if self.stage == "written" else 0
         return self.begun + self.job.limit_s + more - time.monotonic()
 
     def stop(self) -> None:
@@ -127,6 +130,7 @@ class _Running:
         self.process.wait()
 
     def ended(self, how: str) -> Ended:
+        "Take the last of both pipes, and close them."
         for take in (self.listen, self.hear):
             with contextlib.suppress(OSError):
                 take()
@@ -143,42 +147,26 @@ class _Running:
         )
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #36836533
+@dataclass(eq=False, repr=False)
 class Schedule:
     "Jobs, slots, and what is running."
 
-    def __init__(
-        self,
-        jobs: Sequence[Job],  # in the order in which they are to be started, where they can be
-        slots: Sequence,  # `devices.Slot`s, or anything with a name and a kind
-        on_end: Callable[
-            [Ended], None
-        ],  # is told of every job that ended; what it raises stops all
-        on_change: Callable[["Schedule"], None] = lambda s: (
-            None
-        ),  # is told whenever something began, went on or ended
-    ):
-        self.pending, self.slots, self.on_end, self.on_change = (
-            list(jobs),
-            list(slots),
-            on_end,
-            on_change,
-        )
-        self.running: dict[str, _Running] = {}  # slot's name → what runs there
-        self.done: set[str] = set()
+    jobs: Sequence[Job]  # in the order in which they are to be started, where they can be
+    slots: Sequence  # `devices.Slot`s, or anything with a name and a kind
+    on_end: Callable[[Ended], None]  # called with every job that ended; what it raises stops all
+    # called whenever something began, went on or ended
+    on_change: Callable[["Schedule"], None] = lambda schedule: None
+    running: dict[str, _Running] = field(default_factory=dict, init=False)  # slot's name → process
+    done: set[str] = field(default_factory=set, init=False)  # names of jobs
+
+    def __post_init__(self):
+        self.pending = list(self.jobs)
         self.selector = selectors.DefaultSelector()
 
     def _next(self, slot) -> Job | None:
         "The job to start on a free slot."
-        return next(
-            (
-                j
-                for j in self.pending
-                if j.kind == slot.kind
-                and j.slot in (None, slot.name)
-                and self.done.issuperset(j.needs)
-            ),
-            None,
-        )
+        able = (j for j in self.pending if j.kind == slot.kind and j.slot in (None, slot.name))
+        return next((j for j in able if self.done.issuperset(j.needs)), None)
 
     def _start(self) -> None:
         for slot in self.slots:
