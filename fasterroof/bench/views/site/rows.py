@@ -52,6 +52,22 @@ class Verdict(NamedTuple):
     word: str  # "faster", "about the same", "out of memory", …
 
 
+_RATED = (  # the first that holds of a row and its ratio
+    (Verdict("none", "no ratio"), lambda row, ratio: ratio is None),
+    (
+        Verdict("none", "reference measured elsewhere"),
+        lambda row, ratio: within(row, "ratio", "other_device"),
+    ),
+    (
+        Verdict("reference", "reference"),
+        lambda row, ratio: within(row, "ratio", "vs") == row["baseline"],
+    ),
+    (Verdict("faster", "faster"), lambda row, ratio: ratio * BEYOND < 1),
+    (Verdict("slower", "slower"), lambda row, ratio: ratio > BEYOND),
+    (Verdict("same", "about the same"), lambda row, ratio: True),
+)
+
+
 def verdict(
     row: Mapping,  # that was read
 ) -> Verdict:
@@ -60,15 +76,7 @@ def verdict(
         kind = "skipped" if row["status"] == "skipped" else "failed"
         return Verdict(kind, one_line(row["status"], 40).replace("_", " "))
     ratio = figure(within(row, "ratio", "value"))
-    if ratio is None:
-        return Verdict("none", "no ratio")
-    if within(row, "ratio", "other_device"):
-        return Verdict("none", "reference measured elsewhere")
-    if within(row, "ratio", "vs") == row["baseline"]:
-        return Verdict("reference", "reference")
-    if ratio * BEYOND < 1:
-        return Verdict("faster", "faster")
-    return Verdict("slower", "slower") if ratio > BEYOND else Verdict("same", "about the same")
+    return next(verdict for verdict, holds in _RATED if holds(row, ratio))
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #0bedcc53
 class Spread(NamedTuple):
