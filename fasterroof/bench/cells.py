@@ -73,8 +73,7 @@ def number(
     if not 1e-3 <= abs(rounded) < 1e6:
         mantissa, _, exponent = f"{x:.{digits - 1}e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
-    text = f"{rounded:,.{max(0, digits - 1 - math.floor(math.log10(abs(rounded))))}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{rounded:,.15g}"
 
 # %% ../../nbs/analysis/bench/cells.ipynb #29d22337
 _PLAIN = ("s", "B", "FLOP", "FLOP/s", "B/s", "FLOP/B", "Hz")
@@ -169,11 +168,10 @@ def devices(
     its run and platform, where all others there ran on one."""
     own = [device_text(row) for row in rows]
     places = [(row["run_id"], row["platform"]) for row in rows]
-    near: dict[tuple, set[str]] = {}
-    for place, device in zip(places, own, strict=True):
-        near.setdefault(place, set()).add(device)
+    near = groupby(zip(places, own, strict=True), 0, 1)
+    known = {place: {*found} - {""} for place, found in near.items()}
     return [
-        device or (max(near[place]) if len(near[place] - {""}) == 1 else "")
+        device or (min(known[place]) if len(known[place]) == 1 else "")
         for place, device in zip(places, own, strict=True)
     ]
 
