@@ -159,7 +159,6 @@ class Shown:
 
     attempts: list[ShownAttempt]  # by case, platform, device, point, the reference first
     rest: list[Left]  # of identities whose newest row the page has no room for
-    rows: int  # that were read
     identities: int
 
 
@@ -187,17 +186,6 @@ def numbered(
     ]
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #8a66edc3
-def _count(files: Iterable[Path]) -> int:
-    total = 0
-    for file in files:
-        try:
-            with open(file, "rb") as f:
-                total += sum(1 for line in f if line.strip())
-        except OSError as e:
-            raise RowError(f"Cannot read {one_line(file)}: {e.strerror or e}.") from e
-    return total
-
-
 _AT_ONCE = 2000  # rows that are held while a rest is counted
 
 
@@ -235,7 +223,6 @@ def read_site(
 ) -> Shown:
     """Return the newest attempts; raises `RowError` where there are no rows, or for a line that is
     none."""
-    wrong = len(skipped or ())
     places = newest_places(files, skipped)
     if not places:
         why = (
@@ -250,8 +237,7 @@ def read_site(
     kept = sorted(order[:most], key=lambda p: p[1][2:])
     rows = rows_at(files, dict(kept))
     where = [f"{'/'.join(files[i].parts[-2:])}, line {line}" for _, (_, _, i, line) in kept]
-    read = _count(files) + wrong - len(skipped or ())
-    return Shown(_sorted(rows, where), _rest(files, order[most:]), read, len(places))
+    return Shown(_sorted(rows, where), _rest(files, order[most:]), len(places))
 
 
 def fewer(
