@@ -73,8 +73,7 @@ def number(
     if not 1e-3 <= abs(rounded) < 1e6:
         mantissa, _, exponent = f"{x:.{digits - 1}e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
-    text = f"{rounded:,.{max(0, digits - 1 - math.floor(math.log10(abs(rounded))))}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{rounded:,.15g}"
 
 # %% ../../nbs/analysis/bench/cells.ipynb #29d22337
 _PLAIN = ("s", "B", "FLOP", "FLOP/s", "B/s", "FLOP/B", "Hz")
@@ -85,18 +84,19 @@ def quantity_text(
     value: object,  # {"value": …, "unit": …}, as in a row's metrics
 ) -> str:
     "A figure with its unit."
-    amount, unit = (within(value, name) for name in ("value", "unit"))
-    x = figure(amount if isinstance(value, Mapping) else value)
+    if not isinstance(value, Mapping):
+        return number(value)
+    x, unit = figure(value.get("value")), value.get("unit")
     if x is None:
-        return number(amount if isinstance(value, Mapping) else value)
-    unit = unit if isinstance(unit, str) else ""
+        return number(value.get("value"))
+    if not isinstance(unit, str) or unit in ("", "1"):
+        return number(x)
     if unit in _PLAIN:
         return si(x, unit)
     if unit.startswith("1/"):
         return si(x) + one_line(unit[1:], 20)
-    if unit.endswith("/s") and not _PREFIXED.fullmatch(unit):
-        return f"{si(x)} {one_line(unit, 20)}"
-    return f"{number(x, 5)} {one_line(unit, 20)}".strip() if unit not in ("", "1") else number(x)
+    rate = unit.endswith("/s") and not _PREFIXED.fullmatch(unit)
+    return f"{si(x) if rate else number(x, 5)} {one_line(unit, 20)}"
 
 
 def amount(
@@ -119,25 +119,35 @@ def share_of(
     return x / 100 if x is not None and within(value, "unit") == "%" else x
 
 
+def _beside(
+    x: float,  # that is not the limit, or is it
+    limit: float,  # which it must not look like otherwise
+) -> str:
+    "Return a number with as many digits as tell it from a limit."
+    texts = (number(x, digits) for digits in (3, 6, 12))
+    return next((text for text in texts if text != number(limit)), number(limit))
+
+
 def percent(
     value: object,  # a share, or {"value": …, "unit": …}, where the unit may be "%"
 ) -> str:
     "A share of what is possible; more than all of it is shown as it is, and marked."
-    if share_of(value) is None:
+    share = share_of(value)
+    if share is None:
         return number(within(value, "value"))
-    share = 100 * share_of(value)
-    # 100.004 % is above 100 % and has to look so.
-    text = next((t for d in (3, 6, 12) if (t := number(share, d)) != "100"), "100")
-    return f"{text} % (impossible)" if share > 100 else f"{number(share, 3)} %"
+    if share > 1:  # 100.004 % is above 100 % and has to look so
+        return f"{_beside(100 * share, 100)} % (impossible)"
+    return f"{number(100 * share, 3)} %"
 
 
 def hot_and_cold(
     value: object,  # a row's utilization
 ) -> str:  # "12.5 % (40 % cold)"
     "A share of the roof, and what it were if all traffic came from main memory."
-    told, cold = percent(value), figure(within(value, "cold"))
-    same = cold is None or percent({"value": cold, "unit": "1"}) == told
-    return told if same else f"{told} ({number(100 * cold, 3)} % cold)"
+    hot, cold = percent(value), figure(within(value, "cold"))
+    if cold is None or percent(cold) == hot:
+        return hot
+    return f"{hot} ({number(100 * cold)} % cold)"
 
 # %% ../../nbs/analysis/bench/cells.ipynb #95d0cd00
 def gpu_of(
@@ -169,11 +179,10 @@ def devices(
     its run and platform, where all others there ran on one."""
     own = [device_text(row) for row in rows]
     places = [(row["run_id"], row["platform"]) for row in rows]
-    near: dict[tuple, set[str]] = {}
-    for place, device in zip(places, own, strict=True):
-        near.setdefault(place, set()).add(device)
+    near = groupby(zip(places, own, strict=True), 0, 1)
+    known = {place: {*found} - {""} for place, found in near.items()}
     return [
-        device or (max(near[place]) if len(near[place] - {""}) == 1 else "")
+        device or (min(known[place]) if len(known[place]) == 1 else "")
         for place, device in zip(places, own, strict=True)
     ]
 
@@ -277,9 +286,7 @@ def rel_to_tol_of(
     value, status = (within(fidelity, name) for name in ("rel_to_tol", "status"))
     if value is None:
         return "not finite" if status == "fail" else MISSING
-    return (
-        next((t for d in (3, 6, 12) if (t := number(value, d)) != "1"), "1") if value != 1 else "1"
-    )
+    return _beside(value, 1)
 
 
 def verdict_of(

@@ -72,23 +72,27 @@ _FEW = "too few samples above zero that do not depend on each other"
 _WITHIN = "samples within the two processes; what differs between processes is not in it"
 
 
+def _interval(row: Mapping, reference: Mapping) -> tuple[dict | None, str | None]:
+    "The interval of a ratio of medians, or why there is none."
+    if row is reference:
+        return None, "it is the reference"
+    samples = samples_of(reference), samples_of(row)
+    if not all(samples):
+        return None, "no samples"
+    found = apart(*samples)
+    if found is None or found.interval is None or not all(map(math.isfinite, found.interval)):
+        return None, _FEW
+    low, high = found.interval
+    counts = [*map(len, reversed(samples))]
+    return {"low": low, "high": high, "level": 0.95, "samples": counts, "of": _WITHIN}, None
+
+
 def _of_medians(row: Mapping, reference: Mapping) -> dict:
     ours, theirs = seconds(row), seconds(reference)
     value = ours / theirs if ours is not None and theirs else math.inf
-    found = {"value": value if math.isfinite(value) else None, "interval": None}
-    if row is reference:
-        return found | {"why": "it is the reference"}
-    samples = [samples_of(r) for r in (row, reference)]
-    if not all(samples):
-        return found | {"why": "no samples"}
-    told = apart(samples[1], samples[0])
-    interval = told.interval if told else None
-    if interval is None or not all(map(math.isfinite, interval)):
-        return found | {"why": _FEW}
-    low, high = interval
-    counts = [*map(len, samples)]
-    interval = {"low": low, "high": high, "level": 0.95, "samples": counts, "of": _WITHIN}
-    return found | {"interval": interval, "why": None}
+    interval, why = _interval(row, reference)
+    known = value if math.isfinite(value) else None
+    return {"value": known, "interval": interval, "why": why}
 
 
 def _place(row: Mapping, baseline: str) -> tuple:

@@ -58,21 +58,26 @@ class Finding(Matched):
         return self.verdict in _REGRESSIONS
 
 
+_NOT_BEGUN = ("skipped", "env_failed")  # nothing is known of the code
+_ENDED = {(True, False): "broken", (False, True): "mended", (False, False): "not ok"}
+
+
 def _verdict(
     status: tuple[str, str], ratios: Mapping, limits: Mapping[str, float]
 ) -> tuple[str, tuple[str, ...]]:
     "The verdict, and which statistics are above their limits."
     was, now = (s == "ok" for s in status)
-    if was and not now:
-        return "not run" if status[1] in ("skipped", "env_failed") else "broken", ()
+    if was and status[1] in _NOT_BEGUN:
+        return "not run", ()
     if not (was and now):
-        return ("mended" if now else "not ok"), ()
+        return _ENDED[was, now], ()
     tripped = tuple(s for s, most in limits.items() if ratios[s] is not None and ratios[s] > most)
     if tripped:
         return "slower", tripped
     if any(ratios[s] is None for s in limits):
         return "no figure", ()
-    return ("faster" if any(ratios[s] < 1 / most for s, most in limits.items()) else "within"), ()
+    faster = any(ratios[s] < 1 / most for s, most in limits.items())
+    return "faster" if faster else "within", ()
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #1f690da7
 def _finding(before: Mapping, after: Mapping, limits: Mapping[str, float]) -> Finding:

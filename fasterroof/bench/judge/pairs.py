@@ -11,6 +11,7 @@ import math
 import os
 import secrets
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -278,10 +279,9 @@ class Pairs:
         self.slot = o.slot or next(s for s in self.brief.slots if s.kind == kind)
         self.free = replace(self.slot, locks=())  # for workers: this process has the locks
         self.workers = _Workers(self.slot, o.timeout_s, self._waits)
-        names = [p.name for p in self.pairings]
         self.random = Random(o.seed)
-        self.good, self.disturbed = dict.fromkeys(names, 0), dict.fromkeys(names, 0)  # pairs
-        self.pairs: dict[str, list] = {name: [] for name in names}  # of rows, A before B
+        self.good, self.disturbed = Counter(), Counter()  # pairing → pairs
+        self.pairs: dict[str, list] = defaultdict(list)  # of rows, A before B
         self.loops: dict[tuple, float | None] = {}  # of `loops_of`
         self.failed: dict[str, str] = {}  # pairing → why it is not gone on with
         self.repeats = o.pairs if o.repeats is None else o.repeats

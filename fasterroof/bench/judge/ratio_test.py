@@ -26,9 +26,9 @@ def log_ratios(
     b: Sequence[float],  # s, of its partner
 ) -> np.ndarray:  # ln(b / a); above 0 is slower
     "What each pair says; raises `InputError` for times that are none."
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    fine = a.shape == b.shape and a.ndim == 1 and np.isfinite(a).all() and np.isfinite(b).all()
-    if not fine or not ((a > 0).all() and (b > 0).all()):
+    a, b = (np.asarray(x, float) for x in (a, b))
+    times = (np.isfinite(x).all() and (x > 0).all() for x in (a, b))
+    if a.shape != b.shape or a.ndim != 1 or not all(times):
         raise InputError("Pairs are two lists of times of one length, each above 0, in seconds.")
     return np.log(b / a)
 

@@ -7,7 +7,8 @@ __all__ = ['details', 'site_page', 'write_site']
 
 # %% ../../../../nbs/analysis/bench/views/site/document.ipynb #75d8ce6b
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from importlib.resources import files as packaged
 from pathlib import Path
@@ -27,26 +28,11 @@ from ....report.page import data, plain_value, policy
 _ASIDE = ("provenance", "schema_version")
 
 
-class _Parts:
-    "Distinct parts of rows, each kept once; a row names it by its number."
-
-    def __init__(self):
-        self.numbers: dict[str, int] = {}
-        self.values: list = []
-
-    def of(self, x: object) -> object:
-        "The number of a value; a text or a number is itself."
-        if not isinstance(x, (dict, list)):
-            return x
-        key = json.dumps(x, sort_keys=True)
-        if key not in self.numbers:
-            self.numbers[key] = len(self.values)
-            self.values.append(x)
-        return {"of": self.numbers[key]}
-
-    def each(self, x: Mapping) -> dict:
-        "The numbers of the values of a mapping."
-        return {k: self.of(v) for k, v in x.items()}
+def _part(parts: dict[str, int], x: object) -> object:
+    "A value that is kept once, by its number; a text or a number is itself."
+    if not isinstance(x, (dict, list)):
+        return x
+    return {"of": parts.setdefault(json.dumps(x), len(parts))}
 
 
 def _figures(metric: object) -> object:
@@ -55,22 +41,22 @@ def _figures(metric: object) -> object:
     return {k: x for k, x in metric.items() if k != "samples" and x is not None}
 
 
-def _details(a: ShownAttempt, parts: _Parts) -> dict:
+def _details(a: ShownAttempt, part: Callable[[object], object]) -> dict:
     "An attempt's row, with numbers in place of the parts that others have too."
     kept = {k: x for k, x in a.row.items() if x is not None and k not in _ASIDE}
     if "metrics" in kept:
         kept["metrics"] = {name: _figures(m) for name, m in kept["metrics"].items()}
     kept = plain_value(kept, 3000 if a.row.get("failure_detail") else 400)
     if "fidelity" in kept:
-        kept["fidelity"] = parts.each(kept["fidelity"])
+        kept["fidelity"] = {k: part(x) for k, x in kept["fidelity"].items()}
     came = plain_value(a.row.get("provenance") or {})
     own = {k: came.pop(k) for k in ("timestamp", "foreign_load") if k in came}
     file, line = a.where.rsplit(", ", 1)
     return kept | {
         "device": a.device,
-        "provenance": [own, parts.of(parts.each(came))],
-        "where": [parts.of([file]), line],
-        "verdict": parts.of([a.verdict.kind, GLYPHS[a.verdict.kind], a.verdict.word]),
+        "provenance": [own, part({k: part(x) for k, x in came.items()})],
+        "where": [part([file]), line],
+        "verdict": part([a.verdict.kind, GLYPHS[a.verdict.kind], a.verdict.word]),
     }
 
 
@@ -78,9 +64,13 @@ def details(
     attempts: Sequence[ShownAttempt],  # in the order of their numbers
 ) -> dict:  # {"schema", "rows", "parts"}
     "Return what the page's script opens."
-    parts = _Parts()
-    rows = [_details(a, parts) for a in attempts]
-    return {"schema": "fasterroof.bench.site/1", "rows": rows, "parts": parts.values}
+    parts: dict[str, int] = {}  # JSON -> number
+    rows = [_details(a, partial(_part, parts)) for a in attempts]
+    return {
+        "schema": "fasterroof.bench.site/1",
+        "rows": rows,
+        "parts": [json.loads(text) for text in parts],
+    }
 
 # %% ../../../../nbs/analysis/bench/views/site/document.ipynb #6a4b6dbf
 def _asset(name: str) -> str:

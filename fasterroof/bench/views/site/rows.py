@@ -52,6 +52,22 @@ class Verdict(NamedTuple):
     word: str  # "faster", "about the same", "out of memory", …
 
 
+_RATED = (  # the first that holds of a row and its ratio
+    (Verdict("none", "no ratio"), lambda row, ratio: ratio is None),
+    (
+        Verdict("none", "reference measured elsewhere"),
+        lambda row, ratio: within(row, "ratio", "other_device"),
+    ),
+    (
+        Verdict("reference", "reference"),
+        lambda row, ratio: within(row, "ratio", "vs") == row["baseline"],
+    ),
+    (Verdict("faster", "faster"), lambda row, ratio: ratio * BEYOND < 1),
+    (Verdict("slower", "slower"), lambda row, ratio: ratio > BEYOND),
+    (Verdict("same", "about the same"), lambda row, ratio: True),
+)
+
+
 def verdict(
     row: Mapping,  # that was read
 ) -> Verdict:
@@ -60,15 +76,7 @@ def verdict(
         kind = "skipped" if row["status"] == "skipped" else "failed"
         return Verdict(kind, one_line(row["status"], 40).replace("_", " "))
     ratio = figure(within(row, "ratio", "value"))
-    if ratio is None:
-        return Verdict("none", "no ratio")
-    if within(row, "ratio", "other_device"):
-        return Verdict("none", "reference measured elsewhere")
-    if within(row, "ratio", "vs") == row["baseline"]:
-        return Verdict("reference", "reference")
-    if ratio * BEYOND < 1:
-        return Verdict("faster", "faster")
-    return Verdict("slower", "slower") if ratio > BEYOND else Verdict("same", "about the same")
+    return next(verdict for verdict, holds in _RATED if holds(row, ratio))
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #0bedcc53
 class Spread(NamedTuple):
@@ -151,7 +159,6 @@ class Shown:
 
     attempts: list[ShownAttempt]  # by case, platform, device, point, the reference first
     rest: list[Left]  # of identities whose newest row the page has no room for
-    rows: int  # that were read
     identities: int
 
 
@@ -179,17 +186,6 @@ def numbered(
     ]
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #8a66edc3
-def _count(files: Iterable[Path]) -> int:
-    total = 0
-    for file in files:
-        try:
-            with open(file, "rb") as f:
-                total += sum(1 for line in f if line.strip())
-        except OSError as e:
-            raise RowError(f"Cannot read {one_line(file)}: {e.strerror or e}.") from e
-    return total
-
-
 _AT_ONCE = 2000  # rows that are held while a rest is counted
 
 
@@ -227,7 +223,6 @@ def read_site(
 ) -> Shown:
     """Return the newest attempts; raises `RowError` where there are no rows, or for a line that is
     none."""
-    wrong = len(skipped or ())
     places = newest_places(files, skipped)
     if not places:
         why = (
@@ -242,8 +237,7 @@ def read_site(
     kept = sorted(order[:most], key=lambda p: p[1][2:])
     rows = rows_at(files, dict(kept))
     where = [f"{'/'.join(files[i].parts[-2:])}, line {line}" for _, (_, _, i, line) in kept]
-    read = _count(files) + wrong - len(skipped or ())
-    return Shown(_sorted(rows, where), _rest(files, order[most:]), read, len(places))
+    return Shown(_sorted(rows, where), _rest(files, order[most:]), len(places))
 
 
 def fewer(

@@ -116,7 +116,7 @@ _WORDS = {
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #3e9d338f
 _TILES = {
     "attempts shown": lambda page: len(page.shown.attempts),
-    "rows read": lambda page: page.shown.rows,
+    "rows read": lambda page: sum(len(h.moments) for h in page.histories),
     "runs shown": lambda page: len({a.row["run_id"] for a in page.shown.attempts}),
     "cases": lambda page: len(page.cases),
 }

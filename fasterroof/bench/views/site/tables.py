@@ -37,6 +37,7 @@ from ..setting import runs_table
 from .rows import GLYPHS, Left, ShownAttempt
 from ....core.errors import one_line
 from ....core.units import MISSING, si
+from ....report.markdown import shown_lines
 from ....report.table import Cell, Column, Table, html_table
 
 # %% ../../../../nbs/analysis/bench/views/site/tables.ipynb #abc7bd53
@@ -277,15 +278,8 @@ def shown_runs(
 _ENTRIES = 100  # of a status
 
 
-def _lines(
-    text: str,  # of many lines
-    most: int = 60,  # lines that are kept: the first and the last
-) -> FT:
-    found = [one_line(line, 300) for line in text.expandtabs(4).strip("\r\n").splitlines()]
-    if len(found) > most:
-        left = len(found) - most
-        found = [*found[: most // 2], f"… {left} lines", *found[-(most - most // 2) :]]
-    return Pre("\n".join(found))
+def _lines(text: str) -> FT:
+    return Pre("\n".join(shown_lines(text, 60, 300)))
 
 
 def _entry(those: Sequence[ShownAttempt]) -> FT:
