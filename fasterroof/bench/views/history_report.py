@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 from ..cells import ATTEMPT, point_text, revision_text, time_text
 from ..judge.history import LEAST, History, Moment
-from ...core.console import line, notes
 from ...core.errors import InputError, one_line
 from ...core.units import si
-from ...report.markdown import elide
 from ...report.plot import AXIS, BARE, text
+from ...report.sections import Section, print_sections
 from ...report.svg import axis
-from ...report.table import Cell, Column, Table, html_table, text_table
+from ...report.table import Cell, Column, Table, html_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -204,17 +203,15 @@ def print_history(
     every, changed, few = _counts(found).values()
     searched = f" {few:,} have fewer than {LEAST} runs with a time and were not searched."
     answer = f"{changed:,} of {every:,} identities changed their level." + searched * bool(few)
-    notes(console, [answer, PROMISE])
     order = sorted(found, key=lambda h: (-len(h.changes), -len(h.timed)))
+    sections = []
     for h in order[:top]:
-        line(console)
-        device = one_line(h.device, 100) or "device not known"
-        line(console, elide(_label(h), console.width))
-        line(console, elide(device, console.width))
         failed = sum(m.status != "ok" for m in h.moments)
-        said = h.sentence.partition(":")[0] if h.changes else h.sentence
-        line(console, f"{said}{f'; {failed:,} not ok' if failed else ''}")
-        if h.changes:
-            console.print(text_table(Table(_STEPS, h.steps), console.width))
+        sentence = h.sentence.partition(":")[0] if h.changes else h.sentence
+        sentence += f"; {failed:,} not ok" * bool(failed)
+        steps = Table(_STEPS, h.steps, sparse=True)
+        sections.append(Section(_label(h), steps, [h.device or "device not known", sentence]))
     if top and len(order) > top:
-        line(console, f"… and {len(order) - top:,} more; --top 0 shows all.")
+        rest = f"… and {len(order) - top:,} more; --top 0 shows all."
+        sections.append(Section("", texts=[rest]))
+    print_sections(answer, [*sections, Section("", texts=[PROMISE], bullets=True)], console)
