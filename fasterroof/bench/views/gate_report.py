@@ -101,7 +101,7 @@ def _columns(found: Gate, common: Mapping[str, tuple]) -> tuple[Column, ...]:
         Column("load by others", _load, detail=True),
     )
 
-
+# %% ../../../nbs/analysis/bench/views/gate_report.ipynb #6b77cd8c
 _ALONE = (
     *ATTEMPT,
     Column("status", lambda u: u.status, limit=40),

@@ -63,7 +63,7 @@ def _names(drawn: Sequence[History]) -> list[str]:
         for name, h in zip(labels, drawn, strict=True)
     ]
 
-
+# %% ../../../nbs/analysis/bench/views/history_report.ipynb #20142c4e
 def _levels(h: History, name: str, x: Callable[[Moment], object]) -> "Iterator[dict]":
     "The ends of each level of an identity."
     starts = [h.timed[0], *h.changes]
@@ -143,7 +143,7 @@ def history_figure(
         fig.update_xaxes(tickvals=[*range(0, len(order), step)], ticktext=labels)
     return fig
 
-
+# %% ../../../nbs/analysis/bench/views/history_report.ipynb #f3c355b8
 _STEPS = (
     Column("run (UTC)", lambda step: Cell(time_text(step[0].time), step[0].time), least=16),
     Column("revision", lambda step: revision_text(step[0].sha, step[0].dirty), least=12),
