@@ -88,6 +88,32 @@ def _points(h: History, name: str, x: Callable[[Moment], object]) -> "Iterator[d
         }
 
 
+def _traces(named: Sequence[tuple[History, str]], x: Callable[[Moment], object]) -> "Figure":
+    "Levels behind medians with their intervals; what failed is a cross."
+    import pandas as pd
+    import plotly.express as px
+
+    levels = pd.DataFrame(row for h, name in named for row in _levels(h, name, x))
+    points = pd.DataFrame(row for h, name in named for row in _points(h, name, x))
+    colors = dict(zip((name for _, name in named), cycle(_COLORS)))
+    looks = dict(x="run", y="median", color="attempt", color_discrete_map=colors)
+    looks |= dict(render_mode="svg")
+    marks = dict(symbol="attempt", symbol_sequence=_MARKS, custom_data="details")
+    fig = px.line(levels, **looks)
+    fig.update_traces(opacity=0.5, hoverinfo="skip", hovertemplate=None, showlegend=False)
+    timed = px.scatter(points[points.ok], error_y="above", error_y_minus="below", **looks, **marks)
+    timed.update_traces(marker_size=7, error_y_width=2, error_y_thickness=1)
+    failed = px.scatter(points[~points.ok], custom_data="details", **looks)
+    failed.update_traces(marker=dict(symbol="x-thin-open", size=10), showlegend=False)
+    fig.add_traces([*timed.data, *failed.data])
+    fig.update_traces(hovertemplate="%{customdata[0]}<extra></extra>", selector={"mode": "markers"})
+    for (h, _), color in zip(named, cycle(_COLORS)):
+        for m, _, _ in h.steps:
+            fig.add_vline(x(m), line=dict(color=color, width=1.5, dash="dot"))
+    ticks = axis(points["median"], 0, 1).ticks(8)
+    return fig.update_yaxes(tickvals=ticks, ticktext=[si(t, "s") for t in ticks])
+
+
 def history_figure(
     found: Sequence[History],  # as of `histories`
     most: int = 12,  # identities that are drawn: those with most changes, then with most runs
@@ -95,9 +121,6 @@ def history_figure(
     """Draw medians over runs, their levels and where these change.
 
     Raises `InputError` where none has a time."""
-    import pandas as pd
-    import plotly.express as px
-
     drawn = sorted(
         (h for h in found if h.timed), key=lambda h: (-len(h.changes), -len(h.timed), _label(h))
     )[:most]
@@ -105,42 +128,21 @@ def history_figure(
         raise InputError("No row of these has a time: there is no history to draw.")
     moments = [m for h in drawn for m in h.moments]
     dated = all(m.time is not None for m in moments)
-    order = list(dict.fromkeys(run for _, run in sorted((m.time or 0, m.run_id) for m in moments)))
-
-    place = {run: i for i, run in enumerate(order)}
+    runs = dict.fromkeys(run for _, run in sorted((m.time or 0, m.run_id) for m in moments))
+    place = {run: i for i, run in enumerate(runs)}
 
     def x(m):
         return datetime(1970, 1, 1) + timedelta(microseconds=m.time) if dated else place[m.run_id]
 
-    named = list(zip(drawn, _names(drawn), strict=True))
-    levels = pd.DataFrame(row for h, name in named for row in _levels(h, name, x))
-    points = pd.DataFrame(row for h, name in named for row in _points(h, name, x))
-    looks = dict(x="run", y="median", color="attempt", render_mode="svg")
-    looks |= dict(color_discrete_map=dict(zip((name for _, name in named), cycle(_COLORS))))
-    spread = dict(error_y="above", error_y_minus="below")
-    marks = dict(symbol="attempt", symbol_sequence=_MARKS, custom_data="details")
-    fig = px.line(levels, **looks)
-    fig.update_traces(opacity=0.5, hoverinfo="skip", hovertemplate=None, showlegend=False)
-    timed = px.scatter(points[points.ok], **looks, **marks, **spread)
-    timed.update_traces(marker_size=7, error_y_width=2, error_y_thickness=1)
-    failed = px.scatter(points[~points.ok], **looks, custom_data="details")
-    failed.update_traces(marker=dict(symbol="x-thin-open", size=10), showlegend=False)
-    fig.add_traces([*timed.data, *failed.data])
-    fig.update_traces(hovertemplate="%{customdata[0]}<extra></extra>", selector={"mode": "markers"})
-    for n, h in enumerate(drawn):
-        line = dict(color=_COLORS[n % len(_COLORS)], width=1.5, dash="dot")
-        for m, _, _ in h.steps:
-            fig.add_vline(x(m), line=line)
-    fig.update_layout(BARE, title_text="Medians over runs", height=560, margin_b=60, legend_y=-0.24)
-    fig.update_layout(legend_title_text="")
-    ticks = axis(points["median"], 0, 1).ticks(8)
-    labels = dict(tickvals=ticks, ticktext=[si(t, "s") for t in ticks])
-    fig.update_yaxes(AXIS, type="log", title="Time of a call", **labels)
+    fig = _traces(list(zip(drawn, _names(drawn), strict=True)), x)
+    fig.update_layout(BARE, title_text="Medians over runs", height=560, margin_b=60)
+    fig.update_layout(legend=dict(y=-0.24, title_text=""))
+    fig.update_yaxes(AXIS, type="log", title="Time of a call")
     fig.update_xaxes(AXIS, title="Run (UTC)" if dated else "Run")
     if not dated:
-        step = max(1, len(order) // 12)
-        labels = [text(one_line(run, 18)) for run in order[::step]]
-        fig.update_xaxes(tickvals=[*range(0, len(order), step)], ticktext=labels)
+        step = max(1, len(place) // 12)
+        labels = [text(one_line(run, 18)) for run in [*place][::step]]
+        fig.update_xaxes(tickvals=[*range(0, len(place), step)], ticktext=labels)
     return fig
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #f3c355b8
