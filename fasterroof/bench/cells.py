@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['DISTURBED', 'ATTEMPT', 'counted', 'within', 'figure', 'number', 'quantity_text', 'amount', 'share_of', 'percent',
-           'hot_and_cold', 'gpu_of', 'device_text', 'devices', 'time_of', 'own_interval', 'median_interval_of',
-           'interval_of', 'cache_of', 'compile_of', 'ratio_of', 'oracle_of', 'tolerance_of', 'rel_to_tol_of',
-           'verdict_of', 'point_key', 'natural', 'shared', 'point_text', 'foreign_load_of', 'revisions',
-           'revision_text', 'time_text', 'failures_by_status', 'compared_badly']
+           'hot_and_cold', 'device_text', 'devices', 'time_of', 'own_interval', 'median_interval_of', 'interval_of',
+           'cache_of', 'compile_of', 'ratio_of', 'oracle_of', 'tolerance_of', 'rel_to_tol_of', 'verdict_of',
+           'point_key', 'natural', 'shared', 'point_text', 'foreign_load_of', 'revisions', 'revision_text', 'time_text',
+           'failures_by_status', 'compared_badly']
 
 # %% ../../nbs/analysis/bench/cells.ipynb #b3b64a6c
 import json
@@ -150,7 +150,7 @@ def hot_and_cold(
     return f"{hot} ({number(100 * cold)} % cold)"
 
 # %% ../../nbs/analysis/bench/cells.ipynb #95d0cd00
-def gpu_of(
+def _gpu_of(
     row: Mapping,  # that was read
 ) -> (
     tuple[str, str] | None
@@ -168,7 +168,7 @@ def device_text(
     row: Mapping,  # that was read
 ) -> str:  # "NVIDIA H200, GPU-8a2f11c0"; "" where it does not tell
     "The device that a row is of."
-    gpu = gpu_of(row)
+    gpu = _gpu_of(row)
     return one_line(f"{gpu[0][:60]}, {gpu[1]}" if gpu else device_of(row), 120)
 
 

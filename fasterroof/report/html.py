@@ -98,7 +98,7 @@ _TOTALS = (
     *_SHARES,
 )
 
-
+# %% ../../nbs/analysis/report/html.ipynb #d7d3fa24
 def _gap(o: "Occupancy") -> Cell:
     gap = max(o.gaps, key=lambda g: g.duration, default=None)
     if gap is None:

@@ -177,55 +177,54 @@ def _trace(label: str, x: list, y: list, mode: str = "lines", **style) -> dict:
     return shared | ({"text": texts} if "text" in mode else {}) | style
 
 
+def _line(
+    rate: float,
+    about: _Rate,
+    unit: str,
+    main: float,
+    ends: Callable[[float], tuple[list[float], list[float]]],  # rate -> x, y of a line's ends
+    place: float,  # of the label along the line, 0 to 1
+) -> _Line:
+    name, interval, least = about
+    (x, x_end), (y, y_end) = ends(rate)
+    xs, ys = [x, x * (x_end / x) ** place, x_end], [y, y * (y_end / y) ** place, y_end]
+    band = None
+    if interval:
+        (x_low, y_low), (x_high, y_high) = map(ends, interval)
+        look = dict(fill="toself", line_width=0, fillcolor="rgba(122,133,148,0.18)")
+        label = f"{text(name)} {' to '.join(si(end, unit) for end in interval)}"
+        band = _trace(label, [*x_high, *x_low[::-1]], [*y_high, *y_low[::-1]], **look)
+    label = f"{text(name)} {'≥ ' * least}{si(rate, unit)}"
+    return _Line(rate, label, xs, ys, _near(rate, main), band)
+
+
 def _roof_lines(
     roof: Roof, low: float, high: float, shift: float = 0.0
 ) -> tuple[list[_Line], list[_Line]]:
-    "The lines of levels and those of ceilings, whose labels stand further along by a shift."
+    "The lines of levels and those of ceilings, whose labels stand further in by a shift."
     slopes, flats = _slopes(roof), _flats(roof)
     top, fastest = max(flats), max(slopes)
     rising, flat = [], []
-
-    def line(rate, rates, unit, main, x, y, corners):
-        name, interval, least = rates[rate]
-        band = None
-        if interval:
-            ends = " to ".join(si(end, unit) for end in interval)
-            look = dict(fill="toself", line_width=0, fillcolor="rgba(122,133,148,0.18)")
-            band = _trace(f"{text(name)} {ends}", *corners(*interval), **look)
-        label = f"{text(name)} {'≥ ' * least}{si(rate, unit)}"
-        return _Line(rate, label, x, y, _near(rate, main), band)
-
-    for i, rate in enumerate(sorted(slopes)):
-        end = top / rate
-        at = low * (end / low) ** (0.3 + shift + 0.12 * i)  # above and left of the line
-        x, y = [low, at, end], [low * rate, at * rate, top]
+    for i, (rate, about) in enumerate(sorted(slopes.items())):
+        place = 0.3 + shift + 0.12 * i  # above and left of the line
         rising.append(
-            line(
+            _line(
                 rate,
-                slopes,
+                about,
                 "B/s",
                 roof.peak_bandwidth,
-                x,
-                y,
-                lambda a, b: ([low, top / b, top / a, low], [low * b, top, top, low * a]),
+                lambda r: ([low, top / r], [low * r, top]),
+                place,
             )
         )
     above, slot = math.inf, 0
-    for rate in sorted(flats, reverse=True):
+    for rate, about in sorted(flats.items(), reverse=True):
         # Close ceilings have their labels beside each other.
         slot = (slot + 1) % 4 if above / rate < 1.7 else 0
-        above, start = rate, rate / fastest
-        x = [start, high * (start / high) ** (0.25 * slot + shift), high]
+        above, x = rate, [rate / fastest, high]
+        place = 1 - 0.25 * slot - shift
         flat.append(
-            line(
-                rate,
-                flats,
-                "FLOP/s",
-                roof.peak_flops,
-                x,
-                [rate] * 3,
-                lambda a, b, start=start: ([start, high, high, start], [b, b, a, a]),
-            )
+            _line(rate, about, "FLOP/s", roof.peak_flops, lambda r, x=x: (x, [r, r]), place)
         )
     return rising, flat
 
@@ -263,6 +262,19 @@ def _decade(x: float, round_: Callable[[float], int]) -> float:
     return 10.0 ** round_(math.log10(x))
 
 
+_LOG = AXIS | dict(type="log", dtick=1, exponentformat="SI")
+_NOTE = dict(
+    xref="paper",
+    yref="paper",
+    x=0,
+    y=0,
+    yshift=-98,
+    xanchor="left",
+    showarrow=False,
+    font=dict(size=12),
+)
+
+
 def _frame(
     points: Sequence[RooflinePoint], roof: Roof, title: str, earlier: Roof | None = None
 ) -> "Figure":
@@ -276,21 +288,19 @@ def _frame(
     low = _decade(min(xs) * 0.9, math.floor)
     high = _decade(max(*xs, 3 * roof.ridge_point) * 1.1, math.ceil)
     bottom = _decade(min([*rates, *(low * r.peak_bandwidth for r in roofs)]), math.floor)
-    top = max([*rates, *(rate for r in roofs for rate in _flats(r))])
+    top = 2.5 * max([*rates, *(rate for r in roofs for rate in _flats(r))])
     lines = _earlier_traces(earlier, roof, low, high) if earlier else []
     fig = go.Figure([go.Scatter(t) for t in (*lines, *_roof_traces(roof, low, high))])
     fig.update_layout(BARE, title_text=text(title))
-    log = AXIS | dict(type="log", dtick=1, exponentformat="SI")
-    ends = [math.log10(low), math.log10(high)]
-    fig.update_xaxes(log, title="Arithmetic intensity (FLOP/byte)", range=ends)
-    ends = [math.log10(bottom), math.log10(top * 2.5)]
-    fig.update_yaxes(log, title="Achieved (FLOP/s)", range=ends)
-    note = _left_out(points)
-    if any(x.interval for x in (*roof.ceilings, *roof.levels)):
-        note = f"Grey bands: intervals of ceilings and levels. {note}".rstrip()
+    for update, name, ends in (
+        (fig.update_xaxes, "Arithmetic intensity (FLOP/byte)", (low, high)),
+        (fig.update_yaxes, "Achieved (FLOP/s)", (bottom, top)),
+    ):
+        update(_LOG, title=name, range=[math.log10(end) for end in ends])
+    banded = any(x.interval for x in (*roof.ceilings, *roof.levels))
+    note = "Grey bands: intervals of ceilings and levels. " * banded + _left_out(points)
     if note:
-        corner = dict(xref="paper", yref="paper", x=0, y=0, yshift=-98, xanchor="left")
-        fig.add_annotation(text=text(note), showarrow=False, font=dict(size=12), **corner)
+        fig.add_annotation(_NOTE, text=text(note.rstrip()))
     return fig
 
 
@@ -364,40 +374,35 @@ def arrows(
 ) -> "Figure":
     "Draw every part of both runs as an arrow from before to after, and what one has as a mark."
     fig = _frame([p for a, b, _ in moves for p in (a, b) if p], roof, title, earlier)
+    drawn = [(v, [p for p in pair if p]) for *pair, v in moves]
+    drawn = [(v, pair) for v, pair in drawn if all(map(_drawable, pair))]
     for verdict, (name, color, dash, width) in _ARROWS.items():
-        mine = [
-            (a, b)
-            for a, b, v in moves
-            if v == verdict and a and b and _drawable(a) and _drawable(b)
-        ]
+        mine = [pair for v, pair in drawn if v == verdict and len(pair) == 2]
         if not mine:
             continue
         faint = color == GREY
         common = dict(name=name, legendgroup=name, opacity=0.6 if faint else 1)
-        texts = [
-            (f"before, {name}<br>{_hover(a)}", f"after, {name}<br>{_hover(b)}") for a, b in mine
-        ]
+        befores = [f"before, {name}<br>{_hover(a)}" for a, _ in mine]
+        afters = [f"after, {name}<br>{_hover(b)}" for _, b in mine]
         # The head points away from the point before it, for which plotly draws no mark of its own.
         head = dict(symbol="arrow", size=8 if faint else 13, color=color, angleref="previous")
-        fig.add_trace(
-            _marks(
-                [p for a, b in mine for p in (a, b, None)],
-                texts=[x for two in texts for x in (*two, "")],
-                mode="lines+markers",
-                line=dict(color=color, width=width, dash=dash),
-                marker=head,
-                **common,
-            )
+        arrow = _marks(
+            [p for pair in mine for p in (*pair, None)],
+            texts=[x for two in zip(befores, afters, strict=True) for x in (*two, "")],
+            mode="lines+markers",
+            line=dict(color=color, width=width, dash=dash),
+            marker=head,
+            **common,
         )
         start = dict(symbol="circle", size=4 if faint else 7, color=color)
-        befores = [a for a, _ in mine], [x for x, _ in texts]
-        fig.add_trace(
-            _marks(befores[0], texts=befores[1], marker=start, showlegend=False, **common)
+        marks = _marks(
+            [a for a, _ in mine], texts=befores, marker=start, showlegend=False, **common
         )
+        fig.add_traces([arrow, marks])
     for verdict, symbol in _ALONE.items():
-        mine = [a or b for a, b, v in moves if v == verdict and _drawable(a or b)]
+        mine = [pair[0] for v, pair in drawn if v == verdict]
         if mine:
-            marker = dict(symbol=symbol, size=9, color=COLORS["overhead"], line=dict(width=2))
+            marker = dict(symbol=symbol, size=9, color=COLORS["overhead"], line_width=2)
             texts = [f"{verdict}<br>{_hover(p)}" for p in mine]
             fig.add_trace(_marks(mine, verdict, texts, marker=marker))
     title = dict(text="circle: before, arrow head: after")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..core.console import line
 from ..core.errors import one_line
-from .markdown import plain, prose
+from .markdown import elide, plain, prose
 from .table import Table, html_table, markdown_table, text_table
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def print_sections(
     line(console)
     for section in filter(lambda s: s.shown, sections):
         if section.title:
-            line(console, one_line(section.title))
+            line(console, elide(one_line(section.title, 4000), console.width))
         for text in section.texts:
             mark = "* " * section.bullets
             console.print(mark + one_line(text, 4000), markup=False, highlight=False)

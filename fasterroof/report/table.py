@@ -105,7 +105,7 @@ class _Layout:
 
 def _layout(table: Table) -> _Layout:
     columns = [
-        replace(c, heading=c.heading(table.rows)) if callable(c.heading) else c
+        replace(c, heading=one_line(c.heading(table.rows) if callable(c.heading) else c.heading))
         for c in table.columns
         if c.shown is None or c.shown(table.rows)
     ]

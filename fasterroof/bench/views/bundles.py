@@ -122,7 +122,7 @@ def _median(i: int) -> Callable[[Mapping], float | None]:
 
     return median
 
-
+# %% ../../../nbs/analysis/bench/views/bundles.ipynb #c3f6dbe5
 _IDENTITY = tuple(
     Column(heading, _at(f"about.{name}"), form=_told)
     for heading, name in {
@@ -208,7 +208,7 @@ _SECTIONS = {
     ),
 }
 
-
+# %% ../../../nbs/analysis/bench/views/bundles.ipynb #f3d64099
 def bundle_page(
     made: Mapping,  # from `bundle_of`
 ) -> str:  # HTML

@@ -153,7 +153,7 @@ _UNCHECKED = (
     ),
 )
 
-
+# %% ../../../nbs/analysis/bench/views/caveats.ipynb #dd6ce133
 def _who(rows: Iterable[Mapping]) -> str:
     return several(code(row["baseline"]) for row in rows)
 
@@ -180,7 +180,7 @@ def _own(rows: Iterable[Mapping], most: int) -> list[str]:
     lines = [f"{plain(note, 600)} ({_who(rs)})" for note, rs in [*said.items()][:most]]
     return lines + [f"… and {len(said) - most:,} more notes."] * (len(said) > most)
 
-
+# %% ../../../nbs/analysis/bench/views/caveats.ipynb #3facefa7
 _MEANINGS = {  # figure -> where a row has it, and what it is where no metric says it
     "ratio": (
         "ratio.value",

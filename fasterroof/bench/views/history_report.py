@@ -6,23 +6,23 @@
 __all__ = ['PROMISE', 'history_figure', 'history_page', 'print_history']
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #0069eb00
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from ..cells import ATTEMPT, point_text, revision_text, time_text
 from ..judge.history import LEAST, History, Moment
-from ...core.console import line, notes
 from ...core.errors import InputError, one_line
 from ...core.units import si
-from ...report.markdown import elide
 from ...report.plot import AXIS, BARE, text
+from ...report.sections import Section, print_sections
 from ...report.svg import axis
-from ...report.table import Cell, Column, Table, html_table, text_table
+from ...report.table import Cell, Column, Table, html_table
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure, Scatter
+    from plotly.graph_objects import Figure
     from rich.console import Console
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #806f7fbd
@@ -51,57 +51,6 @@ def _hover(h: History, m: Moment) -> str:
     )
 
 
-def _lines(h: History, x: Callable[[Moment], object], n: int, name: str) -> "list[Scatter]":
-    "Levels, medians and failures of an identity."
-    import plotly.graph_objects as go
-
-    color = _COLORS[n % len(_COLORS)]
-    ok = [h.moments[i] for i in h.timed]
-    starts = [0, *(h.timed.index(c) for c in h.changes)]
-    ends = [*starts[1:], len(ok) - 1]
-
-    def marks(moments, heights, **style):
-        return go.Scatter(
-            x=[x(m) for m in moments],
-            y=heights,
-            mode="markers",
-            legendgroup=str(n),
-            hovertemplate="%{hovertext}<extra></extra>",
-            hovertext=[_hover(h, m) for m in moments],
-            **style,
-        )
-
-    error = dict(
-        type="data",
-        symmetric=False,
-        width=2,
-        thickness=1,
-        visible=any(m.low_s is not None for m in ok),
-        array=[max(0.0, (m.high_s or m.median_s) - m.median_s) for m in ok],
-        arrayminus=[max(0.0, m.median_s - (m.low_s or m.median_s)) for m in ok],
-    )
-    levels = go.Scatter(
-        x=[x(ok[i]) for pair in zip(starts, ends, strict=True) for i in pair],
-        y=[level for level in h.levels for _ in range(2)],
-        mode="lines",
-        line=dict(color=color, width=2),
-        opacity=0.5,
-        legendgroup=str(n),
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    shape = dict(color=color, symbol=_MARKS[n % len(_MARKS)], size=7)
-    timed = marks(ok, [m.median_s for m in ok], name=name, error_y=error, marker=shape)
-    lost = [i for i, m in enumerate(h.moments) if m.status != "ok"]
-    if not lost:
-        return [levels, timed]
-    # An attempt that failed has no time: it stands at the one before it.
-    heights = [ok[max(0, sum(t < i for t in h.timed) - 1)].median_s for i in lost]
-    cross = dict(color=color, symbol="x-thin-open", size=10)
-    failed = marks([h.moments[i] for i in lost], heights, showlegend=False, marker=cross)
-    return [levels, timed, failed]
-
-
 def _names(drawn: Sequence[History]) -> list[str]:
     "Their labels; where two are alike, with what tells them apart."
     labels = [_label(h) for h in drawn]
@@ -114,6 +63,56 @@ def _names(drawn: Sequence[History]) -> list[str]:
         for name, h in zip(labels, drawn, strict=True)
     ]
 
+# %% ../../../nbs/analysis/bench/views/history_report.ipynb #20142c4e
+def _levels(h: History, name: str, x: Callable[[Moment], object]) -> "Iterator[dict]":
+    "The ends of each level of an identity."
+    starts = [h.timed[0], *h.changes]
+    ends = [*h.changes, h.timed[-1]]
+    for level, *pair in zip(h.levels, starts, ends, strict=True):
+        yield from ({"attempt": name, "run": x(h.moments[i]), "median": level} for i in pair)
+
+
+def _points(h: History, name: str, x: Callable[[Moment], object]) -> "Iterator[dict]":
+    "The medians of an identity; an attempt that failed stands at the one before it."
+    known = h.moments[h.timed[0]].median_s
+    for m in h.moments:
+        known = m.median_s if m.status == "ok" else known
+        yield {
+            "attempt": name,
+            "run": x(m),
+            "median": known,
+            "above": max(0.0, (m.high_s or known) - known),
+            "below": max(0.0, known - (m.low_s or known)),
+            "details": _hover(h, m),
+            "ok": m.status == "ok",
+        }
+
+
+def _traces(named: Sequence[tuple[History, str]], x: Callable[[Moment], object]) -> "Figure":
+    "Levels behind medians with their intervals; what failed is a cross."
+    import pandas as pd
+    import plotly.express as px
+
+    levels = pd.DataFrame(row for h, name in named for row in _levels(h, name, x))
+    points = pd.DataFrame(row for h, name in named for row in _points(h, name, x))
+    colors = dict(zip((name for _, name in named), cycle(_COLORS)))
+    looks = dict(x="run", y="median", color="attempt", color_discrete_map=colors)
+    looks |= dict(render_mode="svg")
+    marks = dict(symbol="attempt", symbol_sequence=_MARKS, custom_data="details")
+    fig = px.line(levels, **looks)
+    fig.update_traces(opacity=0.5, hoverinfo="skip", hovertemplate=None, showlegend=False)
+    timed = px.scatter(points[points.ok], error_y="above", error_y_minus="below", **looks, **marks)
+    timed.update_traces(marker_size=7, error_y_width=2, error_y_thickness=1)
+    failed = px.scatter(points[~points.ok], custom_data="details", **looks)
+    failed.update_traces(marker=dict(symbol="x-thin-open", size=10), showlegend=False)
+    fig.add_traces([*timed.data, *failed.data])
+    fig.update_traces(hovertemplate="%{customdata[0]}<extra></extra>", selector={"mode": "markers"})
+    for (h, _), color in zip(named, cycle(_COLORS)):
+        for m, _, _ in h.steps:
+            fig.add_vline(x(m), line=dict(color=color, width=1.5, dash="dot"))
+    ticks = axis(points["median"], 0, 1).ticks(8)
+    return fig.update_yaxes(tickvals=ticks, ticktext=[si(t, "s") for t in ticks])
+
 
 def history_figure(
     found: Sequence[History],  # as of `histories`
@@ -122,8 +121,6 @@ def history_figure(
     """Draw medians over runs, their levels and where these change.
 
     Raises `InputError` where none has a time."""
-    import plotly.graph_objects as go
-
     drawn = sorted(
         (h for h in found if h.timed), key=lambda h: (-len(h.changes), -len(h.timed), _label(h))
     )[:most]
@@ -131,38 +128,24 @@ def history_figure(
         raise InputError("No row of these has a time: there is no history to draw.")
     moments = [m for h in drawn for m in h.moments]
     dated = all(m.time is not None for m in moments)
-    order = list(dict.fromkeys(run for _, run in sorted((m.time or 0, m.run_id) for m in moments)))
-    place = {run: i for i, run in enumerate(order)}
+    runs = dict.fromkeys(run for _, run in sorted((m.time or 0, m.run_id) for m in moments))
+    place = {run: i for i, run in enumerate(runs)}
 
     def x(m):
         return datetime(1970, 1, 1) + timedelta(microseconds=m.time) if dated else place[m.run_id]
 
-    names, times = _names(drawn), [h.moments[i].median_s for h in drawn for i in h.timed]
-    fig = go.Figure([trace for n, h in enumerate(drawn) for trace in _lines(h, x, n, names[n])])
-    for n, h in enumerate(drawn):
-        line = dict(color=_COLORS[n % len(_COLORS)], width=1.5, dash="dot")
-        for m, _, _ in h.steps:
-            fig.add_vline(x(m), line=line)
-    fig.update_layout(
-        BARE,
-        title_text="Medians over runs",
-        height=560,
-        margin_b=60,
-        legend_y=-0.24,
-    )
-    ticks = axis(times, 0, 1).ticks(8)
-    labels = dict(tickvals=ticks, ticktext=[si(t, "s") for t in ticks])
-    fig.update_yaxes(AXIS, type="log", title="Time of a call", **labels)
+    fig = _traces(list(zip(drawn, _names(drawn), strict=True)), x)
+    fig.update_layout(BARE, title_text="Medians over runs", height=560, margin_b=60)
+    fig.update_layout(legend=dict(y=-0.24, title_text=""))
+    fig.update_yaxes(AXIS, type="log", title="Time of a call")
     fig.update_xaxes(AXIS, title="Run (UTC)" if dated else "Run")
     if not dated:
-        step = max(1, len(order) // 12)
-        fig.update_xaxes(
-            tickvals=[*range(0, len(order), step)],
-            ticktext=[text(one_line(run, 18)) for run in order[::step]],
-        )
+        step = max(1, len(place) // 12)
+        labels = [text(one_line(run, 18)) for run in [*place][::step]]
+        fig.update_xaxes(tickvals=[*range(0, len(place), step)], ticktext=labels)
     return fig
 
-
+# %% ../../../nbs/analysis/bench/views/history_report.ipynb #f3c355b8
 _STEPS = (
     Column("run (UTC)", lambda step: Cell(time_text(step[0].time), step[0].time), least=16),
     Column("revision", lambda step: revision_text(step[0].sha, step[0].dirty), least=12),
@@ -222,17 +205,15 @@ def print_history(
     every, changed, few = _counts(found).values()
     searched = f" {few:,} have fewer than {LEAST} runs with a time and were not searched."
     answer = f"{changed:,} of {every:,} identities changed their level." + searched * bool(few)
-    notes(console, [answer, PROMISE])
     order = sorted(found, key=lambda h: (-len(h.changes), -len(h.timed)))
+    sections = []
     for h in order[:top]:
-        line(console)
-        device = one_line(h.device, 100) or "device not known"
-        line(console, elide(_label(h), console.width))
-        line(console, elide(device, console.width))
         failed = sum(m.status != "ok" for m in h.moments)
-        said = h.sentence.partition(":")[0] if h.changes else h.sentence
-        line(console, f"{said}{f'; {failed:,} not ok' if failed else ''}")
-        if h.changes:
-            console.print(text_table(Table(_STEPS, h.steps), console.width))
+        sentence = h.sentence.partition(":")[0] if h.changes else h.sentence
+        sentence += f"; {failed:,} not ok" * bool(failed)
+        steps = Table(_STEPS, h.steps, sparse=True)
+        sections.append(Section(_label(h), steps, [h.device or "device not known", sentence]))
     if top and len(order) > top:
-        line(console, f"… and {len(order) - top:,} more; --top 0 shows all.")
+        rest = f"… and {len(order) - top:,} more; --top 0 shows all."
+        sections.append(Section("", texts=[rest]))
+    print_sections(answer, [*sections, Section("", texts=[PROMISE], bullets=True)], console)

@@ -11,7 +11,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
+
+from fastcore.basics import groupby
 
 from ..cells import within
 from ..row import device_of, seconds
@@ -355,9 +358,7 @@ def feed(
 ) -> _Fed:
     "Fill the fields that rows have something for; raises `InputError`, `RowError`."
     gathered, versus = _gathered(paths, skipped)
-    by_case: dict[str, list[_MatrixPlace]] = {}
-    for p in gathered.values():
-        by_case.setdefault(p.case, []).append(p)
+    by_case = groupby(gathered.values(), attrgetter("case"))
     ops, made = operations(text), _time(json.loads(text))
     asked = asked or {}
     left = [(op, "it is in --map and not in the matrix") for op in asked if op not in ops]
@@ -376,7 +377,8 @@ def feed(
                 changes += _changes(op, name, side, pair, made, overwrite)
             except _Undecided as e:
                 left.append((name, f"{side}: {e}"))
-    values: dict[str, dict] = {}
-    for c in changes:
-        values.setdefault(c.op, {})[c.field] = c.then
+    values = {
+        op: {c.field: c.then for c in those}
+        for op, those in groupby(changes, attrgetter("op")).items()
+    }
     return _Fed(filled(text, values), tuple(changes), tuple(left))

@@ -166,7 +166,7 @@ class Compared:
         sides = Section("", self._table(), [f"A  {self.a}", f"B  {self.b}"])
         print_sections(self.sentence, [sides], console)
 
-
+# %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #8a58cf86
 _FRAME = {
     name.rpartition(".")[2]: attrgetter(name)
     for name in (

@@ -129,6 +129,8 @@ _KEYS_OF_RUNS = (
         shown=lambda lines: len({x.row["run_id"] for x in lines}) > 1,
     ),
 )
+
+# %% ../../../nbs/analysis/bench/views/run_report.ipynb #ce6be8f3
 _CORRECTNESS = (
     *_KEYS_OF_RUNS,
     Column("fidelity", _verdict),
@@ -163,7 +165,7 @@ _FIGURES = (
     "bound",
 )
 
-
+# %% ../../../nbs/analysis/bench/views/run_report.ipynb #f21263fb
 def _agreed(lines: Sequence[_Line], value: Callable[[Mapping], object]) -> str:
     return several(one_line(x, 60) for line in lines if (x := value(line.row)))
 

@@ -138,7 +138,7 @@ def _memory(p: Mapping) -> str:
     memory = within(p, "roof", "memory")
     return f"({one_line(memory, 40)})" if isinstance(memory, str) else ""
 
-
+# %% ../../../nbs/analysis/bench/views/setting.ipynb #50df01e1
 _ISOLATION = {
     "process": "one process an attempt",
     "subprocess": "one process an attempt",
