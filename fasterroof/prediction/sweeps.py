@@ -11,16 +11,19 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from html import escape
 from numbers import Real
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import InputError, one_line
 from ..core.units import MISSING, si
-from .display import html_rows
 from ..report.plot import COLORS, GREY, text
+from ..report.table import Column, Table, html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,33 +144,43 @@ class Sweep:
             *dict.fromkeys(n for r in self.results if r for n in getattr(r, "notes", ())),
         ]
 
-    def cells(
+    def table(
         self,
-        width: int
         # characters of a line; what does not fit is left out, the least telling first
-        | None = None,
-    ) -> tuple[list[str], list[list[str]]]:  # headings, and a list of texts a row
-        "What was gone through and the main figures, as people read them."
+        width: int | None = None,
+    ) -> Table:
+        "Return what was gone through, and the main figures."
 
+        known = {n for n in _SHOWN if any(r.get(n) is not None for r in self.rows)}
         hidden = {"latency"} if "time_to_first_token" in self.units else {*()}
-        wanted = {n: n.replace("_", " ") for n in self.swept} | {
-            n: heading
-            for n, heading in _SHOWN.items()
-            if n not in hidden and any(r.get(n) is not None for r in self.rows)
-        }
-        columns = {
-            n: [heading, *(_cell(r.get(n), self.units.get(n)) for r in self.rows)]
+        wanted = {n: n.replace("_", " ") for n in self.swept}
+        wanted |= {n: heading for n, heading in _SHOWN.items() if n in known - hidden}
+        widths = {
+            n: 1 + max(len(heading), *(len(_cell(r.get(n), self.units.get(n))) for r in self.rows))
             for n, heading in wanted.items()
         }
         for name in _FIRST_TO_GO:
-            if width and sum(1 + max(map(len, c)) for c in columns.values()) > width:
-                columns.pop(name, None)
-        headings, *rows = map(list, zip(*columns.values(), strict=True))
-        return headings, rows
+            if width and sum(widths[n] for n in wanted) > width:
+                wanted.pop(name, None)
+        columns = [
+            Column(
+                heading,
+                itemgetter(n),
+                form=partial(_cell, unit=self.units.get(n)),
+                right=n in self.units,
+                colors=COLORS if n.endswith("bottleneck") else {},
+            )
+            for n, heading in wanted.items()
+        ]
+        rows = [dict.fromkeys(wanted) | dict(row) for row in self.rows]
+        return Table(columns, rows)
 
     def _repr_html_(self) -> str:
-        headings, rows = self.cells()
-        return html_rows(one_line(self.sentence, 300), rows, headings, self.remarks)
+        from fastcore.xml import to_xml
+
+        table = replace(self.table(), notes=self.remarks, sortable=False)
+        table = to_xml(html_table(table), indent=False)
+        return f"<p>{escape(one_line(self.sentence, 300))}</p>{table}"
 
     def plot(
         self,
