@@ -268,7 +268,7 @@ def _take(watch: Watch, steps: int) -> Taken:
         return _dispatched(watch, steps, f"nothing sees what it takes from its {unseen[0]}")
     # a block has so many steps that the profiler can hold them
     size = max(
-        1, min(-(-steps // _BLOCKS), _MOST_EVENTS // (_EVENTS_AN_OP * len(counted.costs) + 1))
+        1, min(-(-steps // _BLOCKS), _MOST_EVENTS // (_EVENTS_AN_OP * len(counted.dispatched) + 1))
     )
     try:
         plain, blocks = watch.in_turn(steps, size)

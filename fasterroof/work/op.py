@@ -78,6 +78,15 @@ class Op(Cost):
     # operations that a compiler made one kernel of: their FLOPs, its own bytes
     fused: tuple["Op", ...] = ()
 
+    @classmethod
+    def of(
+        cls,
+        cost: Cost,  # what it costs
+        **more: object,  # the other fields, and those of the cost that differ
+    ) -> "Op":
+        "Return the operation with this cost."
+        return cls(**{name: getattr(cost, name) for name in Cost.__slots__} | more)
+
     @property
     def point(self) -> str:
         """The name it is shown under: its module if that is a leaf, else the operation within its

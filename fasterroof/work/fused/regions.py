@@ -8,7 +8,7 @@ __all__ = ['Names', 'node_cost', 'fused_ops', 'region']
 # %% ../../../nbs/analysis/work/fused/regions.ipynb #5678df6c
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from os.path import commonprefix
 
 import torch
@@ -21,9 +21,6 @@ from ..cost import distinct_bytes, kind_of, op_name, operator_cost
 from ..op import Cost, Op
 
 # %% ../../../nbs/analysis/work/fused/regions.ipynb #6394c3d2
-_FIELDS = tuple(f.name for f in fields(Cost))
-
-
 @dataclass(frozen=True)
 class Names:
     "Paths and classes of the modules of a program, by their identity."
@@ -272,9 +269,9 @@ def fused_ops(
         except _Unsized:
             read = written = 0  # then its FLOPs are not known either, and it is listed as uncounted
         ops.append(
-            Op(
-                **{f: getattr(lead, f) for f in _FIELDS}
-                | work
+            Op.of(
+                lead,
+                **work
                 | dict(
                     kind=lead.kind if single else kind_of(operator_),
                     bytes_read=read,
@@ -287,7 +284,7 @@ def fused_ops(
                     leaf=leaf,
                     call=0,
                     phase="recompute" if again else "backward" if backward else "forward",
-                )
+                ),
             )
         )
         seen.update(new)
