@@ -60,7 +60,7 @@ def linked(
 def glyph(
     kind: str,  # of a verdict
 ) -> FT:
-    "Return the sign of a verdict, for those who do not tell its colour."
+    "Return the sign of a verdict, which is read without its colour."
     return Span(GLYPHS[kind], aria_hidden="true", cls="g")
 
 # %% ../../../../nbs/analysis/bench/views/site/tables.ipynb #886892ee
