@@ -408,7 +408,7 @@ def compared_badly(
 ATTEMPT = (
     Column("case", lambda x: x.case, role="group", code=True, limit=60, least=8),
     Column("point", lambda x: point_text(x.param_point), role="group", least=8),
+    Column("platform", lambda x: x.platform, role="group", code=True, limit=60, least=8),
+    Column("device", lambda x: x.device or None, role="group", code=True, limit=40, least=8),
     Column("baseline", lambda x: x.baseline, role="key", code=True, limit=60, least=8),
-    Column("platform", lambda x: x.platform, role="once", code=True, limit=60, least=12),
-    Column("device", lambda x: x.device or None, role="once", code=True, limit=40, least=12),
 )

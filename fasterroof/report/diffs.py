@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
 from ..core.units import MISSING, si
-from .page import page
+from .page import page, summary
 from .plot import arrows
 from .table import Cell, Column, Table, html_table, text_table
 from ..roofline.compare.run_diff import arrow_text, ratio_text
@@ -131,9 +131,6 @@ def diff_html(
     top: int = 10,  # parts
 ) -> str:
     "What a notebook shows of a difference."
-    from fastcore.xml import Div, P, to_xml
-
-    around = [P(f"{group}: {said}") for group, said in diff.surroundings.items()]
-    figures = "; ".join(f"{k} {v}" for k, v in diff.headline.items())
+    around = (f"{group}: {names}" for group, names in diff.surroundings.items())
     rows = [html_table(_table(diff, top, full=True))] if diff else []
-    return to_xml(Div(*around, P(figures, "."), *(P(r) for r in diff.verdict_notes), *rows))
+    return summary("", diff.headline, [*diff.verdict_notes, *around], rows)

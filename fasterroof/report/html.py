@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
 from ..core.units import rate_unit, si
-from .page import page
+from .page import page, summary
 from .plot import COLORS, run_figure
 from .table import Cell, Column, Table, html_table, text_table
 from ..roofline.point import RooflinePoint, slowest
@@ -251,11 +251,6 @@ def run_html(
     top: int = 10,  # points
 ) -> str:
     "Render a run for a notebook: its figures, its remarks and the largest points."
-    from fastcore.xml import Div, P, Strong, to_xml
-
-    figures = "; ".join(f"{k} {v}" for k, v in run.headline.items())
-    where = f" {one_line(run.sample)} on {one_line(run.device)}. "
-    head = P(Strong(one_line(run.model)), where, figures, ".")
-    remarks = [P(one_line(note, 2000)) for note in run.remarks]
+    title = f"{run.model}, {run.sample} on {run.device}:"
     table = _points(run.parts, top, notes=definitions(run))
-    return to_xml(Div(head, *remarks, html_table(table)))
+    return summary(title, run.headline, run.remarks, [html_table(table)])

@@ -7,8 +7,10 @@ __all__ = ['Cell', 'Column', 'Table', 'text_table', 'markdown_table', 'html_tabl
 
 # %% ../../nbs/analysis/report/table.ipynb #dbc51bf2
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import one_line
@@ -18,6 +20,7 @@ from .markdown import code, elide, plain, prose
 if TYPE_CHECKING:
     from fastcore.xml import FT
     from rich.console import Group
+    from rich.table import Table as Grid
 
 # %% ../../nbs/analysis/report/table.ipynb #de9ae970
 @dataclass(frozen=True)
@@ -144,45 +147,65 @@ def _grouped(layout: _Layout) -> list[list[Cell]]:
     return found
 
 # %% ../../nbs/analysis/report/table.ipynb #8f1ccf5e
+def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> list[int]:
+    "Characters of each column; those that may be cut give way, the last one first."
+    widths = [
+        max(len(c.heading), *(len(row[i].text) for row in rows), 0) for i, c in enumerate(columns)
+    ]
+    surplus = sum(widths) + len(widths) - width  # one blank after each column
+    for i, column in reversed([*enumerate(columns)]):
+        cut = max(0, min(surplus, widths[i] - column.least)) if column.least else 0
+        widths[i] -= cut
+        surplus -= cut
+    return widths
+
+
+def _grid(
+    columns: Sequence[Column], rows: Iterable[Sequence[Cell]], widths: Sequence[int], headed: bool
+) -> "Grid":
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid(box=None, padding=(0, 1, 0, 0), header_style="bold underline", show_header=headed)
+    for column, w in zip(columns, widths, strict=True):
+        side = dict(justify="right" if _right(column) else "left", overflow="fold")
+        grid.add_column(elide(column.heading, w), width=w, no_wrap=not column.fold, **side)
+    for row in rows:
+        texts = (
+            (c, cell, cell.text if c.fold else elide(cell.text, w))
+            for c, cell, w in zip(columns, row, widths, strict=True)
+        )
+        grid.add_row(
+            *(Text(t, c.colors.get(cell.text, "bold" * cell.strong)) for c, cell, t in texts)
+        )
+    return grid
+
+
 def text_table(
     table: Table,  # to show
     width: int = 80,  # characters, of the terminal
 ) -> "Group":
     "Render a table for a terminal, no wider than it."
     from rich.console import Group
-    from rich.table import Table as Grid
     from rich.text import Text
 
     layout = _layout(replace(table, columns=[c for c in table.columns if not c.detail]))
-    rows = _grouped(layout)
-    widths = [
-        max(len(c.heading), *(len(row[i].text) for row in rows), 0)
-        for i, c in enumerate(layout.columns)
-    ]
-    surplus = sum(widths) + len(widths) - width  # one blank after each column
-    for i, column in reversed([*enumerate(layout.columns)]):
-        cut = max(0, min(surplus, widths[i] - column.least)) if column.least else 0
-        widths[i] -= cut
-        surplus -= cut
-    grid = Grid(box=None, padding=(0, 1, 0, 0), header_style="bold underline")
-    for column, w in zip(layout.columns, widths, strict=True):
-        justify = "right" if _right(column) else "left"
-        heading = elide(column.heading, w)
-        grid.add_column(
-            heading, None, justify=justify, width=w, no_wrap=not column.fold, overflow="fold"
-        )
-    for row in rows:
-        grid.add_row(
-            *(
-                Text(
-                    cell.text if c.fold else elide(cell.text, w),
-                    c.colors.get(cell.text, "bold" * cell.strong),
-                )
-                for c, cell, w in zip(layout.columns, row, widths, strict=True)
-            )
-        )
+    columns, rows, titles = layout.columns, _grouped(layout), [""] * len(layout.lines)
+    groups = [i for i, c in enumerate(columns) if c.role == "group"]
+    if groups and sum(_widths(columns, rows, 10**6)) + len(columns) > width:
+        titles = [", ".join(cells[i].text for i in groups) for _, cells in layout.lines]
+        rows = [[cell for i, cell in enumerate(row) if i not in groups] for row in rows]
+        columns = [c for c in columns if c.role != "group"]
+    widths = _widths(columns, rows, width)
     once = " · ".join(f"{column.heading}: {cell.text}" for column, cell in layout.once)
-    parts = [Text(once)] * bool(once) + [grid] * bool(rows or not table.sparse)
+    parts = [Text(once)] * bool(once)
+    if not rows and not table.sparse:
+        parts.append(_grid(columns, [], widths, True))
+    named = groupby(zip(titles, rows, strict=True), key=itemgetter(0))
+    for i, (title, those) in enumerate(named):
+        if title:
+            parts.append(Text(elide(title, width)))
+        parts.append(_grid(columns, map(itemgetter(1), those), widths, i == 0))
     return Group(*parts, *map(Text, layout.notes))
 
 # %% ../../nbs/analysis/report/table.ipynb #f7c8c6f2

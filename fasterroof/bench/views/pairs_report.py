@@ -216,7 +216,7 @@ _METHOD = (
     " samples, of those that a canary found undisturbed; its interval is Student's for trimmed"
     " means."
 )
-_CASE, _POINT, _, *_PLACE = ATTEMPT
+_CASE, _POINT, *_PLACE, _ = ATTEMPT
 _COLUMNS = (
     Column("verdict", lambda c: Cell(c.verdict, strong=True)),
     _CASE,
