@@ -17,7 +17,6 @@ import time
 
 import numpy as np
 import torch
-from fasterroof.machine.probes.cpu_streams import mixes
 from rich.console import Console
 from rich.table import Table
 
@@ -26,6 +25,7 @@ from fasterroof.machine import environment
 from fasterroof.machine.probes.cpu import CPUProbe, compute_readings, measure_clock
 from fasterroof.machine.probes.cpu_kernels import arithmetic
 from fasterroof.machine.probes.cpu_process import Prober
+from fasterroof.machine.probes.cpu_streams import mixes
 from fasterroof.machine.probes.readings import best_of
 from fasterroof.machine.probes.torch_kernels import cache_sizes, memory_size
 

@@ -304,15 +304,12 @@ class Roof:
             self, read, written, read + written if footprint is None else footprint
         )
         contraction = flops if contraction is None else contraction
-        parts = (
-            (contraction, self.find(mode, "matrix")),
-            (flops - contraction, self.find(mode, "vector")),
-        )
-        times = [(work / c.flops_per_s if c else math.nan, c) for work, c in parts if work > 0]
-        unknown = any(math.isnan(t) for t, _ in times)
-        compute_s, by = max(times, key=lambda x: x[0], default=(0.0, None))
-        if unknown:
-            compute_s = math.nan
+        parts = {"matrix": contraction, "vector": flops - contraction}
+        judges = [(work, self.find(mode, unit)) for unit, work in parts.items() if work > 0]
+        compute_s, by = math.nan, None
+        if all(c for _, c in judges):
+            times = ((work / c.flops_per_s, c) for work, c in judges)
+            compute_s, by = max(times, key=lambda x: x[0], default=(0.0, None))
         reached = next((x for x in self.levels if x.name == level), None)
         judge = by if compute_s >= memory_s else reached
         cold_s = _traffic_time([(1.0, self.main)], read, written)
