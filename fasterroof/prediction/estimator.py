@@ -159,7 +159,7 @@ def benchmark(
 def _compiled(operation: Callable) -> Callable:
     "The operation as a program of XLA's, which waits by itself."
     _need_jax()
-    from fasterroof.roofline.jax_workload import compiled_call
+    from fasterroof.roofline.workloads.jax_workload import compiled_call
 
     return compiled_call(operation)
 
@@ -260,7 +260,7 @@ def profile_function(
     the function raises or has
     an operation whose FLOPs no rule counts."""
     _need_jax()
-    from fasterroof.roofline.jax_workload import profile_jax
+    from fasterroof.roofline.workloads.jax_workload import profile_jax
 
     if not isinstance(args, (tuple, list)):
         raise InputError(
