@@ -155,7 +155,7 @@ def _benchmark(
 def _compiled(operation: Callable) -> Callable:
     "The operation as a program of XLA's, which waits by itself."
     _need_jax()
-    from fasterroof.roofline.jax_workload import compiled_call
+    from fasterroof.roofline.workloads.jax_workload import compiled_call
 
     return compiled_call(operation)
 
@@ -254,7 +254,7 @@ def _profile_function(
     the function raises or has
     an operation whose FLOPs no rule counts."""
     _need_jax()
-    from fasterroof.roofline.jax_workload import profile_jax
+    from fasterroof.roofline.workloads.jax_workload import profile_jax
 
     if not isinstance(args, (tuple, list)):
         raise InputError(

@@ -21,7 +21,7 @@ from .join import estimate, warn_unplaced
 from .point import RooflinePoint, slowest
 from .run import Run
 from .session import Workload, measure_run
-from .torch_workload import TorchWorkload
+from .workloads.torch_workload import TorchWorkload
 from ..work.op import judged_in
 from fasterroof.work.program import (
     Program,
@@ -111,7 +111,7 @@ class RooflineAnalyzer:
             return TorchWorkload(
                 program, device_of(self.model, called) if device is None else device, self.name
             )
-        from fasterroof.roofline.jax_workload import JaxWorkload
+        from fasterroof.roofline.workloads.jax_workload import JaxWorkload
 
         if device is not None or self.loss is not None:
             raise InputError(

@@ -104,7 +104,7 @@ def _said(trace: TraceFile, found: Profiled, roof: Roof) -> list[str]:
         said.append(f"Judged under {one_line(roof.name, 80)}, a datasheet; {whose}.")
     return said
 
-
+# %% ../../nbs/analysis/roofline/from_trace.ipynb #782bda30
 def _left_out(found: Profiled) -> list[str]:
     out = [
         f"{found.between} operations ran outside of the {found.marked} marked steps and were left"
@@ -167,7 +167,7 @@ def _job(paths: Sequence) -> str:
         return stems[0]
     return os.path.commonprefix(stems).rstrip("0123456789").rstrip("-_ ") or stems[0]
 
-
+# %% ../../nbs/analysis/roofline/from_trace.ipynb #4c34396e
 def _run_of(
     trace: TraceFile,  # from `read_trace`
     peaks: (
@@ -216,7 +216,7 @@ def _run_of(
     ]
     return replace(run, notes=tuple(notes))
 
-
+# %% ../../nbs/analysis/roofline/from_trace.ipynb #0c64b5c5
 _MARK, _MOST = (
     f'{{"{OWN}": '.encode(),
     2**30,

@@ -342,7 +342,7 @@ def joined_run(
     taken: "Taken",  # steps of a program
     roof: Roof,  # judges each operation by its mode and working set
     whole: Timing | None,  # of whole runs: it bounds the gaps; None: not known
-    **facts: object,  # the fields of the run that no step tells: `model`, `sample`, `device`, …
+    **facts: object,  # other fields of the run: `model`, `sample`, `device`, …
 ) -> Run:
     "Join steps with a roof."
     joined = join_run(

@@ -23,7 +23,7 @@ from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
 from .run import Run
 from .session import Machine, Workload, measure_run, place
-from .torch_workload import TorchWorkload, timed_device
+from .workloads.torch_workload import TorchWorkload, timed_device
 from ..timing.clock import Timing, no_gc, synchronizer
 from ..timing.dispatch_clock import DispatchClock, numbered
 from ..timing.events import STEP, Event, TraceFile
@@ -70,7 +70,7 @@ def profile_step(
     Raises `ModelError` if it raises, `InputError` for arguments that do not fit."""
     check_call(original(fn), args, kwargs)
     if speaks_jax(fn, (args, kwargs)):
-        from fasterroof.roofline.jax_workload import JaxWorkload
+        from fasterroof.roofline.workloads.jax_workload import JaxWorkload
 
         workload: Workload = JaxWorkload(fn, args, kwargs, name)
     else:
@@ -122,6 +122,62 @@ def _whole(found: Profiled, took_s: float) -> Profiled:
     return replace(found, windows=[(start, start + took_s)])
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #f873f2b4
+def _noting_stop(plain: Callable) -> Callable:
+    "Mark the operator that a checkpoint leaves by an exception: it has an event, and did not run."
+
+    def init(error, *args):
+        with torch._C._profiler._RecordFunctionFast(ABORTED):
+            plain(error, *args)
+
+    return init
+
+
+def _marked(owner: Owner) -> AbstractContextManager:
+    return torch._C._profiler._RecordFunctionFast(module_mark(owner))
+
+
+@contextmanager
+def watch(
+    model: object = None,  # a module whose names are used; None: modules are named by their class
+    *,
+    peaks: Roof | None = None,  # the roof; None: measured when the block is left
+    device: (
+        str | torch.device | None
+    ) = None,  # where the work runs; None: CUDA if it is in use, else the CPU
+    name: str | None = None,  # shown in reports; None: the model's class
+) -> Iterator[Run]:
+    """Profile what runs within the block; the `Run` that it yields can be read when the block is
+    left.
+
+    The profiler keeps some 300 bytes and a file entry for every event: a few hundred iterations
+    are enough.
+    Raises `InputError` for a compiled model and for a block in which nothing runs; an exception
+    in the block leaves
+    it, and the run stays empty."""
+    if model is not None and not isinstance(model, torch.nn.Module):
+        raise InputError(
+            f"watch takes a module, whose names are used, or nothing; not a {type(model).__name__}."
+        )
+    if model is not None and is_compiled(model):
+        raise InputError(
+            "A compiled model is compiled again to be profiled: profile_step(step) or "
+            "RooflineAnalyzer(model, sample) do that, watch() does not."
+        )
+    used = "cuda" if torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
+    where = timed_device(used if device is None else device)
+    check_peaks(peaks, where)
+    run = Run.__new__(Run)
+    with Machine(where, peaks) as machine:
+        with machine.looking(), _Live(model, where) as live:
+            yield run
+        taken = live.taken()
+        machine.find_roof(modes_of(taken.ops))
+    made = place(
+        machine, taken, name or (model_name(model) if model is not None else "watched block"), ""
+    )
+    run.__init__(**{f: getattr(made, f) for f in Run.__dataclass_fields__})
+
+# %% ../../nbs/analysis/roofline/watching.ipynb #2d4fe4c0
 class _Live:
     """Profiles a block with shapes, or times it by the dispatch clock where a profiler is on
     already."""
@@ -218,59 +274,3 @@ class _Live:
             " profiled already."
         )
         return _whole(profiled(trace, numbered(ops)), self.took), [note]
-
-
-def _noting_stop(plain: Callable) -> Callable:
-    "Mark the operator that a checkpoint leaves by an exception: it has an event, and did not run."
-
-    def init(error, *args):
-        with torch._C._profiler._RecordFunctionFast(ABORTED):
-            plain(error, *args)
-
-    return init
-
-
-def _marked(owner: Owner) -> AbstractContextManager:
-    return torch._C._profiler._RecordFunctionFast(module_mark(owner))
-
-
-@contextmanager
-def watch(
-    model: object = None,  # a module whose names are used; None: modules are named by their class
-    *,
-    peaks: Roof | None = None,  # the roof; None: measured when the block is left
-    device: (
-        str | torch.device | None
-    ) = None,  # where the work runs; None: CUDA if it is in use, else the CPU
-    name: str | None = None,  # shown in reports; None: the model's class
-) -> Iterator[Run]:
-    """Profile what runs within the block; the `Run` that it yields can be read when the block is
-    left.
-
-    The profiler keeps some 300 bytes and a file entry for every event: a few hundred iterations
-    are enough.
-    Raises `InputError` for a compiled model and for a block in which nothing runs; an exception
-    in the block leaves
-    it, and the run stays empty."""
-    if model is not None and not isinstance(model, torch.nn.Module):
-        raise InputError(
-            f"watch takes a module, whose names are used, or nothing; not a {type(model).__name__}."
-        )
-    if model is not None and is_compiled(model):
-        raise InputError(
-            "A compiled model is compiled again to be profiled: profile_step(step) or "
-            "RooflineAnalyzer(model, sample) do that, watch() does not."
-        )
-    used = "cuda" if torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
-    where = timed_device(used if device is None else device)
-    check_peaks(peaks, where)
-    run = Run.__new__(Run)
-    with Machine(where, peaks) as machine:
-        with machine.looking(), _Live(model, where) as live:
-            yield run
-        taken = live.taken()
-        machine.find_roof(modes_of(taken.ops))
-    made = place(
-        machine, taken, name or (model_name(model) if model is not None else "watched block"), ""
-    )
-    run.__init__(**{f: getattr(made, f) for f in Run.__dataclass_fields__})

@@ -313,7 +313,7 @@ def _counted_again(watch: Watch, keys: list[tuple]) -> str:
         else "no counted step was given the same as the timed ones"
     )
 
-
+# %% ../../nbs/analysis/timing/steps.ipynb #1696ac95
 def _uncounted(taken: Taken) -> dict[str, None]:
     "Names of what ran in these steps and was not counted."
     return dict.fromkeys(s.name for s in taken.steps[0] if not s.ops)
@@ -353,7 +353,7 @@ def _set_aside(taken: Taken, steps: int, meant: int) -> Iterator[str]:
         names = ", ".join(hidden)
         yield f"Not counted, since torch hides it, as where it prints a tensor: {names}."
 
-
+# %% ../../nbs/analysis/timing/steps.ipynb #ab57cdad
 def _dispatched(watch: Watch, steps: int, why: str) -> Taken:
     "Plain steps, and steps that are counted and timed as they are dispatched."
     if watch.device.type != "cpu":
