@@ -16,6 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .dimensions import apart, declared, unit_of
 from .domain import Domains, domains
 from .formula import evaluated
@@ -147,7 +149,7 @@ class RooflineContract:
         title = f"{one_line(self.id)}: {self.description}"
         return html_rows(title, self.to_frame()[columns].values, columns)
 
-
+# %% ../../nbs/analysis/contract/contract.ipynb #3fb6f314
 def _constant(key: str) -> bool:
     try:
         float(key)
@@ -160,16 +162,10 @@ def _faults(c: RooflineContract) -> Iterator[tuple[str, str, str]]:
     "Part, equation and words."
     meant, counted = {}, {}
     for e in c.equations.values():
-        if (
-            e.result
-            and e.tree is not None
-            and (other := counted.setdefault(e.result, e.name)) != e.name
-        ):
-            yield (
-                "formula",
-                e.name,
-                f"it defines {one_line(e.result, 40)} again, after {one_line(other, 40)}",
-            )
+        other = counted.setdefault(e.result, e.name) if e.tree and e.result else e.name
+        if other != e.name:
+            again = f"it defines {one_line(e.result, 40)} again, after {one_line(other, 40)}"
+            yield "formula", e.name, again
         for name, unit in e.units.items():
             other = meant.setdefault(name, unit)
             if unit != other and not _constant(name):
@@ -350,9 +346,5 @@ class Solved:
     def arrays(self) -> "Solved":
         """The same for arrays: of each input nine times its value, more than a vector register
         holds."""
-        import numpy as np
-
-        lanes = {
-            k: v if isinstance(v, np.ndarray) else np.full(9, v) for k, v in self.inputs.items()
-        }
+        lanes = {k: v if np.ndim(v) else np.full(9, v) for k, v in self.inputs.items()}
         return Solved(self.contract, lanes, self.tolerance, many=True)

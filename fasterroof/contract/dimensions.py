@@ -57,11 +57,8 @@ def declared(
             names[key] = unit
             continue
         worth = constant * _factor(unit)
-        if (
-            Q_(1, unit).dimensionless
-            and _factor(unit) != 1
-            and not math.isclose(worth, 1, rel_tol=1e-9)
-        ):
+        converts = Q_(1, unit).dimensionless and _factor(unit) != 1
+        if converts and not math.isclose(worth, 1, rel_tol=1e-9):
             raise ContractError(
                 f"{one_line(key, 40)} {_written(unit)} is {worth:.6g}, where a constant that "
                 "converts is 1"
@@ -70,6 +67,9 @@ def declared(
     return names, constants
 
 # %% ../../nbs/analysis/contract/dimensions.ipynb #f8fd7bcf
+_COUNT = unit_named("count")
+
+
 def unit_of(
     node: Node,  # of `formula.parsed`
     names: dict,  # name -> unit
@@ -82,29 +82,29 @@ def unit_of(
     def unit(n):
         return unit_of(n, names, constants, exact)
 
-    if node.kind == "number":
-        number = float(node.text)
-        return constants.get(number, None if number == 0 else unit_named("count"))
-    if node.kind in ("name", "at", "vectorised"):
-        for key, value in node.parts:
-            _same([Node("name", text=key), value], unit, exact, "=")
-        if node.text not in names:
-            raise ContractError(f"{one_line(node.text, 40)} has no unit")
-        return names[node.text]
-    if node.kind == "**":
-        base = unit(node.parts[0])
-        return base if base is None or _plain(base) else base ** _power(node.parts[1])
-    if node.kind in ("*", "/"):
-        a, b = map(unit, node.parts)
-        if b is None and node.kind == "/":
-            raise ContractError("zero divides")
-        return None if a is None or b is None else a * b if node.kind == "*" else a / b
-    if node.kind in ("and", "or", "not", "=>", "<=>"):
-        for p in node.parts:
-            unit(p)
-        return unit_named("count")
+    match node:
+        case Node("number", text=text):
+            return constants.get(float(text), _COUNT if float(text) else None)
+        case Node("name" | "at" | "vectorised", changed, name):
+            for key, value in changed:
+                _same([Node("name", text=key), value], unit, exact, "=")
+            if name not in names:
+                raise ContractError(f"{one_line(name, 40)} has no unit")
+            return names[name]
+        case Node("**", (base, power)):
+            base = unit(base)
+            return base if base is None or _plain(base) else base ** _power(power)
+        case Node("*" | "/", parts):
+            a, b = map(unit, parts)
+            if b is None and node.kind == "/":
+                raise ContractError("zero divides")
+            return None if a is None or b is None else a * b if node.kind == "*" else a / b
+        case Node("and" | "or" | "not" | "=>" | "<=>", parts):
+            for p in parts:
+                unit(p)
+            return _COUNT
     found = _same(node.parts, unit, exact, node.kind)
-    return unit_named("count") if node.truth else found
+    return _COUNT if node.truth else found
 
 
 def _plain(unit: pint.Unit) -> bool:

@@ -80,7 +80,7 @@ def _cell(value: object, unit: str | None) -> str:
         return si(value, unit.replace("byte", "B"))
     return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
 
-
+# %% ../../nbs/analysis/prediction/sweeps.ipynb #3a7d921e
 @dataclass(frozen=True, repr=False, eq=False)
 class Sweep:
     "A row a combination, in SI units."

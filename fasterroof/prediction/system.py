@@ -334,7 +334,7 @@ class SystemArchetype(Displayed, Portable):
             "notes": list(self.caveats),
         }
 
-
+# %% ../../nbs/analysis/prediction/system.ipynb #9a87775e
 def source_of(
     cited: Mapping[str, str],  # of a `Hardware`
     what: str,  # "peak, fp8_e4m3", "bandwidth", "memory", "TDP", "launch"
