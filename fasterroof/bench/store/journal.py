@@ -57,7 +57,7 @@ def checked_plan(
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #15888de3
 def _locked(folder: Path) -> FileLock | None:
     "Return the lock of a run's folder; None where another holds it."
-    lock = FileLock(folder / "lock", mode=0o666 & ~umask(), thread_local=False)
+    lock = FileLock(folder / "lock", thread_local=False)
     try:
         lock.acquire(blocking=False)
     except Timeout:
