@@ -12,13 +12,14 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING, Any
 
 from ..row import check_row, dumped, misfit, read_rows, with_ratios
 from ...core.errors import FasterroofError, InputError, RowError, RunFileError, one_line
 from ...core.files import make_folder, read_json, settle, umask, write_whole
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #caa32c0d
 _NAME = {"type": "string", "pattern": r"^[\w+][\w.+-]{0,199}\Z"}  # of a file or a folder
@@ -55,8 +56,10 @@ def checked_plan(
     return plan
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #15888de3
-def _locked(folder: Path) -> FileLock | None:
+def _locked(folder: Path) -> "FileLock | None":
     "Return the lock of a run's folder; None where another holds it."
+    from filelock import FileLock, Timeout  # (20 ms, which who reads a store does not need)
+
     lock = FileLock(folder / "lock", thread_local=False)
     try:
         lock.acquire(blocking=False)
@@ -110,7 +113,7 @@ class Spool:
         root: Path,  # of the store
         folder: Path,  # its own, below .attempts
         plan: Mapping[str, Any],  # checked
-        lock: FileLock,  # held
+        lock: "FileLock",  # held
     ):
         self.root: Path = root
         self.folder: Path = folder
