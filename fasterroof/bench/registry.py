@@ -83,7 +83,7 @@ def metric(
     "Return a metric by its name; raises `InputError` naming those that there are."
     return known(METRICS, "metric", name)
 
-
+# %% ../../nbs/analysis/bench/registry.ipynb #fff675b6
 for _m in (
     Metric(
         "steady_time",

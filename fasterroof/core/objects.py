@@ -75,7 +75,7 @@ _TORCH_DATA = (
 )
 _MACHINERY = (io.IOBase, threading.Thread, Executor)
 
-
+# %% ../../nbs/analysis/core/objects.ipynb #52837ee8
 @functools.cache
 def _library(module: str) -> bool:
     "Whether a Python module belongs to an installed package or to the standard library."

@@ -53,7 +53,7 @@ _storages_watched = Patched(
     torch.UntypedStorage, resize_=_watched, copy_=_watched, fill_=_watched, __setitem__=_watched
 )
 
-
+# %% ../../nbs/analysis/core/storages.ipynb #243c37ef
 class Guard:
     "Saves the storages of tensors before they change, and restores their bytes and sizes."
 

@@ -10,15 +10,16 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING, Any
 
 from ..row import check_row, dumped, misfit, read_rows, with_ratios
 from ...core.errors import FasterroofError, InputError, RowError, RunFileError, one_line
 from ...core.files import make_folder, read_json, settle, umask, write_whole
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #caa32c0d
 _NAME = {"type": "string", "pattern": r"^[\w+][\w.+-]{0,199}\Z"}  # of a file or a folder
@@ -55,9 +56,11 @@ def checked_plan(
     return plan
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #15888de3
-def _locked(folder: Path) -> FileLock | None:
+def _locked(folder: Path) -> "FileLock | None":
     "Return the lock of a run's folder; None where another holds it."
-    lock = FileLock(folder / "lock", mode=0o666 & ~umask(), thread_local=False)
+    from filelock import FileLock, Timeout  # (20 ms, which who reads a store does not need)
+
+    lock = FileLock(folder / "lock", thread_local=False)
     try:
         lock.acquire(blocking=False)
     except Timeout:
@@ -65,6 +68,39 @@ def _locked(folder: Path) -> FileLock | None:
     return lock
 
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #071ee76d
+def _owned(row: object, plan: Mapping[str, Any], attempt: str) -> dict:
+    "Return the row, if it is one, and one of this attempt."
+    check_row(row)
+    planned = {
+        "run_id": plan["run_id"],
+        "case": plan["attempts"][attempt]["case"],
+        "attempt": attempt,
+    }
+    wrong = next((k for k, v in planned.items() if row.get(k) != v), None)
+    if wrong:
+        raise RowError(
+            f"its {wrong} is {one_line(repr(row.get(wrong)), 60)}, not {planned[wrong]!r}."
+        )
+    return row
+
+
+def _assembled(rows: Iterable[dict], root: Path, plan: Mapping[str, Any]) -> dict[Path, list[dict]]:
+    """Return the rows by the file of the store where they belong, with those that an interrupted
+    `finish` put there."""
+    by_case: dict[str, dict[str, dict]] = {}
+    for row in rows:
+        by_case.setdefault(row["case"], {})[row["attempt"]] = row
+    files = {}
+    for case, new in by_case.items():
+        path = root / case / f"{plan['run_id']}.jsonl"
+        old = {str(r.get("attempt")): r for r in (read_rows(path) if path.exists() else [])}
+        if not old.keys() <= plan["attempts"].keys():
+            raise RowError(f"{one_line(path)} has a row of no attempt of this run: move it away.")
+        merged = old | new
+        files[path] = with_ratios([merged[a] for a in sorted(merged, key=int)], plan["references"])
+    return files
+
+# %% ../../../nbs/analysis/bench/store/journal.ipynb #401501a8
 # Not one journal that rows are appended to: each worker, also one on another machine, hands over
 # its row as a file, whole. A journal would be a second copy of it, and would lack the rows of
 # workers that ended after the suite was killed.
@@ -77,7 +113,7 @@ class Spool:
         root: Path,  # of the store
         folder: Path,  # its own, below .attempts
         plan: Mapping[str, Any],  # checked
-        lock: FileLock,  # held
+        lock: "FileLock",  # held
     ):
         self.root: Path = root
         self.folder: Path = folder
@@ -160,22 +196,7 @@ class Spool:
         """Write the row of a finished attempt: when this returns, it is on the disk. Raises
         `RowError`, `RunFileError`."""
         path = self.path(attempt)
-        return write_whole(path, dumped(self._own(attempt, {**row, "attempt": attempt})))
-
-    def _own(self, attempt: str, row: object) -> dict:
-        "The row, if it is one, and one of this attempt."
-        check_row(row)
-        planned = {
-            "run_id": self.plan["run_id"],
-            "case": self.plan["attempts"][attempt]["case"],
-            "attempt": attempt,
-        }
-        wrong = next((k for k, v in planned.items() if row.get(k) != v), None)
-        if wrong:
-            raise RowError(
-                f"its {wrong} is {one_line(repr(row.get(wrong)), 60)}, not {planned[wrong]!r}."
-            )
-        return row
+        return write_whole(path, dumped(_owned({**row, "attempt": attempt}, self.plan, attempt)))
 
     def rows(
         self,
@@ -191,7 +212,7 @@ class Spool:
             if not path.exists():
                 continue
             try:
-                found[attempt] = self._own(attempt, read_json(path))
+                found[attempt] = _owned(read_json(path), self.plan, attempt)
             except FasterroofError as e:
                 said = str(e) if str(path) in str(e) else f"{one_line(path)}: {e}"
                 if skipped is None:
@@ -199,36 +220,15 @@ class Spool:
                 skipped.append(said)
         return found
 
-    def _files(self, rows: Mapping[str, dict]) -> dict[Path, list[dict]]:
-        """The rows by the file of the store where they belong, with those that an interrupted
-        `finish` put there."""
-        name, by_case = f"{self.plan['run_id']}.jsonl", {}
-        for row in rows.values():
-            by_case.setdefault(row["case"], {})[row["attempt"]] = row
-        files = {}
-        for case, new in by_case.items():
-            path = self.root / case / name
-            old = {str(r.get("attempt")): r for r in (read_rows(path) if path.exists() else [])}
-            if not old.keys() <= self.plan["attempts"].keys():
-                raise RowError(
-                    f"{one_line(path)} has a row of no attempt of this run: move it away."
-                )
-            merged = old | new
-            files[path] = with_ratios(
-                [merged[a] for a in sorted(merged, key=int)], self.plan["references"]
-            )
-        return files
-
     def finish(
         self,
         skipped: list[str] | None = None,  # as of `rows`
     ) -> list[Path]:  # what was written
         """Put the run together: its rows with their ratios, a file a case; then the folder goes.
 
-        Raises `RunFileError` where a file cannot be written, as on a full disk, and
-        `RowError`; the folder is then as
-        it was, and `finish` may be called again."""
-        files = self._files(self.rows(skipped))
+        Raises `RunFileError` where a file cannot be written, as on a full disk, and `RowError`; the
+        folder is then as it was, and `finish` may be called again."""
+        files = _assembled(self.rows(skipped).values(), self.root, self.plan)
         for path, rows in files.items():
             make_folder(path.parent)
             write_whole(path, "".join(dumped(row) + "\n" for row in rows))
