@@ -5,13 +5,14 @@
 # %% auto #0
 __all__ = ['USUAL', 'Bottleneck', 'HardwareProfile', 'RooflineCeiling', 'compute_roofline', 'roofline_arrays']
 
-# %% ../../nbs/analysis/contract/ceiling.ipynb #91346e02
+# %% ../../nbs/analysis/contract/ceiling.ipynb #72162002
 import math
 from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import lru_cache
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from fasterroof.contract.contract import (
     RooflineContract,
@@ -20,14 +21,14 @@ from fasterroof.contract.contract import (
     unbalanced,
 )
 from .dimensions import apart
+from .domain import Domain
+from .formula import Node, evaluated
 from ..core.errors import ContractError, InputError, one_line
 from ..core.units import positive, si, whole
-from ..prediction.quantity import Q_, unit_named
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from fasterroof.machine.roof import Roof
+from ..machine.datasheet import chip_roof
+from ..machine.roof import Roof
+from ..prediction.display import Displayed
+from ..prediction.quantity import Q_, precision_name, unit_named
 
 # %% ../../nbs/analysis/contract/ceiling.ipynb #db11841c
 class Bottleneck(Enum):
@@ -76,45 +77,34 @@ class HardwareProfile:
     ) -> "HardwareProfile":
         """What is printed of a chip; raises `InputError` listing its modes where it has no such
         figure."""
-        from fasterroof.machine.datasheet import chip_roof
-        from fasterroof.prediction.quantity import precision_name
-
         r = chip_roof(name, None if precision is None else precision_name(precision))
         n = whole("count", count)
-        several = f"{n} × " * (n > 1)
-        return cls(
-            n * r.peak_bandwidth / 1e9,
-            n * r.peak_flops / 1e9,
-            ops_per_token,
-            f"datasheet of {several}{r.name}, {r.mode}",
-        )
+        source = f"datasheet of {f'{n} × ' * (n > 1)}{r.name}, {r.mode}"
+        return cls._of(r, r.ceiling(None), ops_per_token, source, n)
 
     @classmethod
     def from_peaks(
         cls,
-        peaks: "Roof",  # from `measure_peaks`, or any other roof
+        peaks: Roof,  # from `measure_peaks`, or any other roof
         mode: str | None = None,  # compute mode; None: that of its peak
         *,
         ops_per_token: float = 2.0,  # FLOP of each parameter for each token
     ) -> "HardwareProfile":
         "A roof's peak and bandwidth; raises `InputError` where it has no ceiling in that mode."
-        from fasterroof.machine.roof import Roof
-
         if not isinstance(peaks, Roof):
             raise InputError(f"from_peaks takes a Roof, not {type(peaks).__name__}.")
-        rate = peaks.ceiling(mode)
+        rate, name = peaks.ceiling(mode), one_line(peaks.name, 60)
         if not math.isfinite(rate):
-            have = ", ".join(
-                dict.fromkeys(filter(None, [peaks.mode, *(c.mode for c in peaks.ceilings)]))
-            )
-            raise InputError(
-                f"{one_line(peaks.name, 60)} has no ceiling in {one_line(mode, 40)}: it has {have}."
-            )
-        of = (
-            f"{peaks.source}:"
-            f" {one_line(peaks.name, 60)}{f', {m}' if (m := mode or peaks.mode) else ''}"
-        )
-        return cls(peaks.peak_bandwidth / 1e9, rate / 1e9, ops_per_token, of)
+            modes = dict.fromkeys([peaks.mode, *(c.mode for c in peaks.ceilings)])
+            have = ", ".join(filter(None, modes))
+            raise InputError(f"{name} has no ceiling in {one_line(mode, 40)}: it has {have}.")
+        of = ", ".join(filter(None, (f"{peaks.source}: {name}", mode or peaks.mode)))
+        return cls._of(peaks, rate, ops_per_token, of)
+
+    @classmethod
+    def _of(cls, roof: Roof, rate: float, ops_per_token: float, source: str, count: int = 1):
+        bandwidth = count * roof.peak_bandwidth / 1e9
+        return cls(bandwidth, count * rate / 1e9, ops_per_token, source)
 
 # %% ../../nbs/analysis/contract/ceiling.ipynb #6ef81bda
 USUAL = {  # the names of this format's roofline, and what they are in
@@ -153,9 +143,7 @@ def _units(c: RooflineContract) -> dict[str, float]:
 
 
 def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: RooflineContract | None):
-    "The contract, its units, its quantities, and the highest throughput in tokens per second."
-    import numpy as np
-
+    "The contract, and its quantities in our units."
     if not isinstance(hw, HardwareProfile):
         raise InputError(f"hw must be a HardwareProfile, not {type(hw).__name__}.")
     c = _own() if contract is None else contract
@@ -173,16 +161,13 @@ def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: Roofli
     }
     inputs = {k: v * factors[k] for k, v in inputs.items()}
     for name, values in inputs.items():
-        domain = c.told.of.get(name)
-        outside = (
-            [] if domain is None else [x for x in np.unique(values).tolist() if not domain.holds(x)]
-        )
+        domain = c.told.of.get(name, Domain())
+        outside = [x for x in np.unique(values).tolist() if not domain.holds(x)]
         if outside:
             raise InputError(
                 f"{name} = {outside[0]:g} is outside of what {one_line(c.id, 60)} is about: "
                 f"{domain}."
             )
-    found = Solved(c, inputs)
     bounds = [e.tree.parts[1] for e in c.equations.values() if e.bounded == "throughput"]
     if "throughput" in c.defined:
         bounds.append(c.defined["throughput"].tree)
@@ -191,14 +176,16 @@ def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: Roofli
             f"Nothing in {one_line(c.id, 60)} bounds the throughput: a claim is held against "
             f"throughput <= …, from {', '.join(USUAL)}."
         )
-    from fasterroof.contract.formula import Node, evaluated
-
-    best = evaluated(bounds[0] if len(bounds) == 1 else Node("min", tuple(bounds)), found)
-    return c, factors, found, best / factors["throughput"]
+    solved = Solved(c, inputs)
+    values = {name: solved(name) / factors[name] for name in _ASKED}
+    values["throughput_ceiling"] = (
+        evaluated(Node("min", tuple(bounds)), solved) / factors["throughput"]
+    )
+    return c, values | {"memory_bound": solved("memory_bound")}
 
 # %% ../../nbs/analysis/contract/ceiling.ipynb #c413ae50
 @dataclass(frozen=True, repr=False)
-class RooflineCeiling:
+class RooflineCeiling(Displayed):
     "How fast a model can be on a machine, by a contract."
 
     model_bytes: float  # bytes of its weights
@@ -221,17 +208,18 @@ class RooflineCeiling:
         "Plain values, ready for JSON."
         return asdict(self) | {"bottleneck": self.bottleneck.value}
 
+    @property
+    def sentence(self) -> str:
+        "The ceiling, and which one it is."
+        return f"at most {_rate(self.throughput_ceiling)}, by {self.bottleneck.value}"
+
     def rows(self) -> list[tuple[str, str]]:
         "Its figures as people read them."
-
-        def rate(x):
-            return f"{x:,.0f} token/s" if 1000 <= x < 1e9 else f"{x:.4g} token/s"
-
         return [
             ("weights", si(self.model_bytes, "B")),
-            ("bandwidth ceiling", rate(self.bw_ceiling)),
-            ("compute ceiling", rate(self.compute_ceiling)),
-            ("ceiling", f"{rate(self.throughput_ceiling)}, by {self.bottleneck.value}"),
+            ("bandwidth ceiling", _rate(self.bw_ceiling)),
+            ("compute ceiling", _rate(self.compute_ceiling)),
+            ("ceiling", f"{_rate(self.throughput_ceiling)}, by {self.bottleneck.value}"),
             (
                 "contract",
                 f"{one_line(self.contract_id, 60)} {one_line(self.contract_version, 20)}, "
@@ -239,14 +227,9 @@ class RooflineCeiling:
             ),
         ]
 
-    def __repr__(self) -> str:
-        return f"RooflineCeiling({'; '.join(' '.join(row) for row in self.rows())})"
 
-    def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in self.rows()
-        )
-        return f"<table>{cells}</table>"
+def _rate(x: float) -> str:
+    return f"{x:,.0f} token/s" if 1000 <= x < 1e9 else f"{x:.4g} token/s"
 
 
 def compute_roofline(
@@ -261,18 +244,14 @@ def compute_roofline(
     params = positive("total_params", total_params)
     if not params.is_integer():
         raise InputError(f"total_params must be a whole number, not {total_params!r}.")
-    c, factors, found, best = _solved(
-        params, positive("bits_per_weight", bits_per_weight), hw, contract
-    )
-    values = {name: found(name) / factors[name] for name in _ASKED}
-    for name, value in [*values.items(), ("the throughput", best)]:
+    c, values = _solved(params, positive("bits_per_weight", bits_per_weight), hw, contract)
+    memory_bound = values.pop("memory_bound")
+    for name, value in values.items():
         if not value > 0:
             raise ContractError(f"{name} comes out as {value:g} by {one_line(c.id, 60)}.")
-    label = Bottleneck.BANDWIDTH if found("memory_bound") else Bottleneck.COMPUTE
     return RooflineCeiling(
         **values,
-        throughput_ceiling=best,
-        bottleneck=label,
+        bottleneck=Bottleneck.BANDWIDTH if memory_bound else Bottleneck.COMPUTE,
         contract_id=c.id,
         contract_version=c.version,
         contract_sha256=c.sha256,
@@ -280,16 +259,14 @@ def compute_roofline(
 
 # %% ../../nbs/analysis/contract/ceiling.ipynb #a4dc8b1e
 def roofline_arrays(
-    total_params: "np.ndarray",  # parameters that every token reads, positive, of any shape
-    bits_per_weight: "np.ndarray",  # bits of a parameter, of a shape that goes with it
+    total_params: np.ndarray,  # parameters that every token reads, positive, of any shape
+    bits_per_weight: np.ndarray,  # bits of a parameter, of a shape that goes with it
     hw: HardwareProfile,  # the machine
     contract: RooflineContract | None = None,  # None: the package's own
-) -> (
-    "dict[str, np.ndarray]"
-):  # that shape: model_bytes, bw_ceiling, compute_ceiling, throughput_ceiling, memory_bound
+) -> dict[
+    str, np.ndarray
+]:  # that shape: model_bytes, bw_ceiling, compute_ceiling, throughput_ceiling, memory_bound
     "The same for arrays, element by element."
-    import numpy as np
-
     given = []
     for what, values in (("total_params", total_params), ("bits_per_weight", bits_per_weight)):
         try:
@@ -301,8 +278,6 @@ def roofline_arrays(
         given.append(values.astype(float))
     if not (given[0] % 1 == 0).all():
         raise InputError("total_params must be whole numbers.")
-    c, factors, found, best = _solved(*np.broadcast_arrays(*given), hw, contract)
+    _, values = _solved(*np.broadcast_arrays(*given), hw, contract)
     shape = np.broadcast_shapes(*(x.shape for x in given))
-    values = {name: found(name) / factors[name] for name in _ASKED}
-    values |= {"throughput_ceiling": best, "memory_bound": found("memory_bound")}
     return {name: np.broadcast_to(value, shape) for name, value in values.items()}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 # %% ../../nbs/analysis/contract/domain.ipynb #0d7aeadc
+_WORD = re.compile(r"[^\W\d]\w*")
 _SETS = {
     "Z+": (True, 1.0),
     "N": (True, 0.0),
@@ -65,22 +66,11 @@ class Domain:
         return ", ".join(told) or "any number"
 
     def __and__(self, other: "Domain") -> "Domain":
-        low, high = max(self.low, other.low), min(self.high, other.high)
-        at_low, at_high = (
-            [d for d in (self, other) if d.low == low],
-            [d for d in (self, other) if d.high == high],
-        )
-        values = (
-            tuple(v for v in self.values if v in other.values or not other.values) or other.values
-        )
-        return Domain(
-            self.whole or other.whole,
-            low,
-            high,
-            any(d.above for d in at_low),
-            any(d.below for d in at_high),
-            values,
-        )
+        low, above = max((self.low, self.above), (other.low, other.above))
+        high, closed = min((self.high, not self.below), (other.high, not other.below))
+        values = tuple(v for v in self.values if v in (other.values or self.values))
+        whole = self.whole or other.whole
+        return Domain(whole, low, high, above, not closed, values or other.values)
 
 
 @dataclass(frozen=True)
@@ -109,87 +99,89 @@ def _set(text: str) -> Domain:
     if text in _SETS:
         whole, low = _SETS[text]
         return Domain(whole, low, above=text == "R+")
-    parts = [evaluated(parsed(p), dict().__getitem__) for p in text[1:-1].split(",")]
+    parts = [evaluated(parsed(p), _no_name) for p in text[1:-1].split(",")]
     if text[0] == "{":
         return Domain(values=tuple(parts))
     low, high = parts
     return Domain(False, low, high, text[0] == "(", text[-1] == ")")
 
 
-def _compared(node: Node) -> dict | None:
-    "Name -> domain of comparisons with numbers; None for any others."
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _no_name(name: str) -> float:
+    raise ContractError(f"{name} is no number")
+
+
+def _compared(node: Node) -> dict[str, Domain]:
+    "Name -> domain of comparisons with numbers; raises `ContractError` for any others."
     if node.kind == "and":
-        found = {}
-        for d in map(_compared, node.parts):
-            if d is None:
-                return None
-            for name, domain in d.items():
-                found[name] = found.get(name, Domain()) & domain
-        return found
-    turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-    if node.kind not in turned:
-        return None
+        return _merged(map(_compared, node.parts))
+    if node.kind not in _TURNED:
+        raise ContractError("it compares no name with a number")
     (a, b), kind = node.parts, node.kind
     if b.kind == "name":
-        a, b, kind = b, a, turned[kind]
-    if a.kind != "name" or b.names():
-        return None
-    number = evaluated(b, dict().__getitem__)
-    return {
-        a.text: Domain(low=number, above=kind == ">")
-        if kind[0] == ">"
-        else Domain(high=number, below=kind == "<")
-    }
+        a, b, kind = b, a, _TURNED[kind]
+    if a.kind != "name":
+        raise ContractError("it compares no name with a number")
+    number = evaluated(b, _no_name)
+    low = kind[0] == ">"
+    bound = Domain(low=number, above=kind == ">") if low else Domain(high=number, below=kind == "<")
+    return {a.text: bound}
+
+
+def _merged(domains: Iterable[dict[str, Domain]]) -> dict[str, Domain]:
+    "All that is known of each name."
+    merged: dict[str, Domain] = {}
+    for d in domains:
+        for name, domain in d.items():
+            merged[name] = merged.get(name, Domain()) & domain
+    return merged
 
 # %% ../../nbs/analysis/contract/domain.ipynb #8520ab77
+def _understood(piece: str, waiting: list[str]) -> tuple[dict[str, Domain], list[Node]]:
+    "What a piece tells of names, and the conditions on several; `ContractError` for prose."
+    if member := _MEMBER.fullmatch(piece):
+        names, members = [*waiting, member[1].strip()], member[2]
+        if any(parsed(name).kind != "name" for name in names):
+            raise ContractError(piece)
+        domain = _set(members.replace(" ", "") if members[0] in "ZNR" else members)
+        return dict.fromkeys(names, domain), []
+    tree = parsed(piece)
+    if not tree.truth:
+        raise ContractError(piece)
+    try:
+        return _compared(tree), []
+    except ContractError:
+        return {}, [tree]
+
+
 def domains(
     texts: Iterable[str],  # domains, as they are written
     known: Iterable[str] = (),  # conditions that may as well be prose, and then are left out
 ) -> Domains:
     "What texts tell of the inputs."
-    of, conditions, vague = {}, [], {}
-
-    def add(name, domain):
-        of[name] = of.get(name, Domain()) & domain
-
+    found, conditions, vague = [], [], {}
     for text, strict in [*((t, True) for t in texts), *((t, False) for t in known)]:
-        waiting = []
-        if len(text) > 1000:  # no domain, then
-            vague |= {
-                w: "a text of more than 1,000 characters"
-                for w in re.findall(r"[^\W\d]\w*", text)
-                if strict
-            }
-            continue
-        for piece in _pieces(text):
+        waiting: list[str] = []
+        if long := len(text) > 1000:  # no domain, then
+            vague |= dict.fromkeys(
+                _WORD.findall(text) * strict, "a text of more than 1,000 characters"
+            )
+        for piece in () if long else _pieces(text):
+            if strict and _WORD.fullmatch(piece):
+                waiting.append(piece)  # "a" of "a, b ∈ ℝ⁺"
+                continue
             try:
-                member = _MEMBER.fullmatch(piece)
-                if re.fullmatch(r"[^\W\d]\w*", piece) and strict:
-                    waiting.append(piece)  # "a" of "a, b ∈ ℝ⁺"
-                elif member:
-                    for name in [*waiting, member[1].strip()]:
-                        if parsed(name).kind != "name":
-                            raise ContractError(piece)
-                        add(
-                            name,
-                            _set(
-                                member[2].replace(" ", "") if member[2][0] in "ZNR" else member[2]
-                            ),
-                        )
-                    waiting = []
-                else:
-                    tree = parsed(piece)
-                    if not tree.truth:
-                        raise ContractError(piece)
-                    if (found := _compared(tree)) is None:
-                        conditions.append(tree)
-                    for name, domain in (found or {}).items():
-                        add(name, domain)
+                told, compared = _understood(piece, waiting)
             except (ContractError, ValueError):
-                if strict:
-                    vague |= {w: piece for w in re.findall(r"[^\W\d]\w*", piece)}
-        vague |= {w: text for w in waiting}
-    return Domains(of, tuple(conditions), vague)
+                vague |= dict.fromkeys(_WORD.findall(piece) * strict, piece)
+                continue
+            found.append(told)
+            conditions += compared
+            waiting = [name for name in waiting if name not in told]
+        vague |= dict.fromkeys(waiting, text)
+    return Domains(_merged(found), tuple(conditions), vague)
 
 # %% ../../nbs/analysis/contract/domain.ipynb #4677e02c
 def _size(
@@ -202,37 +194,36 @@ def _size(
     return float((100 + digits) * 10 ** (power + 1)) if power < 9 else (k - 9098) / 1000
 
 
+def _some(choices: list) -> list:
+    "The list, if there is anything in it."
+    if not choices:
+        raise ContractError("it is empty")
+    return choices
+
+
 def drawn(
     d: Domain,  # what it may be
 ) -> "SearchStrategy":  # of floats
     "Values of an input, simple ones first; raises `ContractError` where there are none."
     from hypothesis import strategies as st
 
-    if d.values:
-        if not (values := [v for v in d.values if replace(d, values=()).holds(v)]):
-            raise ContractError("it is empty")
-        return st.sampled_from(values)
-    if d in (
-        Domain(low=0, above=True),
-        Domain(True, 1),
-    ):  # ℝ⁺ and ℤ⁺, of which nothing has to be left out
-        return st.integers(0, 9098 if d.whole else 10_097).map(_size)
+    low, high = d.low, d.high
     sizes = st.integers(0, 9098 if d.whole else 10_097).map(_size)
-    if math.isinf(d.low) and math.isinf(d.high):
+    if d.values:
+        values = [v for v in d.values if replace(d, values=()).holds(v)]
+        return st.sampled_from(_some(values))
+    if math.isinf(low) and math.isinf(high):
         found = st.one_of(st.just(0.0), sizes, sizes.map(lambda x: -x))
-    elif math.isinf(d.high):
-        found = sizes if 0 <= d.low <= 1 else sizes.map(lambda x: d.low + x)
-    elif math.isinf(d.low):
-        found = sizes.map(lambda x: d.high - x)
-    elif d.low > d.high or (d.low == d.high and (d.above or d.below)):
-        raise ContractError("it is empty")
+    elif math.isinf(high):
+        found = sizes if 0 <= low <= 1 else sizes.map(lambda x: low + x)
+        if not d.above and low != 1:  # sizes begin at 1
+            found = st.one_of(found, st.just(low))
+    elif math.isinf(low):
+        found = sizes.map(lambda x: high - x)
     else:
-        first, last = math.ceil(d.low), math.floor(d.high)
-        wholes = [st.integers(first, last).map(float)] if first <= last else []
-        steps = st.integers(0, 1000).map(lambda k: d.low + (d.high - d.low) * k / 1000)
-        if d.whole and not wholes:
-            raise ContractError("it is empty")
-        found = st.one_of(*wholes, *([] if d.whole else [steps]))
-    if not math.isinf(d.low) and not d.above and math.isinf(d.high):
-        found = st.one_of(found, st.just(d.low))
+        first, last = math.ceil(low), math.floor(high)
+        steps = st.integers(0, 1000).map(lambda k: low + (high - low) * k / 1000)
+        wholes = [st.integers(first, last).map(float)] * (first <= last)
+        empty = low > high or (low == high and (d.above or d.below))
+        found = st.one_of(*_some([] if empty else wholes + [steps] * (not d.whole)))
     return found.filter(d.holds)

@@ -8,14 +8,14 @@ __all__ = ['PassFormats', 'experts_touched', 'cache_per_token', 'Pass', 'Generat
 # %% ../../nbs/analysis/prediction/decoder.ipynb #47214c44
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..core.errors import InputError, one_line
 from .layer import pairs_seen
 from .model import ModelSpec
-from .quantity import BYTES_PER_PRECISION, Q_, Quantity
-from .result import Part, PerformanceProfile, Predicted, profile_of
+from .quantity import BYTES_PER_PRECISION, Quantity
+from .result import Pace, Part, PerformanceProfile, Predicted, profile_of
 from .system import SystemArchetype
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #ab1610c5
@@ -103,13 +103,12 @@ class Pass:
 
     def parts(
         self,
-        rate: float,  # FLOP/s that arithmetic reaches
-        bandwidth: float,  # B/s
+        pace: Pace,  # of its arithmetic and traffic
     ) -> list[Part]:
-        "Each with its times."
+        "Each with its times, launched with the first of them."
         return [
-            Part(name, flops, sum(moved), flops / rate, sum(moved) / bandwidth)
-            for name, flops, *moved in self.work()
+            pace.part(name, flops, sum(moved), launches=int(i == 0))
+            for i, (name, flops, *moved) in enumerate(self.work())
         ]
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #a94d2175
@@ -258,17 +257,19 @@ def _turning_batch(excess: Callable[[int], float]) -> int | None:
     return high
 
 
-def _turning(model, keys, formats, rate, bandwidth) -> tuple[int | None, int]:
+def _turning(model, keys, formats, pace) -> tuple[int | None, int]:
     "The batches from which a step, and its products with weights, are bound by compute."
 
     def excess(batch):
-        parts = Pass(model, batch, 1, keys, formats).parts(rate, bandwidth)
-        return math.fsum(p.time_s if p.bound == "compute" else -p.time_s for p in parts)
+        parts = Pass(model, batch, 1, keys, formats).parts(pace)
+        return math.fsum(
+            math.copysign(max(p.compute_s, p.memory_s), p.compute_s - p.memory_s) for p in parts
+        )
 
     def of_weights(batch):
         work = Pass(model, batch, 1, keys, formats).work()
         return math.fsum(
-            flops / rate - weights / bandwidth
+            flops / pace.rate - weights / pace.bandwidth
             for name, flops, weights, *_ in work
             if name != "attention"
         )
@@ -296,12 +297,10 @@ def generation(
     precision, stored, cached = modes
     size = {m: BYTES_PER_PRECISION[m].m_as("byte") for m in modes}
     formats = PassFormats(size[stored], size[cached], size[precision])
-    rate = system.peak(precision).m_as("FLOP/s") * efficiency
-    bandwidth = system.memory_bw.m_as("byte/s") * of_bandwidth
-    tax = 0.0 if system.dispatch_tax is None else system.dispatch_tax.m_as("s")
+    pace = Pace.of(system, precision, efficiency, of_bandwidth)
     weights, per_token = model.count * formats.weight, cache_per_token(model, formats.cache)
     tokens = prompt + new_tokens
-    footprint = weights + per_token * batch_size * tokens
+    cache = per_token * batch_size * tokens
     notes = [
         "a pass is launched at once; norms, rotations and residuals are fused, activations take no"
         " memory"
@@ -312,18 +311,12 @@ def generation(
         notes.append(f"{tokens:,} tokens are more than the {model.context:,} that it was made for")
 
     def profile(name, queries, keys):
-        parts = Pass(model, batch_size, queries, keys, formats).parts(rate, bandwidth)
-        parts = [replace(p, overhead_s=tax) if i == 0 else p for i, p in enumerate(parts)]
         return profile_of(
-            parts,
-            system,
-            footprint,
+            Pass(model, batch_size, queries, keys, formats).parts(pace),
+            pace,
+            weights + cache,
             model=f"{model.name}, {name}",
             batch_size=batch_size,
-            precision=precision,
-            efficiency=efficiency,
-            peak=rate,
-            bandwidth=bandwidth,
             notes=notes,
             cited=model.cited,
         )
@@ -331,38 +324,37 @@ def generation(
     prefill = profile("prefill", prompt, prompt)
     middle = prompt + new_tokens / 2  # tokens that the steps see on average, each its own included
     decode = profile("decode", 1, middle) if new_tokens > 1 else None
-    first, each = (p.latency.m_as("s") if p else math.nan for p in (prefill, decode))
+    first, each = (p.magnitude("latency") if p else math.nan for p in (prefill, decode))
     latency = first + (each * (new_tokens - 1) if decode else 0.0)
-    turns, of_weights = _turning(model, middle, formats, rate, bandwidth)
-    room = None if system.ram is None else max(0.0, system.ram.m_as("byte") - weights)
-    watts = math.nan if system.tdp is None else system.tdp.m_as("W")
-    return Generation(
-        Q_(first, "s"),
-        Q_(each, "s"),
-        Q_(batch_size * new_tokens / latency, "1/s"),
-        Q_(batch_size / each, "1/s"),
-        Q_(latency, "s"),
-        Q_(watts * latency, "J"),
-        Q_(per_token * batch_size * tokens, "byte"),
-        Q_(per_token, "byte"),
-        Q_(footprint, "byte"),
-        prefill.bytes_missing,
-        prefill.feasible,
-        turns,
-        of_weights,
-        None if room is None else int(room // (per_token * batch_size)),
-        None if room is None else int(room // (per_token * tokens)),
-        prefill,
-        decode,
-        model.name,
-        system.name,
-        prompt,
-        new_tokens,
-        batch_size,
-        precision,
-        stored,
-        cached,
-        efficiency,
-        prefill.notes,
-        prefill.cited,
+    by_compute, weights_by_compute = _turning(model, middle, formats, pace)
+    room = None if system.ram is None else max(0.0, system.magnitude("ram") - weights)
+    return Generation.of(
+        time_to_first_token=first,
+        time_per_output_token=each,
+        tokens_per_second=batch_size * new_tokens / latency,
+        decode_tokens_per_second=batch_size / each,
+        latency=latency,
+        energy=system.magnitude("tdp") * latency,
+        kv_cache_bytes=cache,
+        kv_bytes_per_token=per_token,
+        memory_footprint=weights + cache,
+        bytes_missing=prefill.magnitude("bytes_missing"),
+        feasible=prefill.feasible,
+        compute_bound_batch=by_compute,
+        weights_compute_bound_batch=weights_by_compute,
+        longest_context=None if room is None else int(room // (per_token * batch_size)),
+        largest_batch=None if room is None else int(room // (per_token * tokens)),
+        prefill=prefill,
+        decode=decode,
+        model=model.name,
+        system=system.name,
+        prompt=prompt,
+        new_tokens=new_tokens,
+        batch_size=batch_size,
+        precision=precision,
+        weight_precision=stored,
+        kv_precision=cached,
+        efficiency=efficiency,
+        notes=prefill.notes,
+        cited=prefill.cited,
     )

@@ -7,6 +7,7 @@ __all__ = ['checked_efficiency', 'as_model', 'Engine']
 
 # %% ../../nbs/analysis/prediction/engine.ipynb #81470f49
 import math
+from dataclasses import replace
 from numbers import Real
 
 from ..core.errors import InputError, one_line
@@ -15,7 +16,7 @@ from ..machine.roof import Roof
 from .decoder import Generation, generation
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, precision_name
-from .result import Part, PerformanceProfile, profile_of
+from .result import Pace, Part, PerformanceProfile, profile_of
 from .sweeps import Sweep, sweep
 from .system import SystemArchetype
 from ..roofline.join import op_floor
@@ -59,26 +60,10 @@ def as_model(
     )
 
 
-def _tax(system: SystemArchetype) -> float:
-    return 0.0 if system.dispatch_tax is None else system.dispatch_tax.m_as("s")
-
-
-def _solve_spec(
-    model, system, batch: int, precision: str, efficiency: float, bandwidth: float
-) -> PerformanceProfile:
-    peak = system.peak(precision).m_as("FLOP/s")
+def _solve_spec(model: ModelSpec, pace: Pace, batch: int) -> PerformanceProfile:
     flops = model.operations.m_as("FLOP") * batch
-    nbytes = model.size_in_bytes(BYTES_PER_PRECISION[precision]).m_as("byte")
-    tax = _tax(system)
-    part = Part(
-        "inference",
-        flops,
-        nbytes,
-        flops / (peak * efficiency),
-        nbytes / bandwidth,
-        tax,
-        mode=precision,
-    )
+    nbytes = model.size_in_bytes(BYTES_PER_PRECISION[pace.precision]).m_as("byte")
+    part = replace(pace.part("inference", flops, nbytes, 1), mode=pace.precision)
     notes = [
         "solved by its sizes, at once; memory holds and moves the weights alone: no activations, no"
         " cache of keys and values"
@@ -87,14 +72,10 @@ def _solve_spec(
         notes.append("every expert's weights are read")
     return profile_of(
         [part],
-        system,
+        pace,
         nbytes,
         model=model.name,
         batch_size=batch,
-        precision=precision,
-        efficiency=efficiency,
-        peak=peak * efficiency,
-        bandwidth=bandwidth,
         notes=[*notes, *filter(None, [model.note])],
         cited={k: v for k, v in model.cited.items() if k in ("parameters", "inference_flops")},
     )
@@ -119,14 +100,15 @@ def _uncovered(trace: Trace, roof: Roof, system: SystemArchetype) -> list[str]:
 
 
 def _solve_trace(
-    trace: Trace, system: SystemArchetype, efficiency: float, bandwidth: float
+    trace: Trace, system: SystemArchetype, efficiency: float, of_bandwidth: float
 ) -> PerformanceProfile:
     work = [op for op in trace.ops if op.kind not in FREE and (op.bytes or op.executed_flops)]
     if not work:
         raise InputError(f"The trace of {one_line(trace.name, 60)} holds no work.")
     roof, count = system.hardware.roof(efficiency), system.count
+    bandwidth = system.magnitude("memory_bw") * of_bandwidth
     notes = [*_uncovered(trace, roof, system), *trace.caveats]
-    tax, parts = _tax(system), []
+    tax, parts = system.hardware.launch_s, []
     for op in work:
         floor = op_floor(roof, op)
         compute = 0.0 if math.isnan(floor.compute_s) else floor.compute_s
@@ -162,14 +144,10 @@ def _solve_trace(
     )
     return profile_of(
         parts,
-        system,
+        Pace(system, mode, efficiency, roof.ceiling(mode) * count, bandwidth),
         held,
         model=trace.name,
         batch_size=None,
-        precision=mode,
-        efficiency=efficiency,
-        peak=roof.ceiling(mode) * count,
-        bandwidth=bandwidth,
         most=math.inf if trains else held + made,
         notes=notes,
     )
@@ -198,19 +176,17 @@ class Engine:
         Raises `InputError` for figures that make no sense, and for a precision that the
         system has no figure for."""
         system, efficiency = SystemArchetype.of(system), checked_efficiency(efficiency)
-        bandwidth = system.memory_bw.m_as("byte/s") * checked_efficiency(
-            bandwidth_efficiency, "bandwidth_efficiency"
-        )
+        of_bandwidth = checked_efficiency(bandwidth_efficiency, "bandwidth_efficiency")
         if isinstance(model, Trace):
             if batch_size is not None or precision is not None:
                 raise InputError(
                     "A trace has its own batch and precision: trace the model with those that you"
                     " mean."
                 )
-            return _solve_trace(model, system, efficiency, bandwidth)
+            return _solve_trace(model, system, efficiency, of_bandwidth)
         batch = 1 if batch_size is None else _few("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
-        return _solve_spec(as_model(model), system, batch, mode, efficiency, bandwidth)
+        return _solve_spec(as_model(model), Pace.of(system, mode, efficiency, of_bandwidth), batch)
 
     @staticmethod
     def generate(

@@ -9,21 +9,24 @@ __all__ = ['ureg', 'Q_', 'BYTES_PER_PRECISION', 'BYTES_FP64', 'BYTES_FP32', 'BYT
 # %% ../../nbs/analysis/prediction/quantity.ipynb #679001c2
 import math
 import re
+from collections.abc import Callable
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pint
 
 from ..core.errors import InputError, one_line
+from ..core.units import mode_name, si
 
 # %% ../../nbs/analysis/prediction/quantity.ipynb #84faeb8e
 _DEFINED = """
     pico- = 1e-12 = p-; nano- = 1e-9 = n-; micro- = 1e-6 = µ- = μ- = u-; milli- = 1e-3 = m-
-    kilo- = 1e3 = k-; mega- = 1e6 = M-; giga- = 1e9 = G-; tera- = 1e12 = T-; peta- = 1e15 = P-; exa- = 1e18 = E-
-    zetta- = 1e21 = Z-; yotta- = 1e24 = Y-
+    kilo- = 1e3 = k-; mega- = 1e6 = M-; giga- = 1e9 = G-; tera- = 1e12 = T-; peta- = 1e15 = P-
+    exa- = 1e18 = E-; zetta- = 1e21 = Z-; yotta- = 1e24 = Y-
     kibi- = 2**10 = Ki-; mebi- = 2**20 = Mi-; gibi- = 2**30 = Gi-; tebi- = 2**40 = Ti-
-    second = [time] = s = sec; minute = 60 * second = min; hour = 60 * minute = h; day = 24 * hour = d
-    joule = [energy] = J; watt = joule / second = W; watt_hour = watt * hour = Wh; hertz = 1 / second = Hz
+    second = [time] = s = sec; minute = 60 * second = min; hour = 60 * minute = h
+    day = 24 * hour = d; hertz = 1 / second = Hz
+    joule = [energy] = J; watt = joule / second = W; watt_hour = watt * hour = Wh
     bit = [information] = b; byte = 8 * bit = B = octet; KB = 1e3 * byte
     flop = [operation] = FLOP = op = OP
     parameter = [parameter] = param
@@ -139,31 +142,60 @@ def amount(
     )
 
 # %% ../../nbs/analysis/prediction/quantity.ipynb #f2426797
-def _packed(x: object) -> object:
-    if isinstance(x, dict):
-        return {k: _packed(v) for k, v in x.items()}
-    return _Packed(x.magnitude, str(x.units)) if isinstance(x, pint.Quantity) else x
-
-
-def _unpacked(x: object) -> object:
-    if isinstance(x, dict):
-        return {k: _unpacked(v) for k, v in x.items()}
-    return Q_(x.magnitude, x.unit) if isinstance(x, _Packed) else x
-
-
 class _Packed(NamedTuple):
     magnitude: float
     unit: str
 
 
+def _packed(x: object) -> object:
+    return _Packed(x.magnitude, str(x.units)) if isinstance(x, pint.Quantity) else x
+
+
+def _unpacked(x: object) -> object:
+    return Q_(*x) if isinstance(x, _Packed) else x
+
+
+def _each(change: Callable, x: object) -> object:
+    "A value, or the values of a mapping, changed."
+    return {k: _each(change, v) for k, v in x.items()} if isinstance(x, dict) else change(x)
+
+
 class Portable:
-    "A dataclass with quantities that can be copied and pickled."
+    "A dataclass with quantities, that can be copied and pickled."
+
+    UNITS: ClassVar[dict[str, str]] = {}  # name of a quantity -> the unit that it is kept in
+
+    def _keep(self, **values: object) -> None:
+        "Set fields of a frozen instance."
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def magnitude(
+        self,
+        name: str,  # of a quantity
+    ) -> float:  # in the unit of `UNITS`; NaN where it is not known
+        "One figure as a plain number."
+        value = getattr(self, name)
+        return math.nan if value is None else float(value.m_as(self.UNITS[name]))
+
+    def magnitudes(self) -> dict[str, float | None]:  # None where a figure is not known
+        "All quantities as plain numbers, in the units of `UNITS`."
+        plain = {name: self.magnitude(name) for name in self.UNITS}
+        return {name: x if math.isfinite(x) else None for name, x in plain.items()}
+
+    def shown(
+        self,
+        name: str,  # of a quantity
+        digits: int = 3,  # significant digits
+    ) -> str:  # "1.53 TFLOP/s"
+        "One figure as people read it."
+        return si(self.magnitude(name), self.UNITS[name].replace("byte", "B"), digits)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: _packed(v) for k, v in self.__dict__.items()}
+        return _each(_packed, self.__dict__)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({k: _unpacked(v) for k, v in state.items()})
+        self.__dict__.update(_each(_unpacked, state))
 
 # %% ../../nbs/analysis/prediction/quantity.ipynb #d3b7e821
 _BITS = {
@@ -191,8 +223,6 @@ def precision_name(
 ) -> str:  # a key of `BYTES_PER_PRECISION`
     """The short name of a precision; raises `InputError` for one that is not known: none stands in
     for another."""
-    from fasterroof.core.units import mode_name
-
     name = mode_name(precision.strip().lower() if isinstance(precision, str) else precision)
     name = {"fp8_e4m3": "fp8", "fp8_e5m2": "fp8"}.get(name, name)
     if name in BYTES_PER_PRECISION:

@@ -9,12 +9,12 @@ __all__ = ['Sweep', 'sweep', 'figure']
 import inspect
 import itertools
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from html import escape
 from numbers import Real
-from operator import itemgetter
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +65,19 @@ def _named(value: object) -> object:
     if isinstance(value, Real):
         return float(value)
     return one_line(getattr(value, "name", None) or type(value).__name__, 60)
+
+
+def _cell(value: object, unit: str | None) -> str:
+    "A figure as people read it."
+    if value is None:
+        return MISSING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if unit == "1/s":
+        return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    if unit is not None:
+        return si(value, unit.replace("byte", "B"))
+    return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -136,24 +149,15 @@ class Sweep:
         width: int | None = None,
     ) -> Table:
         "Return what was gone through, and the main figures."
-
-        def shown(name, value):
-            if value is None:
-                return MISSING
-            if isinstance(value, bool):
-                return "yes" if value else "no"
-            if self.units.get(name) == "1/s":
-                return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-            if name in self.units:
-                return si(value, self.units[name].replace("byte", "B"))
-            return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
-
-        known = {n for n in _SHOWN if any(r.get(n) is not None for r in self.rows)}
         hidden = {"latency"} if "time_to_first_token" in self.units else {*()}
-        wanted = {n: n.replace("_", " ") for n in self.swept}
-        wanted |= {n: heading for n, heading in _SHOWN.items() if n in known - hidden}
+        wanted = {n: n.replace("_", " ") for n in self.swept} | {
+            n: heading
+            for n, heading in _SHOWN.items()
+            if n not in hidden and any(r.get(n) is not None for r in self.rows)
+        }
         widths = {
-            n: 1 + max(len(heading), *(len(shown(n, r.get(n))) for r in self.rows))
+            n: 1
+            + max(map(len, [heading, *(_cell(r.get(n), self.units.get(n)) for r in self.rows)]))
             for n, heading in wanted.items()
         }
         for name in _FIRST_TO_GO:
@@ -162,22 +166,21 @@ class Sweep:
         columns = [
             Column(
                 heading,
-                itemgetter(n),
-                form=partial(shown, n),
+                methodcaller("get", n),
+                form=partial(_cell, unit=self.units.get(n)),
                 right=n in self.units,
                 colors=COLORS if n.endswith("bottleneck") else {},
             )
             for n, heading in wanted.items()
         ]
-        rows = [dict.fromkeys(wanted) | dict(row) for row in self.rows]
-        return Table(columns, rows)
+        return Table(columns, self.rows)
 
     def _repr_html_(self) -> str:
-        from fastcore.xml import to_xml
+        from fastcore.xml import P, to_xml
 
         table = replace(self.table(), notes=self.remarks, sortable=False)
-        table = to_xml(html_table(table), indent=False)
-        return f"<p>{escape(one_line(self.sentence, 300))}</p>{table}"
+        sentence = P(one_line(self.sentence, 300))
+        return to_xml((sentence, html_table(table)), indent=False)
 
     def plot(
         self,
@@ -210,15 +213,11 @@ def sweep(
     """The answer for every combination.
 
     Raises `InputError` where nothing is a list, a list is empty, or an argument is none of its."""
-    known = inspect.signature(ask).parameters
-    if strange := next((k for k in arguments if k not in known), None):
-        raise InputError(
-            f"{one_line(strange, 40)} is no argument of {ask.__qualname__}; it has"
-            f" {', '.join(known)}."
-        )
-    missing = [k for k, p in known.items() if p.default is p.empty and k not in arguments]
-    if missing:
-        raise InputError(f"{ask.__qualname__} needs {' and '.join(missing)}, too.")
+    try:
+        inspect.signature(ask).bind(**arguments)
+    except TypeError as e:
+        known = ", ".join(inspect.signature(ask).parameters)
+        raise InputError(f"{ask.__qualname__}: {one_line(e, 100)}; it takes {known}.") from None
     lists = {k: c for k, v in arguments.items() if (c := _choices(v)) is not None}
     if not lists:
         raise InputError(
@@ -226,7 +225,7 @@ def sweep(
         )
     if empty := [k for k, c in lists.items() if not c]:
         raise InputError(f"There is nothing in {', '.join(empty)}.")
-    count = int(np.prod([len(c) for c in lists.values()], dtype=float))
+    count = math.prod(map(len, lists.values()))
     if count > _MOST:
         raise InputError(f"{count:,} combinations are too many: {_MOST:,} at the most.")
     rows, results, units = [], [], {}
@@ -239,14 +238,9 @@ def sweep(
             results.append(None)
             rows.append(row | {"error": str(e)})
             continue
-        units |= found.as_dict()["units"]
-        told = found.to_frame().to_dict("records")[0]
+        units |= found.UNITS
         results.append(found)
-        rows.append(
-            row
-            | {k: None if v != v else v for k, v in told.items() if k not in row}
-            | {"error": ""}
-        )
+        rows.append(row | {k: v for k, v in found.row().items() if k not in row} | {"error": ""})
     if not units:
         raise InputError(f"No combination has an answer; the first: {rows[0]['error']}")
     fixed = {k: _named(v) for k, v in arguments.items() if k not in lists}
@@ -264,10 +258,55 @@ _LINES = (
 )  # after Okabe and Ito
 
 
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_LAYOUT = dict(
+    template="none",
+    paper_bgcolor="rgba(0,0,0,0)",
+    plot_bgcolor="rgba(0,0,0,0)",
+    font=dict(color=GREY),
+    margin=dict(l=70, r=20, t=20, b=50),
+    legend=dict(orientation="h", y=-0.2, yanchor="top"),
+)
+_MEANINGS = [  # of the colours
+    dict(
+        type="scatter",
+        x=[None],
+        y=[None],
+        mode="markers",
+        name=f"{bound}-bound",
+        marker=dict(size=9, color=COLORS[bound]),
+    )
+    for bound in ("memory", "compute", "overhead")
+]
+
+
 def _axis(values: list, name: str) -> dict[str, Any]:
     wide = all(v > 0 for v in values) and max(values) > 20 * min(values)
     return dict(
         title=dict(text=name), type="log" if wide else "linear", gridcolor="rgba(122,133,148,0.25)"
+    )
+
+
+def _line(rows: list[Mapping[str, Any]], x: str, y: str, name: str, i: int) -> dict[str, Any]:
+    "The points of one line, each coloured by its bound, and open where a model does not fit."
+    rows = sorted(rows, key=lambda r: r[x])
+    names = ("bottleneck", "decode_bottleneck", "prefill_bottleneck")
+    bounds = [next(filter(None, map(r.get, names)), "None") for r in rows]
+    short = [r.get("feasible") is False for r in rows]
+    return dict(
+        type="scatter",
+        x=[r[x] for r in rows],
+        y=[r[y] for r in rows],
+        mode="lines+markers",
+        showlegend=bool(name),
+        name=text(name),
+        line=dict(color=_LINES[i % len(_LINES)], width=1.5, dash=_DASHES[i % len(_DASHES)]),
+        marker=dict(
+            size=9,
+            color=[COLORS.get(b, GREY) for b in bounds],
+            symbol=["circle-open" if s else "circle" for s in short],
+        ),
+        hovertext=[f"{b}-bound{', does not fit' * s}" for b, s in zip(bounds, short, strict=True)],
     )
 
 
@@ -292,67 +331,17 @@ def figure(
     if not numbers(x):
         raise InputError(f"{x} takes no numbers: the table shows it.")
     others = [n for n in swept.swept if n != x]
-    lines: dict[tuple, list] = {}
-    for row in swept.rows:
-        if isinstance(row.get(x), Real) and isinstance(row.get(y), Real):
-            lines.setdefault(tuple(row[n] for n in others), []).append(row)
-    fig = go.Figure()
-    for i, (key, rows) in enumerate(lines.items()):
-        rows = sorted(rows, key=lambda r: r[x])
-        bounds = [
-            str(r.get("bottleneck") or r.get("decode_bottleneck") or r.get("prefill_bottleneck"))
-            for r in rows
-        ]
-        fig.add_trace(
-            go.Scatter(
-                x=[r[x] for r in rows],
-                y=[r[y] for r in rows],
-                mode="lines+markers",
-                showlegend=bool(others),
-                name=text(
-                    ", ".join(
-                        f"{n.replace('_', ' ')} {v}" if isinstance(v, Real) else str(v)
-                        for n, v in zip(others, key, strict=True)
-                    )
-                ),
-                line=dict(
-                    color=_LINES[i % len(_LINES)],
-                    width=1.5,
-                    dash=("solid", "dash", "dot", "dashdot")[i % 4],
-                ),
-                marker=dict(
-                    size=9,
-                    color=[COLORS.get(b, GREY) for b in bounds],
-                    symbol=[
-                        "circle-open" if r.get("feasible") is False else "circle" for r in rows
-                    ],
-                ),
-                hovertext=[
-                    f"{b}-bound{', does not fit' * (r.get('feasible') is False)}"
-                    for b, r in zip(bounds, rows, strict=True)
-                ],
-            )
-        )
-    for bound in ("memory", "compute", "overhead"):  # what the colours mean
-        fig.add_trace(
-            go.Scatter(
-                x=[None],
-                y=[None],
-                mode="markers",
-                name=f"{bound}-bound",
-                marker=dict(size=9, color=COLORS[bound]),
-            )
-        )
+    drawn = [r for r in swept.rows if all(isinstance(r.get(n), Real) for n in (x, y))]
+    lines: dict[str, list] = {}
+    for row in drawn:
+        parts = [(n.replace("_", " "), row[n]) for n in others]
+        named = [f"{n} {v}" if isinstance(v, Real) else str(v) for n, v in parts]
+        lines.setdefault(", ".join(named), []).append(row)
+    traces = [_line(rows, x, y, name, i) for i, (name, rows) in enumerate(lines.items())]
     unit = swept.units[y].replace("byte", "B")
-    shown = [r for rows in lines.values() for r in rows]
-    return fig.update_layout(
-        template="none",
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+    return go.Figure([*traces, *_MEANINGS]).update_layout(
         height=460 + 18 * (len(lines) // 3),
-        font=dict(color=GREY),
-        margin=dict(l=70, r=20, t=20, b=50),
-        legend=dict(orientation="h", y=-0.2, yanchor="top"),
-        xaxis=_axis([r[x] for r in shown], x.replace("_", " ")),
-        yaxis=_axis([r[y] for r in shown], f"{y.replace('_', ' ')} ({unit})"),
+        xaxis=_axis([r[x] for r in drawn], x.replace("_", " ")),
+        yaxis=_axis([r[y] for r in drawn], f"{y.replace('_', ' ')} ({unit})"),
+        **_LAYOUT,
     )
