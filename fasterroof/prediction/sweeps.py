@@ -13,9 +13,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from html import escape
 from numbers import Real
-from operator import itemgetter
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +79,7 @@ def _cell(value: object, unit: str | None) -> str:
         return si(value, unit.replace("byte", "B"))
     return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
 
-# %% ../../nbs/analysis/prediction/sweeps.ipynb #3a7d921e
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Sweep:
     "A row a combination, in SI units."
@@ -150,13 +149,15 @@ class Sweep:
         width: int | None = None,
     ) -> Table:
         "Return what was gone through, and the main figures."
-
-        known = {n for n in _SHOWN if any(r.get(n) is not None for r in self.rows)}
         hidden = {"latency"} if "time_to_first_token" in self.units else {*()}
-        wanted = {n: n.replace("_", " ") for n in self.swept}
-        wanted |= {n: heading for n, heading in _SHOWN.items() if n in known - hidden}
+        wanted = {n: n.replace("_", " ") for n in self.swept} | {
+            n: heading
+            for n, heading in _SHOWN.items()
+            if n not in hidden and any(r.get(n) is not None for r in self.rows)
+        }
         widths = {
-            n: 1 + max(len(heading), *(len(_cell(r.get(n), self.units.get(n))) for r in self.rows))
+            n: 1
+            + max(map(len, [heading, *(_cell(r.get(n), self.units.get(n)) for r in self.rows)]))
             for n, heading in wanted.items()
         }
         for name in _FIRST_TO_GO:
@@ -165,22 +166,21 @@ class Sweep:
         columns = [
             Column(
                 heading,
-                itemgetter(n),
+                methodcaller("get", n),
                 form=partial(_cell, unit=self.units.get(n)),
                 right=n in self.units,
                 colors=COLORS if n.endswith("bottleneck") else {},
             )
             for n, heading in wanted.items()
         ]
-        rows = [dict.fromkeys(wanted) | dict(row) for row in self.rows]
-        return Table(columns, rows)
+        return Table(columns, self.rows)
 
     def _repr_html_(self) -> str:
-        from fastcore.xml import to_xml
+        from fastcore.xml import P, to_xml
 
         table = replace(self.table(), notes=self.remarks, sortable=False)
-        table = to_xml(html_table(table), indent=False)
-        return f"<p>{escape(one_line(self.sentence, 300))}</p>{table}"
+        sentence = P(one_line(self.sentence, 300))
+        return to_xml((sentence, html_table(table)), indent=False)
 
     def plot(
         self,
