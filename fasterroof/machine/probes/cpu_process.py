@@ -136,6 +136,7 @@ class _Worker:
             ctypes.CDLL(None).syscall(_SYS_ARCH_PRCTL, _ARCH_REQ_XCOMP_PERM, _XFEATURE_XTILEDATA)
 
     def hello(self) -> dict:
+        "What this machine is, as `TargetMachine` takes it."
         sve = 0
         if "sve" in self.features and platform.system() == "Linux":
             sve = 8 * (max(0, ctypes.CDLL(None).prctl(_PR_SVE_GET_VL)) & 0xFFFF)
@@ -148,6 +149,7 @@ class _Worker:
         }
 
     def compiled(self, ir: str, wide: bool):
+        "The function that drives a kernel."
         if (ir, wide) not in self.functions:
             llvm = self.llvm
             # Those that the system told of are named too: where LLVM does not know the processor,
@@ -171,6 +173,7 @@ class _Worker:
         return self.functions[ir, wide][0]
 
     def addresses(self, nbytes: int, pattern: bytes, cpus: list[int]) -> list[int]:
+        "Where the data of each CPU's thread begin."
         have = self.buffers.get(pattern, {})
         if any(c not in have or have[c].nbytes < nbytes for c in cpus):
             del have
@@ -182,6 +185,7 @@ class _Worker:
         return [have[c].address for c in cpus]
 
     def run(self, r: dict) -> dict:
+        "Answer a request: how often a slice repeats its body, and the times after each slice."
         drive = self.compiled(r["ir"], r["wide"])
         cpus, n, chunks, stride = r["cpus"], r["n"], r["chunks"], r["stride"]
         # A chunk is what each thread walks over before it takes the next.
