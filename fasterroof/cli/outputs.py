@@ -25,7 +25,7 @@ def json_text(
     plain: object,  # plain values
 ) -> str:  # with a newline at its end
     "Return plain values as strict JSON: a number without an end is `null`."
-    return json.dumps(finite(plain), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(finite(plain), indent=1, allow_nan=False) + "\n"
 
 
 def write_outputs(
