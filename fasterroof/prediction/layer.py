@@ -65,6 +65,11 @@ class LayerOp:
     bottleneck: str  # "compute" or "memory"
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #9df4cd96
+def _total(name: str, doc: str) -> property:
+    "The sum of one figure over all operations."
+    return property(lambda phase: sum(getattr(x, name) for x in phase.ops), doc=doc)
+
+
 _TOTALS = (
     *("flops", "executed_flops", "memory_bytes", "arithmetic_intensity"),
     *("time_s", "tokens_per_second", "bottleneck"),
@@ -80,30 +85,15 @@ class PhaseEstimate:
     ops: tuple[LayerOp, ...]  # in the order in which they run
     hardware_specs: HardwareSpecs  # that the floors hold under
 
-    @property
-    def flops(self) -> int:
-        "FLOP, by convention."
-        return sum(x.flops for x in self.ops)
-
-    @property
-    def executed_flops(self) -> int:
-        "FLOP, without what a causal mask hides."
-        return sum(x.executed_flops for x in self.ops)
-
-    @property
-    def memory_bytes(self) -> int:
-        "B, compulsory, each operation by itself."
-        return sum(x.memory_bytes for x in self.ops)
+    flops = _total("flops", "FLOP, by convention.")
+    executed_flops = _total("executed_flops", "FLOP, without what a causal mask hides.")
+    memory_bytes = _total("memory_bytes", "B, compulsory, each operation by itself.")
+    time_s = _total("time_s", "s, the operations' floors one after another.")
 
     @property
     def arithmetic_intensity(self) -> float:
         "FLOP/B."
         return self.flops / self.memory_bytes
-
-    @property
-    def time_s(self) -> float:
-        "s, the operations' floors one after another."
-        return sum(x.time_s for x in self.ops)
 
     @property
     def tokens_per_second(self) -> float:

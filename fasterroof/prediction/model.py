@@ -123,11 +123,11 @@ class ModelSpec(_Weights, Displayed, Portable):
     note: str = ""  # what a reader needs to know
 
     def __post_init__(self) -> None:
-        for name, unit in self.UNITS.items():
-            value, is_count = getattr(self, name), unit == "count"
-            if value is not None or name == "parameters":
-                value = _counted(value) if is_count else value
-                self._keep(**{name: Q_(amount(name, value, unit, plain=is_count), unit)})
+        counts = ("parameters", "active_parameters")
+        self._keep(**{name: _counted(getattr(self, name)) for name in counts})
+        self._convert(*self.UNITS, plain="count")
+        if self.parameters is None:
+            raise InputError("parameters must be a single number in count, not None.")
         sizes = {name: getattr(self, name) for name in _SIZES}
         self._keep(**{n: whole(n, size) for n, size in sizes.items() if size is not None})
         if self.heads is not None:

@@ -170,6 +170,14 @@ class Portable:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    def _convert(self, *names: str, plain: str = "", zero: str = "") -> None:
+        "Keep quantities in their units; raises `InputError` for what is none of their kind."
+        for name in names:
+            if (value := getattr(self, name)) is not None:
+                unit = self.UNITS[name]
+                number = amount(name, value, unit, plain=unit == plain, zero=name == zero)
+                self._keep(**{name: Q_(number, unit)})
+
     def magnitude(
         self,
         name: str,  # of a quantity

@@ -65,10 +65,7 @@ class Hardware(Portable):
     )  # that these figures are from
 
     def __post_init__(self) -> None:
-        for name, unit in self.UNITS.items():
-            if (value := getattr(self, name)) is not None:
-                zero = name == "dispatch_tax"
-                self._keep(**{name: Q_(amount(name, value, unit, zero=zero), unit)})
+        self._convert(*self.UNITS, zero="dispatch_tax")
         if self.memory_bw is None:
             raise InputError(f'{one_line(self.name, 60)} needs its memory_bw: Q_(3.35, "TB/s").')
         if not isinstance(self.peaks, Mapping):
@@ -177,8 +174,7 @@ class SystemArchetype(Displayed, Portable):
                 "SystemArchetype.of takes a chip's name, measured peaks or specs."
             )
         self._keep(count=whole("count", self.count))
-        if self.ram is not None:
-            self._keep(ram=Q_(amount("ram", self.ram, "byte"), "byte"))
+        self._convert("ram")
 
     def peak(
         self,
