@@ -16,6 +16,7 @@ from ..row import samples_of
 
 # %% ../../../nbs/analysis/bench/run/canary.ipynb #e8bf4d01
 _SLOW = 1.1  # a reading is slow from so many times the reference on
+_TURNS = 2000  # of the loop
 
 
 @dataclass
@@ -25,12 +26,11 @@ class Canary:
 
     loop_s: float | None = None  # s when nothing disturbs it; None: not known, and nothing waits
     patience_s: float = 1.0  # s to wait for that, in all
-    turns: int = 2000  # of the loop
     readings: list[list[float]] = field(default_factory=list, init=False)
 
     def _reading(self) -> float:
         begin = perf_counter()
-        for _ in range(self.turns):
+        for _ in range(_TURNS):
             pass
         return perf_counter() - begin
 

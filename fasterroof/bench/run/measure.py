@@ -213,7 +213,7 @@ def _compared(spec: Mapping, case: Case, f, outs: list, inputs: Mapping, built: 
         fidelity |= {"status": "fail", "detail": why}
     return fidelity
 
-
+# %% ../../../nbs/analysis/bench/run/measure.ipynb #35083d77
 _COUNTED = {"est_flops", "bytes_moved", "utilization", "attainable", "bound"}
 
 

@@ -373,7 +373,9 @@ class Briefing:
             "gpu_settle_s": o.gpu_settle_s,
             "slot": slot.name,
             "concurrent": at_once,
-        } | ({"shard": o.shard} if o.shard else {})
+        }
+        if o.shard:
+            scheduler["shard"] = o.shard
         about = {"timestamp": now(), **self.shared, "roof": roof.get("about")}
         spec = self._spec("attempt", slot, result) | a.identity()
         spec |= {

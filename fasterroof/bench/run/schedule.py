@@ -45,7 +45,7 @@ class Ended:
     stage: str  # the last that it told
     said: str  # the end of what it printed
 
-
+# %% ../../../nbs/analysis/bench/run/schedule.ipynb #a93316aa
 _TAIL = 8000  # bytes of what a job printed that are kept: one that prints for hours fills no disk
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..frameworks import settings_kept
 from ..locks import device_lock
@@ -27,6 +27,9 @@ from .worker import NO_DISK, do_job, prepare_worker
 from ..store.store import Store
 from ...core.errors import FasterroofError, RowError, RunFileError, one_line
 from ...core.files import read_json
+
+if TYPE_CHECKING:
+    from fasterroof.bench.run.cluster import OnRay
 
 # %% ../../../nbs/analysis/bench/run/suite.ipynb #324d2136
 def _killed_for_memory(
@@ -83,7 +86,7 @@ class Suite:
     options: Options = Options()  # how they are run
     # called with this suite as attempts begin and end
     on_change: Callable[["Suite"], None] = lambda suite: None
-    executor: Any = None  # an `OnRay`; None: attempts run on this machine
+    executor: "OnRay | None" = None  # where attempts run; None: on this machine
     ended: dict[str, str] = field(default_factory=dict, init=False)  # attempt → status
     schedule: Schedule | None = field(default=None, init=False)  # once workers run
     began: float | None = field(default=None, init=False)  # s, when the first attempt began
@@ -189,41 +192,32 @@ class _Jobs:
     "The jobs of a suite, and what takes up what each left."
 
     def __init__(self, suite: Suite):
-        self.suite, self.brief, self.options = suite, suite.brief, suite.options
-        self.kills = _killed_for_memory() or 0
+        self.suite, self.brief, brief = suite, suite.brief, suite.brief
+        self.limit_s, self.kills = suite.options.timeout_s, _killed_for_memory() or 0
         # name → job, its spec on a slot, and what takes up what it left
         self.jobs: dict[str, tuple[Job, Callable, Callable]] = {}
         roofs: tuple[str, ...] = ()
-        for slot in self.brief.roof_slots():
-            about, least = "measuring the roof", max(self.options.timeout_s, 120.0)
+        for slot in brief.roof_slots():
+            about, least = "measuring the roof", max(self.limit_s, 120.0)
             more = {"slot": slot.name, "limit_s": least, "needs": roofs, "about": about}
-            self._add(f"roof {slot.file_name}", slot.kind, self.brief.roof_spec, self._roof, **more)
+            self._add(f"roof {slot.file_name}", slot.kind, brief.roof_spec, self._roof, **more)
             roofs = (*self.jobs,)
-        for place, attempts in self.brief.places.items():
-            self._add_place(self.brief.oracles[place], attempts, roofs)
+        for place, attempts in brief.places.items():
+            able, oracle = [a for a in attempts if brief.can_run(a)], brief.oracles[place]
+            for a in able[:1]:
+                spec, take = partial(brief.oracle_spec, a), partial(self._oracle, a)
+                self._add(oracle, "cpu", spec, take, about="computing an oracle", needs=roofs)
+            for a in able:
+                before = {oracle, brief.designated(a)} - {None, a.name}
+                more = {"needs": (*roofs, *sorted(before)), "settle_s": suite.options.gpu_settle_s}
+                spec, take = partial(self._spec, a), partial(self._row, a)
+                about = f"{a.case.name}/{a.baseline.name}"
+                self._add(a.name, a.accelerator, spec, take, about=about, **more)
 
     def _add(self, name: str, kind: str, spec: Callable, take: Callable, **more) -> None:
+        "Add a job whose worker reads a spec."
         prepare = partial(prepare_worker, self.brief.folder / f"{name}.spec", spec)
-        job = Job(name, kind, prepare, **{"limit_s": self.options.timeout_s} | more)
-        self.jobs[name] = job, spec, take
-
-    def _add_place(self, oracle: str, attempts: Sequence[Attempt], before: tuple) -> None:
-        "Add the oracle of a point, and the attempts that it is for."
-        able = [a for a in attempts if self.brief.can_run(a)]
-        for a in able[:1]:
-            spec, take = partial(self.brief.oracle_spec, a), partial(self._oracle, a)
-            self._add(oracle, "cpu", spec, take, about="computing an oracle", needs=before)
-        for a in able:
-            others = {oracle, self.brief.designated(a)} - {None, a.name}
-            self._add(
-                a.name,
-                a.accelerator,
-                partial(self._spec, a),
-                partial(self._row, a),
-                about=f"{a.case.name}/{a.baseline.name}",
-                needs=(*before, *sorted(others)),
-                settle_s=self.options.gpu_settle_s,
-            )
+        self.jobs[name] = Job(name, kind, prepare, **{"limit_s": self.limit_s} | more), spec, take
 
     def _spec(self, a: Attempt, slot: Slot) -> dict:
         "What an attempt is told when it begins."

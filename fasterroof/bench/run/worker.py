@@ -58,7 +58,7 @@ def _say(text: str) -> None:
     with contextlib.suppress(OSError):
         os.write(2, f"{text}\n".encode())
 
-
+# %% ../../../nbs/analysis/bench/run/worker.ipynb #b36fc33d
 def _row(spec: Mapping, tell: Callable[[str], None], case: Case | None) -> str:
     def about():
         variable = spec.get("executable_variable", "")
