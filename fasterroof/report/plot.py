@@ -159,7 +159,7 @@ def _flats(roof: Roof) -> dict[float, _Rate]:
 
 # %% ../../nbs/analysis/report/plot.ipynb #d9daba1f
 @dataclass(frozen=True)
-class _Line:
+class _RoofLine:
     "A level or a ceiling between two intensities, with its label at the second of three points."
 
     rate: float
@@ -184,7 +184,7 @@ def _line(
     main: float,
     ends: Callable[[float], tuple[list[float], list[float]]],  # rate -> x, y of a line's ends
     place: float,  # of the label along the line, 0 to 1
-) -> _Line:
+) -> _RoofLine:
     name, interval, least = about
     (x, x_end), (y, y_end) = ends(rate)
     xs, ys = [x, x * (x_end / x) ** place, x_end], [y, y * (y_end / y) ** place, y_end]
@@ -195,12 +195,12 @@ def _line(
         label = f"{text(name)} {' to '.join(si(end, unit) for end in interval)}"
         band = _trace(label, [*x_high, *x_low[::-1]], [*y_high, *y_low[::-1]], **look)
     label = f"{text(name)} {'≥ ' * least}{si(rate, unit)}"
-    return _Line(rate, label, xs, ys, _near(rate, main), band)
+    return _RoofLine(rate, label, xs, ys, _near(rate, main), band)
 
 
 def _roof_lines(
     roof: Roof, low: float, high: float, shift: float = 0.0
-) -> tuple[list[_Line], list[_Line]]:
+) -> tuple[list[_RoofLine], list[_RoofLine]]:
     "The lines of levels and those of ceilings, whose labels stand further in by a shift."
     slopes, flats = _slopes(roof), _flats(roof)
     top, fastest = max(flats), max(slopes)

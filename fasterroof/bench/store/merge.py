@@ -54,7 +54,7 @@ def _one_of(a: Mapping, b: Mapping) -> Mapping | None:
     return a if b.get("ratio") is None else b if a.get("ratio") is None else None
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #e1939d96
-class _Line(NamedTuple):
+class _RowLine(NamedTuple):
     "A row, and where it was read."
 
     path: Path
@@ -62,7 +62,7 @@ class _Line(NamedTuple):
     row: dict
 
 
-def _conflict(a: _Line, b: _Line) -> str:
+def _conflict(a: _RowLine, b: _RowLine) -> str:
     row = a.row
     which = (
         f"attempt {one_line(row['attempt'], 20)}"
@@ -78,9 +78,9 @@ def _conflict(a: _Line, b: _Line) -> str:
     )
 
 
-def _together(lines: Iterable[_Line], problems: list[str]) -> dict[tuple, _Line]:
+def _together(lines: Iterable[_RowLine], problems: list[str]) -> dict[tuple, _RowLine]:
     "Return the rows by their keys; conflicts are added to the problems."
-    found: dict[tuple, _Line] = {}
+    found: dict[tuple, _RowLine] = {}
     for line in lines:
         key = _key(line.row)
         before = found.setdefault(key, line)
@@ -98,7 +98,7 @@ class _Part:
 
     path: Path
     data: bytes
-    rows: dict[tuple, _Line]  # by their keys
+    rows: dict[tuple, _RowLine]  # by their keys
     exact: bool  # whether its lines are these rows and nothing else
 
 
@@ -110,7 +110,7 @@ def _read(path: Path, problems: list[str], skipped: list[str] | None) -> _Part |
         return problems.append(f"Cannot read {one_line(path)}: {e.strerror or e}.")
     told: list[str] = []
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace")
-    lines = [_Line(path, n, row) for n, row in read_lines(text, str(path), told)]
+    lines = [_RowLine(path, n, row) for n, row in read_lines(text, str(path), told)]
     for _, n, row in lines:
         if (row["case"], row["run_id"]) != (path.parent.name, path.stem):
             case, run = (one_line(row[x], 60) for x in ("case", "run_id"))
@@ -127,7 +127,7 @@ def _read(path: Path, problems: list[str], skipped: list[str] | None) -> _Part |
     return _Part(path, data, rows, len(rows) == len(lines) and not told)
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #c0587426
-def _order(item: tuple[tuple, _Line]) -> tuple:
+def _order(item: tuple[tuple, _RowLine]) -> tuple:
     "Sorts attempts by their numbers, and rows that have none by when they were taken."
     (kind, name), line = item
     if kind == "attempt":
