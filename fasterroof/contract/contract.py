@@ -29,7 +29,7 @@ from fasterroof.contract.records import (
     QaGate,
     no_code,
     record,
-    records,
+    read_records,
 )
 from .yaml_data import file_bytes, plain_yaml
 from ..core.errors import ContractError, one_line
@@ -244,7 +244,7 @@ def contract_of(
         raise ContractError("equations is no mapping")
     if len(equations) > MOST:
         raise ContractError(f"equations has more than {MOST} entries")
-    obligations = records(Obligation, value.get("proof_obligations"), "proof_obligations")
+    obligations = read_records(Obligation, value.get("proof_obligations"), "proof_obligations")
     for o in obligations:
         no_code(o.property, o.formal)
     return record(
@@ -254,7 +254,9 @@ def contract_of(
         id=Path(path).stem,
         equations={name: Equation.read(name, e) for name, e in equations.items()},
         obligations=obligations,
-        tests=records(FalsificationTest, value.get("falsification_tests"), "falsification_tests"),
+        tests=read_records(
+            FalsificationTest, value.get("falsification_tests"), "falsification_tests"
+        ),
         qa_gate=record(QaGate, gate, "qa_gate") if gate else None,
         sha256=sha256,
         path=str(path),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
 from ..core.units import MISSING, si
-from .page import page, summary
+from .page import page_html, cell_html
 from .plot import arrows
 from .table import Cell, Column, Table, html_table, text_table
 from ..roofline.compare.run_diff import arrow_text, ratio_text
@@ -115,7 +115,7 @@ def diff_page(
         for d in diff.environment
     ]
     environments = {"before": diff.before.environment, "after": diff.after.environment}
-    return page(
+    return page_html(
         title,
         subtitle,
         [*around, *diff.headline.items()],
@@ -133,4 +133,4 @@ def diff_html(
     "What a notebook shows of a difference."
     around = (f"{group}: {names}" for group, names in diff.surroundings.items())
     rows = [html_table(_table(diff, top, full=True))] if diff else []
-    return summary("", diff.headline, [*diff.verdict_notes, *around], rows)
+    return cell_html("", diff.headline, [*diff.verdict_notes, *around], rows)

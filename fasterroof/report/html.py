@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
 from ..core.units import rate_unit, si
-from .page import page, summary
+from .page import page_html, cell_html
 from .plot import COLORS, run_figure
 from .table import Cell, Column, Table, html_table, text_table
 from ..roofline.point import RooflinePoint, slowest
@@ -235,7 +235,7 @@ def run_page(
         "plain": run.plain and run.plain.as_dict(),
         "watched": run.watched and run.watched.as_dict(),
     }
-    return page(
+    return page_html(
         run.model,
         ", ".join(str(part) for part in parts if part),
         list(run.headline.items()),
@@ -253,4 +253,4 @@ def run_html(
     "Render a run for a notebook: its figures, its remarks and the largest points."
     title = f"{run.model}, {run.sample} on {run.device}:"
     table = _points(run.parts, top, notes=definitions(run))
-    return summary(title, run.headline, run.remarks, [html_table(table)])
+    return cell_html(title, run.headline, run.remarks, [html_table(table)])

@@ -213,7 +213,7 @@ def bundle_page(
     made: Mapping,  # from `bundle_of`
 ) -> str:  # HTML
     "Render a bundle as a page that stands alone."
-    from fasterroof.report.page import page
+    from fasterroof.report.page import page_html
 
     sections = []
     for name, (title, text, columns) in _SECTIONS.items():
@@ -228,7 +228,7 @@ def bundle_page(
         ("runs", f"{told['runs']:,}"),
         ("open questions", f"{len(made['open_questions']):,}"),
     ]
-    return page(
+    return page_html(
         f"Evidence on {one_line(made['case'], 80)}",
         f"made {told['when']} by fasterroof {told['fasterroof']}",
         figures,

@@ -176,7 +176,7 @@ def history_page(
     """Render the figure with a table of the changes.
 
     Raises `InputError` where none has a time."""
-    from fasterroof.report.page import page
+    from fasterroof.report.page import page_html
 
     changes = [(h, step) for h in found for step in h.steps]
     drawn = sum(bool(h.timed) for h in found)
@@ -184,7 +184,7 @@ def history_page(
         f"{drawn - most:,} of {drawn:,} identities are not drawn: those with most changes and runs"
         " are."
     )
-    return page(
+    return page_html(
         "History",
         "Medians over runs, and where their level changed",
         [(name, f"{n:,}") for name, n in _counts(found).items()],
