@@ -23,7 +23,7 @@ from ..prediction.engine import Engine, as_model
 from ..prediction.model import is_model_name, model_named, model_names
 from ..prediction.sweeps import Sweep, sweep
 from ..prediction.system import SystemArchetype
-from ..report import html
+from ..report.page import page_html
 from ..report.plot import COLORS
 from ..report.table import Column, Table, html_table
 
@@ -270,7 +270,7 @@ def _page(found, title: str) -> str:
     else:
         values, remarks, plots = [*found.figures().items()], (*found.notes, *found.sources), []
         table = _parts_table(found, None)
-    return html.page(
+    return page_html(
         title,
         found.sentence,
         values,
