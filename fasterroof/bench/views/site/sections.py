@@ -58,6 +58,7 @@ from fasterroof.bench.views.site.rows import (
     Shown,
     ShownAttempt,
     by_case,
+    common_text,
     shared_names,
 )
 from fasterroof.bench.views.site.tables import (
@@ -186,10 +187,9 @@ _OPEN = 6  # cases up to which all are unfolded; of more the first two
 
 def _where(attempts: Sequence[ShownAttempt]) -> str:
     "What all attempts of a case have in common."
-    point, known = attempts[0].point, shared_names(attempts)
-    common = point_text({k: v for k, v in point.items() if k in known})
+    common = common_text(attempts)
     places = dict.fromkeys(a.place for a in attempts)
-    every = "every point " * (len(known) < len(point))
+    every = "every point " * bool(attempts[0].at)
     said = [f"At {every}{common}."] * bool(common)
     if len(places) == 1:
         said.append(f"On {one_line(', '.join(filter(None, *places)), 160)}.")
