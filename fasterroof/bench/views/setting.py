@@ -9,8 +9,9 @@ __all__ = ['ranges', 'setting_table', 'when', 'tally', 'runs_table']
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from operator import itemgetter
+
+from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
     device_text,
@@ -18,8 +19,10 @@ from fasterroof.bench.cells import (
     number,
     revision_text,
     revisions,
+    time_text,
     within,
 )
+from ..store.query import moment
 from ...core.errors import one_line
 from ...core.units import MISSING, si
 from ...report.markdown import elide, several
@@ -275,23 +278,15 @@ def setting_table(
     return Table(_SETTING, lines, sparse=True)
 
 # %% ../../../nbs/analysis/bench/views/setting.ipynb #c81a36d3
-def _moment(row: Mapping) -> datetime | None:
-    told = within(row, "provenance", "timestamp")
-    try:
-        moment = datetime.fromisoformat(told)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
-        return None  # (the last day there is, east of here)
-
-
 def when(
     rows: Iterable[Mapping],  # that were read
 ) -> str:  # "2026-11-22 01:02 to 01:09 UTC"; "–" where no row tells
     "Return the time in which rows were measured."
-    moments = [m for m in map(_moment, rows) if m]
-    if not moments:
+    told = sorted({moment(row) for row in rows} - {None})
+    texts = [text for text in map(time_text, told) if text != MISSING]
+    if not texts:
         return MISSING
-    first, last = (f"{m:%Y-%m-%d %H:%M}" for m in (min(moments), max(moments)))
+    first, last = texts[0], texts[-1]
     if first == last:
         return f"{first} UTC"
     return f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
@@ -326,7 +321,5 @@ def runs_table(
     most: int = 30,  # runs that are shown, the newest first
 ) -> Table:
     "Return the runs that rows are of."
-    runs: dict[str, list] = {}
-    for row in rows:
-        runs.setdefault(row["run_id"], []).append(row)
+    runs = groupby(rows, itemgetter("run_id"))
     return Table(_RUNS, sorted(runs.items(), reverse=True), most=most, sparse=True)

@@ -79,10 +79,8 @@ def panels(
     timed = [a for a in timed if size in a.point]
     # Which parameters go with the size: each size has one value of them.
     known = shared_names(attempts)
-    follows = {
-        name: {(a.point[size], repr(a.point[name])) for a in timed if name in a.point}
-        for name in dict.fromkeys(name for a in timed for name in a.point)
-    }
+    given = ((name, (a.point[size], repr(x))) for a in timed for name, x in a.point.items())
+    follows = {name: {*pairs} for name, pairs in groupby(given, 0, 1).items()}
     bound = {
         name
         for name, pairs in follows.items()
