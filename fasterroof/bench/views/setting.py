@@ -264,17 +264,19 @@ _SETTING = (
 )
 
 
+_MOST = 6  # values of a topic that are shown
+
+
 def setting_table(
     rows: Sequence[Mapping],  # that were read
-    most: int = 6,  # values of a topic that are shown
 ) -> Table:  # without rows where nothing is known
     "Return the setting of all rows: a line for each topic, more where they differ."
     runs, lines = {(row["run_id"],) for row in rows}, []
     for name, values in _gathered(rows).items():
         pairs = list(zip(values, _whose([*values.values()], runs), strict=True)) if values else []
-        lines += [(name, text, of) for text, of in pairs[:most]]
-        if len(pairs) > most:
-            lines.append((name, f"… and {len(pairs) - most:,} more", ""))
+        lines += [(name, text, of) for text, of in pairs[:_MOST]]
+        if len(pairs) > _MOST:
+            lines.append((name, f"… and {len(pairs) - _MOST:,} more", ""))
     return Table(_SETTING, lines, sparse=True)
 
 # %% ../../../nbs/analysis/bench/views/setting.ipynb #c81a36d3
