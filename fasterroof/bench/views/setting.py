@@ -220,13 +220,12 @@ _DIMENSIONS = {
     "framework of a run": ("framework", "run_id"),
     "baseline of a run": ("baseline", "run_id"),
 }
-_Whose = dict[str, set[tuple]]  # dimension -> the rows' names in it
 
 
-def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, _Whose]]:
-    "topic -> text -> whose rows say so."
+def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, list[Mapping]]]:
+    "topic -> text -> the rows that say so."
     texts: dict[str, dict[str, str]] = {}
-    found: dict[str, dict[str, _Whose]] = {name: {} for name in ("device", *_TOPICS)}
+    found: dict[str, dict[str, list]] = {name: {} for name in ("device", *_TOPICS)}
     for row in rows:
         # Rows of a run differ in few things: the texts are made once for all that are alike.
         p, device = row.get("provenance") or {}, device_text(row)
@@ -236,25 +235,27 @@ def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, _Whose]]:
             every = {"device": device} | {name: _topic(name, p) for name in _TOPICS}
             texts[key] = {name: text for name, text in every.items() if text}
         for name, text in texts[key].items():
-            whose = found[name].setdefault(text, {d: set() for d in _DIMENSIONS})
-            for d, fields in _DIMENSIONS.items():
-                whose[d].add(tuple(row[f] for f in fields))
+            found[name].setdefault(text, []).append(row)
     return found
 
 
-def _whose(values: Sequence[_Whose], runs: set) -> list[str]:
+def _whose(values: Sequence[Sequence[Mapping]], runs: set) -> list[str]:
     """What tells the rows of each value apart; of a single value the runs, where others do not tell
     it."""
 
-    def named(pairs):
+    def names(dimension):
+        return [{tuple(row[f] for f in _DIMENSIONS[dimension]) for row in rows} for rows in values]
+
+    def text(pairs):
         return several((" of ".join(elide(one_line(x), 26) for x in p) for p in sorted(pairs)), 3)
 
     if len(values) == 1:
-        return ["" if values[0]["run"] == runs else named(values[0]["run"])]
-    for d in _DIMENSIONS:
-        if sum(len(v[d]) for v in values) == len(set().union(*(v[d] for v in values))):
-            return [named(v[d]) for v in values]
-    return [named(v["platform"]) for v in values]
+        (own,) = names("run")
+        return ["" if own == runs else text(own)]
+    for sets in map(names, _DIMENSIONS):
+        if sum(map(len, sets)) == len(set().union(*sets)):
+            return [*map(text, sets)]
+    return [*map(text, names("platform"))]
 
 
 _SETTING = (
