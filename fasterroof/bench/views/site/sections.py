@@ -311,6 +311,12 @@ def _platform_section(
     return [note(said), table] if table else []
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #fb034321
+_MARKS = (
+    "A grey line: the median of a level. A dashed line: the level changed there; that gates"
+    " nothing."
+)
+
+
 def _history_section(
     page: Page,  # to show
 ) -> list[FT]:
@@ -337,7 +343,7 @@ def _history_section(
         "The median of what ran more than once"
         f" ({counted(len(order), 'identity', 'identities')}), run by run."
     )
-    marks = page.unmarked or "A dashed line: the level changed there; that gates nothing."
+    marks = page.unmarked or _MARKS
     rows = [*map(row, order)]
     charts = Div(*(drawn(j, *x) for j, x in enumerate(rows[:CHARTS])), cls="charts")
     table = histories_table(rows[CHARTS:]) if rows[CHARTS:] else None
