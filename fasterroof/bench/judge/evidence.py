@@ -250,9 +250,11 @@ _RUN = {
 }
 
 
+_LEAST = 5  # runs with a time, for a slope
+
+
 def trend(
     rows: Sequence[Mapping],  # of a case, all runs
-    least: int = 5,  # runs
 ) -> list[dict]:
     "Return medians over runs for each identity, and their slope."
     from scipy.stats import theilslopes
@@ -261,8 +263,8 @@ def trend(
     for history in _runs_of(rows):
         runs = [_figures(row, _RUN) for row in history]
         times = [run["median_s"] for run in runs if run["median_s"]]
-        slope, why = None, f"{len(times)} runs have a time; a slope takes {least}"
-        if len(times) >= least:
+        slope, why = None, f"{len(times)} runs have a time; a slope takes {_LEAST}"
+        if len(times) >= _LEAST:
             slope, _, low, high = map(float, theilslopes(np.log(times), alpha=0.95))
             slope = {"value": slope, "low": low, "high": high, "level": 0.95, "runs": len(times)}
             why = None

@@ -105,10 +105,12 @@ def _verdict(p: Paired, slower: float, faster: float) -> str:
     return "SAME" if 1 / edge < p.low and p.high < edge else "AMBIGUOUS"
 
 
+_POWER = 0.95  # how often a change is to be found
+
+
 def pairs_needed(
     p: Paired,  # of pairs that scatter as those to come will
     true: float = 0.05,  # relative change that is to be found, beyond the effect
-    power: float = 0.95,  # how often
 ) -> int | None:  # None where these pairs do not tell
     """Pairs that would find a change as SLOWER, compared alone; raises `InputError` for one within
     the effect."""
@@ -123,7 +125,7 @@ def pairs_needed(
 
     def needed(n):
         freedom = n - 2 * int(_TRIM * n) - 1
-        reach = student_quantile((1 + p.level) / 2, freedom) + student_quantile(power, freedom)
+        reach = student_quantile((1 + p.level) / 2, freedom) + student_quantile(_POWER, freedom)
         return (reach * one / gap) ** 2
 
     n = LEAST

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -178,16 +178,8 @@ class Merged:
 
     def as_dict(self) -> dict:
         "As JSON has it."
-        return {
-            "schema": "fasterroof.bench.merge/1",
-            "into": str(self.into),
-            "sources": [*map(str, self.sources)],
-            "files": [*map(str, self.files)],
-            "new": self.new,
-            "there": self.there,
-            "problems": [*self.problems],
-            "notes": [*self.notes],
-        }
+        plain = json.loads(json.dumps(asdict(self), default=str))
+        return {"schema": "fasterroof.bench.merge/1"} | plain
 
 
 def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[Path]:

@@ -10,8 +10,11 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from fastcore.basics import groupby
 
 from ..row import read_rows
 from .journal import Spool
@@ -167,9 +170,7 @@ class Store:
             raise InputError(
                 f"At least one run of each case is kept, not {one_line(repr(keep), 40)}."
             )
-        cases: dict[Path, list[Path]] = {}
-        for file in self.files():
-            cases.setdefault(file.parent, []).append(file)
+        cases = groupby(self.files(), attrgetter("parent"))
         removed = [file for files in cases.values() for file in files[:-keep]]
         for file in removed:
             file.unlink(missing_ok=True)

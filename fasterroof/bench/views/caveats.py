@@ -8,6 +8,9 @@ __all__ = ['facts', 'is_log', 'failures', 'notes']
 # %% ../../../nbs/analysis/bench/views/caveats.ipynb #bbcf9729
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+
+from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
     DISTURBED,
@@ -94,9 +97,7 @@ def failures(
     most: int = 200,  # entries of a status
 ) -> str:  # Markdown; "" where all are ok
     "List what failed, by status."
-    cases: dict[str, list] = {}
-    for row in rows:
-        cases.setdefault(row["case"], []).append(row["param_point"])
+    cases = groupby(rows, itemgetter("case"), itemgetter("param_point"))
     known, parts = {case: shared(points) for case, points in cases.items()}, []
     for status, entries in failures_by_status(rows).items():
         unknown = "" if status in STATUSES else ", a status that this version does not know"
@@ -172,11 +173,13 @@ def _load(rows: Iterable[Mapping]) -> list[str]:
 
 def _own(rows: Iterable[Mapping], most: int) -> list[str]:
     "What rows say of themselves, once each."
-    said: dict[str, list] = {}
-    for row in rows:
-        told = row.get("notes")
-        for note in [told] if isinstance(told, str) else told if isinstance(told, list) else []:
-            said.setdefault(one_line(note, 600), []).append(row)
+    told = (
+        (one_line(note, 600), row)
+        for row in rows
+        if isinstance(notes := row.get("notes"), str | list)
+        for note in ([notes] if isinstance(notes, str) else notes)
+    )
+    said = groupby(told, 0, 1)
     lines = [f"{plain(note, 600)} ({_who(rs)})" for note, rs in [*said.items()][:most]]
     return lines + [f"… and {len(said) - most:,} more notes."] * (len(said) > most)
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..cells import ATTEMPT, number, percent
+from ..cells import ATTEMPT, number, percent, shared
 from ..judge.counterparts import Unmatched
 from ..judge.gate import CANNOT_SEE, Finding, Gate
 from ...core.errors import one_line
@@ -25,11 +25,9 @@ if TYPE_CHECKING:
 # %% ../../../nbs/analysis/bench/views/gate_report.ipynb #df9659b9
 def _common(findings: Sequence[Finding]) -> dict[str, tuple]:
     "What differs around all of them, in the same way."
-    if not findings:
-        return {}
-    first = findings[0].changed.items()
+    names = shared(f.changed for f in findings)
     return {
-        place: pair for place, pair in first if all(f.changed.get(place) == pair for f in findings)
+        place: pair for f in findings[:1] for place, pair in f.changed.items() if place in names
     }
 
 

@@ -121,6 +121,7 @@ def filled(
 # %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #36bc3dce
 _SIDE = re.compile(r".*-(?:(cpu)|(?:cuda|rocm)[0-9.]*)")  # a platform's accelerator
 _ASKED = {"case": str, "ours": str, "reference": str, "point": dict}
+_OWN = ("case", "ours", "point")  # of these what an operation of a matrix may say itself
 
 
 def read_map(
@@ -299,12 +300,12 @@ def _of_side(
     places = [p for p in places if p.side == side]
     if not places:
         raise _Undecided(f"no rows of a {side.upper()} platform")
-    point = _at(places, asked.get("point", op.get("point")), asked["known"])
+    point = _at(places, asked.get("point"), asked["known"])
     places = [p for p in places if p.point == point]
     there = {b for p in places for b in p.took}
     library = name.partition(".")[0] if "." in name else ""
     own = [b for b in there if library and (b == library or b.startswith(f"{library}-"))]
-    ours = _choice(asked.get("ours", op.get("ours")), own, "ours", there)
+    ours = _choice(asked.get("ours"), own, "ours", there)
     rest = there - {ours}
     known = ({op.get(f"perf_{side}_baseline")} & rest, versus & rest, rest)
     named = next(([*names] for names in known if len(names) == 1), [])
@@ -364,9 +365,10 @@ def feed(
     left = [(op, "it is in --map and not in the matrix") for op in asked if op not in ops]
     changes: list[_Change] = []
     for name, (member, _) in ops.items():
-        op, of = member.value, dict(asked.get(name, {}))
-        own = op.get("case")
-        case = of.get("case", own if isinstance(own, str) else name.rpartition(".")[2])
+        op = member.value
+        own = {k: op[k] for k in _OWN if isinstance(op.get(k), _ASKED[k])}
+        of = {"case": name.rpartition(".")[2]} | own | asked.get(name, {})
+        case = of["case"]
         if case not in by_case:
             left.append((name, f"no rows of a case {one_line(repr(case), 60)}"))
             continue

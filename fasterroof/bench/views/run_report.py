@@ -7,28 +7,22 @@ __all__ = ['report_markdown']
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #c5edc4b6
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from fastcore.basics import groupby
+from fastcore.basics import chunked, groupby
 
 from fasterroof.bench.cells import (
     amount,
     cache_of,
     compile_of,
     counted,
-    devices,
     figure,
     hot_and_cold,
     interval_of,
-    natural,
     number,
     oracle_of,
-    point_key,
-    point_text,
-    quantity_text,
     ratio_of,
     rel_to_tol_of,
-    shared,
     time_of,
     tolerance_of,
     verdict_of,
@@ -37,86 +31,36 @@ from fasterroof.bench.cells import (
 from ..row import read_row
 from .caveats import failures, notes
 from .setting import runs_table, setting_table, tally, when
+from .site.rows import ShownAttempt, by_case, common_text, in_order
+from .site.tables import metric
 from ...core.errors import RowError, one_line
 from ...core.units import MISSING
 from ...report.markdown import code, elide, plain, several
 from ...report.table import Cell, Column, Table, markdown_table
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #f0376cbe
-@dataclass(frozen=True)
-class _Line:
-    "A row, and how the tables of its case name it."
-
-    row: Mapping
-    key: str  # of its point
-    point: str  # without what is the same at all points of the case
-    reference: bool  # whether ratios of the case are taken against its baseline
-    rank: tuple  # by point, then the reference first
-
-    @property
-    def name(self) -> str:
-        "The baseline, marked where it is the reference."
-        return elide(one_line(self.row["baseline"], 10_000), 60) + " (ref)" * self.reference
-
-
-@dataclass(frozen=True)
-class _Case:
-    "The rows of a case."
-
-    name: str
-    points: int
-    common: str  # what all points share
-    places: dict[tuple[str, str], list[_Line]]  # platform, device -> lines, as they are shown
-
-
-def _case(name: str, rows: Sequence[tuple[Mapping, str]]) -> _Case:
-    points = {point_key(row): row["param_point"] for row, _ in rows}
-    same = shared(points.values())
-    names = dict.fromkeys(n for point in points.values() for n in point if n not in same)
-    order = sorted(points, key=lambda k: (natural(points[k], names), k))
-    place = {key: i for i, key in enumerate(order)}
-    baselines = list(dict.fromkeys(row["baseline"] for row, _ in rows))
-    references = {str(within(row, "ratio", "vs")) for row, _ in rows}
-
-    def line(row):
-        key, reference = point_key(row), row["baseline"] in references
-        rank = place[key], not reference, baselines.index(row["baseline"])
-        return _Line(row, key, point_text(points[key], same), reference, rank)
-
-    places = {
-        where: sorted((line(row) for row, _ in those), key=lambda x: x.rank)
-        for where, those in groupby(rows, lambda x: (x[0]["platform"], x[1])).items()
-    }
-    common = {n: value for n, value in points[order[0]].items() if n in same}
-    return _Case(name, len(points), point_text(common), places)
-
-
-def _cases(rows: Sequence[Mapping]) -> list[_Case]:
-    placed = zip(rows, devices(rows), strict=True)
-    return [_case(name, those) for name, those in groupby(placed, lambda x: x[0]["case"]).items()]
+def _name(a: ShownAttempt) -> str:
+    "The baseline, marked where it is the reference."
+    return elide(one_line(a.baseline, 10_000), 60) + " (ref)" * a.reference
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #f50d1b11
-def _metric(name: str, text: Callable[[object], str] = quantity_text) -> Callable[[_Line], str]:
-    return lambda line: text(within(line.row, "metrics", name))
-
-
-def _fidelity(text: Callable[[Mapping | None], str]) -> Callable[[_Line], str]:
+def _fidelity(text: Callable[[Mapping | None], str]) -> Callable[[ShownAttempt], str]:
     return lambda line: text(line.row.get("fidelity"))
 
 
-def _status(line: _Line) -> Cell:
+def _status(line: ShownAttempt) -> Cell:
     status = line.row["status"]
     return Cell(status, strong=status != "ok")
 
 
-def _verdict(line: _Line) -> Cell:
+def _verdict(line: ShownAttempt) -> Cell:
     verdict = verdict_of(line.row.get("fidelity"))
     return Cell(verdict, strong=verdict not in ("pass", MISSING))
 
 
 _KEYS = (
-    Column("point", lambda x: x.point, role="group"),
-    Column("baseline", lambda x: x.name, role="key", code=True),
+    Column("point", lambda x: x.at, role="group"),
+    Column("baseline", _name, role="key", code=True),
 )
 _KEYS_OF_RUNS = (
     *_KEYS,
@@ -138,17 +82,17 @@ _CORRECTNESS = (
     Column("held against", _fidelity(oracle_of), role="once"),
     Column("tolerance", _fidelity(tolerance_of), role="once"),
     Column("max abs error", _fidelity(lambda f: number(within(f, "max_abs"))), right=True),
-    Column("host memory", _metric("host_rss"), right=True),
-    Column("device memory", _metric("peak_hbm"), right=True),
+    Column("host memory", metric("host_rss"), right=True),
+    Column("device memory", metric("peak_hbm"), right=True),
 )
 _ROOF = (
     *_KEYS_OF_RUNS,
-    Column("throughput", _metric("throughput"), right=True),
-    Column("FLOP", _metric("est_flops", lambda v: amount(v, "FLOP")), right=True),
-    Column("bytes", _metric("bytes_moved"), right=True),
-    Column("FLOP/B", _metric("arithmetic_intensity", lambda v: amount(v, "FLOP/B")), right=True),
-    Column("attainable", _metric("attainable"), right=True),
-    Column("utilization", _metric("utilization", hot_and_cold), right=True),
+    Column("throughput", metric("throughput"), right=True),
+    Column("FLOP", metric("est_flops", lambda v: amount(v, "FLOP")), right=True),
+    Column("bytes", metric("bytes_moved"), right=True),
+    Column("FLOP/B", metric("arithmetic_intensity", lambda v: amount(v, "FLOP/B")), right=True),
+    Column("attainable", metric("attainable"), right=True),
+    Column("utilization", metric("utilization", hot_and_cold), right=True),
     Column("bound", lambda x: within(x.row, "metrics", "bound", "value"), limit=30),
 )
 _FIGURES = (
@@ -166,22 +110,22 @@ _FIGURES = (
 )
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #f21263fb
-def _agreed(lines: Sequence[_Line], value: Callable[[Mapping], object]) -> str:
+def _agreed(lines: Sequence[ShownAttempt], value: Callable[[Mapping], object]) -> str:
     return several(one_line(x, 60) for line in lines if (x := value(line.row)))
 
 
-def _cache(lines: Sequence[_Line]) -> str:
+def _cache(lines: Sequence[ShownAttempt]) -> str:
     "How the caches of all compilations were found, where that is the same."
     caches = {cache_of(x.row) for x in lines} - {""}
     return min(caches) if len(caches) == 1 else ""
 
 
-def _ratio_heading(lines: Sequence[_Line]) -> str:
+def _ratio_heading(lines: Sequence[ShownAttempt]) -> str:
     metric = _agreed(lines, lambda row: within(row, "ratio", "metric")) or "ratio"
     return f"{metric} / {_agreed(lines, lambda row: within(row, 'ratio', 'vs'))}"
 
 
-def _samples(lines: Sequence[_Line]) -> str:
+def _samples(lines: Sequence[ShownAttempt]) -> str:
     counts = {figure(within(x.row, "metrics", "steady_time", "n")) for x in lines} - {None}
     ends = sorted({min(counts), max(counts)}) if counts else []
     return " to ".join(number(n, 12) for n in ends)
@@ -197,7 +141,7 @@ _TIMES = (
 )
 
 
-def _times(lines: Sequence[_Line]) -> tuple[Column, ...]:
+def _times(lines: Sequence[ShownAttempt]) -> tuple[Column, ...]:
     "The columns of times, with what all rows agree on."
     cache, samples = _cache(lines), _samples(lines)
     return (
@@ -208,10 +152,10 @@ def _times(lines: Sequence[_Line]) -> tuple[Column, ...]:
     )
 
 
-def _tables(lines: Sequence[_Line]) -> list[Table]:
+def _tables(lines: Sequence[ShownAttempt]) -> list[Table]:
     names = dict.fromkeys(name for x in lines for name in x.row.get("metrics") or {})
     others = [name for name in names if name not in _FIGURES][:7]
-    more = [Column(one_line(name, 40), _metric(name), right=True) for name in others]
+    more = [Column(one_line(name, 40), metric(name), right=True) for name in others]
     parts = {
         "Time": _times(lines),
         "Correctness and memory": _CORRECTNESS,
@@ -224,24 +168,27 @@ def _tables(lines: Sequence[_Line]) -> list[Table]:
 _RUNS = 10  # of one identity: more is a history, not a table
 
 
-def _shown(lines: Sequence[_Line], most: int) -> list[_Line]:
-    "Of the first points the newest runs of each baseline."
-    each = groupby((x for x in lines if x.rank[0] < most), lambda x: x.rank)
+def _shown(lines: Sequence[ShownAttempt], most: int) -> list[ShownAttempt]:
+    "The newest runs of each baseline at each point."
+    each = groupby(lines, lambda x: x.rank)
     newest = (
         sorted(those, key=lambda x: x.row["run_id"])[: -_RUNS - 1 : -1] for those in each.values()
     )
     return [x for those in newest for x in those][: 10 * most]
 
 
-def _section(case: _Case, place: tuple[str, str], most: int) -> str:
-    lines, (platform, device) = case.places[place], place
-    shown = _shown(lines, most)
+def _section(
+    place: tuple[str, str], lines: Sequence[ShownAttempt], points: Sequence[tuple], most: int
+) -> str:
+    platform, device = place
+    first = {*points[:most]}
+    shown = _shown([x for x in lines if x.rank[0] in first], most)
     parts = [f"### {code(platform)}" + (f" on {plain(device)}" if device else "")]
     parts += map(markdown_table, _tables(shown))
     if left := len(lines) - len(shown):
         parts.append(
             f"*{left:,} of {len(lines):,} rows are left out here: the first {most:,} points and the"
-            f" newest {_RUNS} runs of each are shown. `report(rows, most={case.points:,})` shows"
+            f" newest {_RUNS} runs of each are shown. `report(rows, most={len(points):,})` shows"
             " more, `--latest` keeps to the newest run.*"
         )
     return "\n\n".join(filter(None, parts))
@@ -250,7 +197,7 @@ def _section(case: _Case, place: tuple[str, str], most: int) -> str:
 _BESIDE = 6  # platforms in a table
 
 
-def _cell(line: _Line | None) -> str | None:
+def _cell(line: ShownAttempt | None) -> str | None:
     if line is None:
         return None
     figures = [x for x in (time_of(line.row, "median"), ratio_of(line.row)) if x != MISSING]
@@ -258,19 +205,19 @@ def _cell(line: _Line | None) -> str | None:
     return " · ".join([*figures, *[one_line(status, 40)] * (status != "ok")])
 
 
-def _beside(case: _Case, places: Sequence[tuple[str, str]], most: int) -> str:
+def _beside(
+    places: Mapping[tuple[str, str], Sequence[ShownAttempt]], points: Sequence[tuple], most: int
+) -> str:
     "A case's platforms beside each other; empty where there is one."
     if len(places) < 2:
         return ""
-    newest: dict[tuple, dict[tuple, _Line]] = {}
-    for place in places:
-        for x in sorted(case.places[place], key=lambda x: x.row["run_id"]):
-            if x.rank[0] < most:
-                newest.setdefault(x.rank, {})[place] = x
-    rows = [newest[rank] for rank in sorted(newest)]
+    first = {*points[:most]}
+    lines = (x for those in places.values() for x in those if x.rank[0] in first)
+    ranks = groupby(sorted(lines, key=lambda x: (x.rank, x.row["run_id"])), lambda x: x.rank)
+    rows = [{x.place: x for x in those} for those in ranks.values()]  # (the newest is the last)
     alone = len({platform for platform, _ in places}) == len(places)
     parts = ["### Platforms side by side", "Median and ratio of the newest run of each."]
-    for start in range(0, len(places), _BESIDE):
+    for some in chunked(places, _BESIDE):
         columns = [
             replace(c, value=lambda at, c=c: c.value(next(iter(at.values())))) for c in _KEYS
         ]
@@ -280,40 +227,54 @@ def _beside(case: _Case, places: Sequence[tuple[str, str]], most: int) -> str:
                 lambda at, place=(platform, device): _cell(at.get(place)),
                 right=True,
             )
-            for platform, device in places[start : start + _BESIDE]
+            for platform, device in some
         ]
         parts.append(markdown_table(Table(columns, rows, most=10 * most, sparse=True)))
-    if case.points > most:
-        parts.append(f"*{case.points - most:,} of {case.points:,} points are left out here.*")
+    if (left := len(points) - most) > 0:
+        parts.append(f"*{left:,} of {len(points):,} points are left out here.*")
     return "\n\n".join(parts)
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #37f77d0d
 _GROUPS = (
-    Column("case", lambda g: g[0].name, role="group", code=True, limit=60),
-    Column("platform", lambda g: g[1][0], code=True, limit=60),
-    Column("device", lambda g: g[1][1]),
-    Column("points", lambda g: len({x.key for x in g[2]}), right=True),
-    Column("rows", lambda g: len(g[2]), right=True),
-    Column("status", lambda g: tally(x.row for x in g[2])),
+    Column("case", lambda g: g[0].case, role="group", code=True, limit=60),
+    Column("platform", lambda g: g[0].place[0], code=True, limit=60),
+    Column("device", lambda g: g[0].device),
+    Column("points", lambda g: len({x.rank[0] for x in g}), right=True),
+    Column("rows", len, right=True),
+    Column("status", lambda g: tally(x.row for x in g)),
 )
 
 
-def _head(rows: Sequence[Mapping], cases: Sequence[_Case], title: str | None) -> list[str]:
+def _head(
+    rows: Sequence[Mapping], attempts: Sequence[ShownAttempt], title: str | None
+) -> list[str]:
     runs = {row["run_id"] for row in rows}
     one = f"Run {code(next(iter(runs)))}" if len(runs) == 1 else f"{len(runs):,} runs"
-    what = plain(title) if title else f"Benchmark: {several(code(case.name) for case in cases)}"
+    what = plain(title) if title else f"Benchmark: {several(map(code, by_case(attempts)))}"
     parts = [
         f"# {what}",
         f"**{counted(len(rows), 'row')}**: {plain(tally(rows))}. {one}, {when(rows)}.",
     ]
-    groups = [(case, place, lines) for case in cases for place, lines in case.places.items()]
+    groups = groupby(attempts, lambda a: (a.case, a.place)).values()
     if len(groups) > 1:
-        parts.append(markdown_table(Table(_GROUPS, groups, most=100, sparse=True)))
+        parts.append(markdown_table(Table(_GROUPS, [*groups], most=100, sparse=True)))
     if text := markdown_table(setting_table(rows)):
         parts += ["## Where it was measured", text]
     if len(runs) > 1:
         parts += ["## Runs", markdown_table(runs_table(rows))]
     return parts
+
+
+def _case(name: str, attempts: Sequence[ShownAttempt], most: int) -> list[str]:
+    points = sorted({a.rank[0] for a in attempts})
+    # (as with points: nobody reads more places)
+    places = dict([*groupby(attempts, lambda a: a.place).items()][:most])
+    parts = [f"## {code(name)}"]
+    if common := common_text(attempts):
+        which = "every" if len(points) > 1 else "the"
+        parts.append(f"At {which} point: {plain(common, 2000)}.")
+    parts += [_section(place, lines, points, most) for place, lines in places.items()]
+    return [*parts, _beside(places, points, most)]
 
 
 def report_markdown(
@@ -339,18 +300,13 @@ def report_markdown(
         )
         raise RowError(f"There are no rows to report{why}.")
     rows.sort(key=lambda row: (row["run_id"], str(row.get("attempt") or "")))
-    cases = _cases(rows)
-    parts = _head(rows, cases, title)
-    for case in cases[:most]:
-        places = list(case.places)[:most]  # (as with points: nobody reads more)
-        parts.append(f"## {code(case.name)}")
-        if case.common:
-            which = "every" if case.points > 1 else "the"
-            parts.append(f"At {which} point: {plain(case.common, 2000)}.")
-        parts += [_section(case, place, most) for place in places]
-        parts.append(_beside(case, places, most))
-    left = sum(len(case.places) for case in cases)
-    left -= sum(min(most, len(case.places)) for case in cases[:most])
+    attempts = in_order(rows)
+    cases = by_case(attempts)
+    parts = _head(rows, attempts, title)
+    for name, those in [*cases.items()][:most]:
+        parts += _case(name, those, most)
+    places = [len({a.place for a in those}) for those in cases.values()]
+    left = sum(places) - sum(min(most, n) for n in places[:most])
     if left:
         parts.append(
             f"*{left:,} more tables of cases and platforms are left out: `most` is {most:,}.*"

@@ -9,8 +9,9 @@ __all__ = ['ranges', 'setting_table', 'when', 'tally', 'runs_table']
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from operator import itemgetter
+
+from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
     device_text,
@@ -18,8 +19,10 @@ from fasterroof.bench.cells import (
     number,
     revision_text,
     revisions,
+    time_text,
     within,
 )
+from ..store.query import moment
 from ...core.errors import one_line
 from ...core.units import MISSING, si
 from ...report.markdown import elide, several
@@ -217,13 +220,12 @@ _DIMENSIONS = {
     "framework of a run": ("framework", "run_id"),
     "baseline of a run": ("baseline", "run_id"),
 }
-_Whose = dict[str, set[tuple]]  # dimension -> the rows' names in it
 
 
-def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, _Whose]]:
-    "topic -> text -> whose rows say so."
+def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, list[Mapping]]]:
+    "topic -> text -> the rows that say so."
     texts: dict[str, dict[str, str]] = {}
-    found: dict[str, dict[str, _Whose]] = {name: {} for name in ("device", *_TOPICS)}
+    found: dict[str, dict[str, list]] = {name: {} for name in ("device", *_TOPICS)}
     for row in rows:
         # Rows of a run differ in few things: the texts are made once for all that are alike.
         p, device = row.get("provenance") or {}, device_text(row)
@@ -233,25 +235,27 @@ def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, _Whose]]:
             every = {"device": device} | {name: _topic(name, p) for name in _TOPICS}
             texts[key] = {name: text for name, text in every.items() if text}
         for name, text in texts[key].items():
-            whose = found[name].setdefault(text, {d: set() for d in _DIMENSIONS})
-            for d, fields in _DIMENSIONS.items():
-                whose[d].add(tuple(row[f] for f in fields))
+            found[name].setdefault(text, []).append(row)
     return found
 
 
-def _whose(values: Sequence[_Whose], runs: set) -> list[str]:
+def _whose(values: Sequence[Sequence[Mapping]], runs: set) -> list[str]:
     """What tells the rows of each value apart; of a single value the runs, where others do not tell
     it."""
 
-    def named(pairs):
+    def names(dimension):
+        return [{tuple(row[f] for f in _DIMENSIONS[dimension]) for row in rows} for rows in values]
+
+    def text(pairs):
         return several((" of ".join(elide(one_line(x), 26) for x in p) for p in sorted(pairs)), 3)
 
     if len(values) == 1:
-        return ["" if values[0]["run"] == runs else named(values[0]["run"])]
-    for d in _DIMENSIONS:
-        if sum(len(v[d]) for v in values) == len(set().union(*(v[d] for v in values))):
-            return [named(v[d]) for v in values]
-    return [named(v["platform"]) for v in values]
+        (own,) = names("run")
+        return ["" if own == runs else text(own)]
+    for sets in map(names, _DIMENSIONS):
+        if sum(map(len, sets)) == len(set().union(*sets)):
+            return [*map(text, sets)]
+    return [*map(text, names("platform"))]
 
 
 _SETTING = (
@@ -261,37 +265,31 @@ _SETTING = (
 )
 
 
+_MOST = 6  # values of a topic that are shown
+
+
 def setting_table(
     rows: Sequence[Mapping],  # that were read
-    most: int = 6,  # values of a topic that are shown
 ) -> Table:  # without rows where nothing is known
     "Return the setting of all rows: a line for each topic, more where they differ."
     runs, lines = {(row["run_id"],) for row in rows}, []
     for name, values in _gathered(rows).items():
         pairs = list(zip(values, _whose([*values.values()], runs), strict=True)) if values else []
-        lines += [(name, text, of) for text, of in pairs[:most]]
-        if len(pairs) > most:
-            lines.append((name, f"… and {len(pairs) - most:,} more", ""))
+        lines += [(name, text, of) for text, of in pairs[:_MOST]]
+        if len(pairs) > _MOST:
+            lines.append((name, f"… and {len(pairs) - _MOST:,} more", ""))
     return Table(_SETTING, lines, sparse=True)
 
 # %% ../../../nbs/analysis/bench/views/setting.ipynb #c81a36d3
-def _moment(row: Mapping) -> datetime | None:
-    told = within(row, "provenance", "timestamp")
-    try:
-        moment = datetime.fromisoformat(told)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
-        return None  # (the last day there is, east of here)
-
-
 def when(
     rows: Iterable[Mapping],  # that were read
 ) -> str:  # "2026-11-22 01:02 to 01:09 UTC"; "–" where no row tells
     "Return the time in which rows were measured."
-    moments = [m for m in map(_moment, rows) if m]
-    if not moments:
+    told = sorted({moment(row) for row in rows} - {None})
+    texts = [text for text in map(time_text, told) if text != MISSING]
+    if not texts:
         return MISSING
-    first, last = (f"{m:%Y-%m-%d %H:%M}" for m in (min(moments), max(moments)))
+    first, last = texts[0], texts[-1]
     if first == last:
         return f"{first} UTC"
     return f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
@@ -326,7 +324,5 @@ def runs_table(
     most: int = 30,  # runs that are shown, the newest first
 ) -> Table:
     "Return the runs that rows are of."
-    runs: dict[str, list] = {}
-    for row in rows:
-        runs.setdefault(row["run_id"], []).append(row)
+    runs = groupby(rows, itemgetter("run_id"))
     return Table(_RUNS, sorted(runs.items(), reverse=True), most=most, sparse=True)

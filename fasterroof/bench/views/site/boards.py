@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from fastcore.basics import groupby
 from fastcore.xml import FT, A, B, I, Li, Small, Span, Ul
 
-from ...cells import counted, figure, natural, point_key, point_text, ratio_of, within
+from ...cells import counted, figure, point_key, point_text, ratio_of, within
 from ...row import seconds
 from .rows import ShownAttempt, by_case
 from .tables import boxed, glyph, linked
@@ -26,7 +26,6 @@ def _overview_point(
     representative: Mapping | None,  # its point, where it is known
 ) -> str:  # as of `point_key`
     "Return the point at which a case is shown."
-    points = {point_key(a.row): a.point for a in attempts}
     ran = groupby(
         (a for a in attempts if a.row["status"] != "skipped"),
         lambda a: point_key(a.row),
@@ -34,8 +33,7 @@ def _overview_point(
     )
     if representative is not None and (key := point_key({"param_point": representative})) in ran:
         return key
-    names = list(dict.fromkeys(name for p in points.values() for name in p))
-    order = sorted(points, key=lambda k: (natural(points[k], names), k))
+    order = [key for _, key in sorted({a.rank[0] for a in attempts})]
     return max(order, key=lambda k: len({*ran.get(k, ())}))  # of equals the first
 
 

@@ -4,14 +4,14 @@
 
 # %% auto #0
 __all__ = ['BEYOND', 'GLYPHS', 'Verdict', 'verdict', 'Spread', 'spread', 'ShownAttempt', 'Left', 'Shown', 'by_case',
-           'shared_names', 'numbered', 'read_site', 'fewer']
+           'shared_names', 'common_text', 'numbered', 'in_order', 'read_site', 'fewer']
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #e1e7f163
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import chain, repeat, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from fasterroof.bench.cells import (
     figure,
     median_interval_of,
     natural,
+    point_key,
     point_text,
     shared,
     within,
@@ -107,6 +108,7 @@ class ShownAttempt:
     device: str  # as people know it; "" where nothing tells
     number: int = 0  # its place in the page, by which figures find its details
     at: str = ""  # its point, without what all points of its case share
+    rank: tuple = ()  # by point, then the reference first, then as baselines were met
 
     @property
     def case(self) -> str:
@@ -127,6 +129,11 @@ class ShownAttempt:
     def place(self) -> tuple[str, str]:
         "Platform and device."
         return self.row["platform"], self.device
+
+    @property
+    def reference(self) -> bool:
+        "Whether ratios of its case are taken against its baseline."
+        return not self.rank[1]
 
     @cached_property
     def median_s(self) -> float | None:
@@ -176,6 +183,14 @@ def shared_names(
     return shared(a.point for a in attempts)
 
 
+def common_text(
+    attempts: Sequence[ShownAttempt],  # of one case
+) -> str:  # "n=512, algebra=log"
+    "Return what all points have in common."
+    known = shared_names(attempts)
+    return point_text({k: v for k, v in attempts[0].point.items() if k in known})
+
+
 def numbered(
     attempts: Sequence[ShownAttempt],  # of a page, in its order
 ) -> list[ShownAttempt]:
@@ -195,19 +210,27 @@ def _rest(files: Sequence[Path], places: Sequence[tuple[str, tuple]]) -> list[Le
     return [_left(row) for share in shares for row in rows_at(files, share)]
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #ec41fd7f
-def _sorted(rows: Sequence[Mapping], where: Sequence[str]) -> list[ShownAttempt]:
+def in_order(
+    rows: Sequence[Mapping],  # that were read
+    where: Iterable[str] = repeat(""),  # file and line of each
+) -> list[ShownAttempt]:
+    "Return rows by case, platform and device, and in these by point, the reference first."
     names = {
         case: [*dict.fromkeys(chain(*points))]
         for case, points in groupby(rows, lambda r: r["case"], lambda r: r["param_point"]).items()
     }
-    references = {(row["case"], within(row, "ratio", "vs")) for row in rows}
+    baselines = dict.fromkeys((row["case"], row["baseline"]) for row in rows)
+    turn = {baseline: i for i, baseline in enumerate(baselines)}
+    references = {(row["case"], str(within(row, "ratio", "vs"))) for row in rows}
 
-    def rank(a):
-        first = (a.case, a.baseline) not in references
-        at = natural(a.point, names[a.case])
-        return a.case, *a.place, at, first, a.baseline, a.row["framework"]
+    def attempt(row, where, device):
+        point = natural(row["param_point"], names[row["case"]]), point_key(row)
+        baseline = row["case"], row["baseline"]
+        rank = point, baseline not in references, turn[baseline]
+        return ShownAttempt(row, where, device, rank=rank)
 
-    return numbered(sorted(map(ShownAttempt, rows, where, devices(rows)), key=rank))
+    attempts = map(attempt, rows, where, devices(rows))
+    return numbered(sorted(attempts, key=lambda a: (a.case, *a.place, a.rank, a.row["framework"])))
 
 
 def _by_turns(order: Iterable, case_of: Callable[[object], str]) -> list:
@@ -237,7 +260,7 @@ def read_site(
     kept = sorted(order[:most], key=lambda p: p[1][2:])
     rows = rows_at(files, dict(kept))
     where = [f"{'/'.join(files[i].parts[-2:])}, line {line}" for _, (_, _, i, line) in kept]
-    return Shown(_sorted(rows, where), _rest(files, order[most:]), len(places))
+    return Shown(in_order(rows, where), _rest(files, order[most:]), len(places))
 
 
 def fewer(

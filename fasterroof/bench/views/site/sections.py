@@ -58,6 +58,7 @@ from fasterroof.bench.views.site.rows import (
     Shown,
     ShownAttempt,
     by_case,
+    common_text,
     shared_names,
 )
 from fasterroof.bench.views.site.tables import (
@@ -186,10 +187,9 @@ _OPEN = 6  # cases up to which all are unfolded; of more the first two
 
 def _where(attempts: Sequence[ShownAttempt]) -> str:
     "What all attempts of a case have in common."
-    point, known = attempts[0].point, shared_names(attempts)
-    common = point_text({k: v for k, v in point.items() if k in known})
+    common = common_text(attempts)
     places = dict.fromkeys(a.place for a in attempts)
-    every = "every point " * (len(known) < len(point))
+    every = "every point " * bool(attempts[0].at)
     said = [f"At {every}{common}."] * bool(common)
     if len(places) == 1:
         said.append(f"On {one_line(', '.join(filter(None, *places)), 160)}.")
@@ -311,6 +311,12 @@ def _platform_section(
     return [note(said), table] if table else []
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #fb034321
+_MARKS = (
+    "A grey line: the median of a level. A dashed line: the level changed there; that gates"
+    " nothing."
+)
+
+
 def _history_section(
     page: Page,  # to show
 ) -> list[FT]:
@@ -337,7 +343,7 @@ def _history_section(
         "The median of what ran more than once"
         f" ({counted(len(order), 'identity', 'identities')}), run by run."
     )
-    marks = page.unmarked or "A dashed line: the level changed there; that gates nothing."
+    marks = page.unmarked or _MARKS
     rows = [*map(row, order)]
     charts = Div(*(drawn(j, *x) for j, x in enumerate(rows[:CHARTS])), cls="charts")
     table = histories_table(rows[CHARTS:]) if rows[CHARTS:] else None
