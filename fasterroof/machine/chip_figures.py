@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import one_line
-from ..core.units import rate_unit, si
+from ..core.units import binary, rate_unit, si
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ def shown(
     if value is not None and unit in ("", "bit"):
         return f"{value:,.0f} {unit}".rstrip()
     if value is not None and what.endswith("cache"):
-        return f"{value / 2**20:.4g} MiB" if value >= 2**20 else f"{value / 2**10:.4g} KiB"
+        return binary(value, 4)
     return si(value, unit, 4)
 
 # %% ../../nbs/analysis/machine/chip_figures.ipynb #83205c37

@@ -34,15 +34,7 @@ from .host import cpu_set
 from .probes import torch_kernels
 from .probes.readings import Found, Reading, ceilings, level, merged, ordered
 from .probes.survey import Asked, modes_known, refused, survey_device
-from fasterroof.machine.roof import (
-    Ceiling,
-    Interval,
-    Level,
-    Link,
-    Mix,
-    Roof,
-    change_figures,
-)
+from .roof import Interval, Mix, Roof, change_figures
 from .roof_table import ended_frame, roof_cells, roof_html, roof_rows
 from ..timing.clock import no_gc
 

@@ -9,7 +9,7 @@ __all__ = ['roof_rows', 'roof_cells', 'roof_html', 'ended_frame']
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.units import MISSING, rate_unit, si
+from ..core.units import MISSING, binary, rate_unit, si
 from .roof import Ceiling, Interval, Link, Mix, Roof
 
 if TYPE_CHECKING:
@@ -60,10 +60,6 @@ def _between(low: float, high: float) -> str:
     return f"{float(f'{low / scale:.3g}'):g}–{float(f'{high / scale:.3g}'):g} {prefix}".rstrip()
 
 
-def _binary(nbytes: float) -> str:
-    return f"{nbytes / 2**20:.3g} MiB" if nbytes >= 2**20 else f"{nbytes / 2**10:.3g} KiB"
-
-
 _HEADINGS = ("", "unit, mix", "ceiling", "interval", "FLOP/B", "capacity", "kernel")
 
 
@@ -76,7 +72,7 @@ def _texts(row: dict[str, Any], first: bool) -> list[str]:
         ("≥ " if row["lower_bound"] else "") + si(row["rate"], row["unit"]),
         _between(*row["interval"]) if row["interval"] else MISSING,
         f"{row['ridge']:.3g}" if first or row["unit"] != "B/s" else "",
-        _binary(row["capacity"]) if row["capacity"] and first else "",
+        binary(row["capacity"]) if row["capacity"] and first else "",
         (row["by"].removeprefix(row["of"]).strip() or row["by"]) + (sustained or ""),
     ]
 
