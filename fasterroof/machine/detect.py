@@ -27,6 +27,7 @@ from fasterroof.machine.host import (
     cpu_name,
     cpu_quota,
     cpu_set,
+    facts,
     memory_limit,
     packages,
     read,
@@ -117,25 +118,18 @@ def processor(
     allowed: list[int] | None = None,  # CPUs that the process may use; None: as the system says
 ) -> Processor:
     "This process's processor, from /proc and /sys; elsewhere only its name."
-    told: dict[str, list[str]] = {}
-    for line in (read(Path(root, "proc/cpuinfo")) or "").splitlines():
-        key, _, value = line.partition(":")
-        told.setdefault(key.strip(), []).append(value.strip())
-
-    def first(*names):
-        return next((told[name][0] for name in names if name in told), "")
-
-    def number(name):
-        return int(first(name)) if first(name).isdecimal() else None
-
-    flags, parts = first("flags", "Features").split(), {*told.get("CPU part", ())}
+    path = Path(root, "proc/cpuinfo")
+    told = facts(path)  # of the first CPU
+    each = re.findall(r"^(CPU part|cpu MHz)\s*:\s*(\S+)", read(path) or "", re.MULTILINE)
+    flags = (told.get("flags") or told.get("Features", "")).split()
+    parts = {value for name, value in each if name == "CPU part"}
+    numbers = (told.get(name, "") for name in ("cpu family", "model"))
     cpus = cpu_set() if allowed is None else allowed
-    clock, by = _clock(root, cpus, told.get("cpu MHz", []))
+    clock, by = _clock(root, cpus, [value for name, value in each if name == "cpu MHz"])
     return Processor(
         cpu_name(root),
-        first("vendor_id", "CPU implementer"),
-        number("cpu family"),
-        number("model"),
+        told.get("vendor_id") or told.get("CPU implementer", ""),
+        *(int(x) if x.isdecimal() else None for x in numbers),
         *(parts if len(parts) == 1 else ("",)),
         tuple(name for flag, name in _ISA if flag in flags),
         clock,
@@ -203,12 +197,11 @@ class _Theoretical:
 
 def theoretical_peaks(
     p: Processor,  # as it describes itself
-    known: _CoreList | None = None,  # microarchitectures; None: those that come with fasterroof
 ) -> tuple[
     _Theoretical, ...
 ]:  # the fp32 vector peak first; empty where clock or microarchitecture are not known
     "Cores × clock × FLOP in a cycle, of all modes that are known."
-    known = known or _known_cores()
+    known = _known_cores()
     core = _core_of(p, known)
     if core is None or p.mixed or not p.clock_hz:
         return ()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..core.collector import no_gc
 from ..core.console import status
 from ..core.errors import DeviceError, InputError, RunFileError, one_line
 from ..core.files import from_plain, read_versioned, write_whole
@@ -34,9 +35,8 @@ from .host import cpu_set
 from .probes import torch_kernels
 from .probes.readings import Found, Reading, ceilings, level, merged, ordered
 from .probes.survey import Asked, modes_known, refused, survey_device
-from .roof import Interval, Mix, Roof, change_figures
+from .roof import Interval, Roof
 from .roof_table import ended_frame, roof_cells, roof_html, roof_rows
-from ..timing.clock import no_gc
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -271,7 +271,7 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
     lead = max(lead, key=lambda c: (c.unit == "matrix", c.flops_per_s))
     main, fp32 = levels[-1], modes[0] in ("tf32", "medium")
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    peaks = HardwarePeaks(
+    return HardwarePeaks(
         lead.flops_per_s,
         main.bandwidth,
         name=f"{device}, measured",
@@ -290,11 +290,6 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
         notes=tuple(found.notes),
         conditions={"time": now} | found.conditions,
     )
-
-    def reached(x, *_):
-        return x if isinstance(x, Mix) else replace(x, lower_bound=True)
-
-    return change_figures(peaks, reached) if found.bursts else peaks
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #e4eb8084
 _KNOWN = (*FORMATS, "int16", "int32", "int64", "uint8", "bool")  # compute modes

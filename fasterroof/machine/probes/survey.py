@@ -7,7 +7,8 @@ __all__ = ['Asked', 'refused', 'modes_known', 'survey_device']
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #a5475d79
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import pairwise
@@ -64,15 +65,22 @@ class Asked:
         return self.steps or 20
 
 
+@contextmanager
+def _pinned(mode: str) -> Iterator[None]:
+    "Inside, torch multiplies fp32 in that mode and records nothing for gradients."
+    with preserved():
+        torch.set_grad_enabled(False)
+        pin_fp32(mode if mode in ("tf32", "medium") else "fp32")
+        yield
+
+
 def _framework(asked: Asked, found: Found) -> None:
     "Add what torch's kernels reach in each mode."
     device, sync = asked.device, synchronizer(asked.device)
     for mode in asked.modes:
         readings, refused = [], "torch does not multiply it"
         if mode in FORMATS:
-            with preserved():
-                torch.set_grad_enabled(False)
-                pin_fp32(mode if mode in ("tf32", "medium") else "fp32")
+            with _pinned(mode):
                 readings, refused = torch_kernels.compute_readings(
                     device, mode, sync, asked.size, asked.warmup, asked.calls
                 )
@@ -194,7 +202,7 @@ def _cpu_kernels(probe: CPUProbe, asked: Asked, found: Found, tell) -> None:
         found.notes.append(f"The clock went from {si(clock, 'Hz')} to {si(after, 'Hz')} meanwhile.")
     threads = torch.get_num_threads()
     if probe.quota and threads > probe.quota:
-        found.bursts = True
+        found.readings = [replace(r, lower_bound=True) for r in found.readings]
         found.notes.append(
             f"torch uses {threads} threads under a quota of {probe.quota:g} CPUs: for a part of its"
             " period it can go beyond these ceilings, which are lower bounds."
@@ -275,9 +283,7 @@ def _on_cuda(asked: Asked, tell) -> Found:
     # Nothing contracts other whole numbers.
     for mode in (m for m in asked.modes if m in FORMATS):
         tell(f"arithmetic, {mode}")
-        with preserved():
-            torch.set_grad_enabled(False)
-            pin_fp32("tf32" if mode == "tf32" else "fp32")
+        with _pinned(mode):
             how = timing | dict(left_out=left_out)
             try:
                 found.readings += cuda.matrix_readings(device, mode, asked.size, **how)

@@ -146,11 +146,9 @@ def _matrix_size(
     device: torch.device,  # cpu, or an accelerator that is present
     mode: str,  # compute mode
     sync: Callable[[], None],  # waits for the device
-    target_s: float
-    | None = None,  # s, duration of a call that is aimed at; None: 3 ms on a CPU, 1 ms elsewhere
 ) -> int:
-    "The smallest power of two whose matrix product takes `target_s`."
-    target_s = target_s or (3e-3 if device.type == "cpu" else 1e-3)
+    "The smallest power of two whose matrix product takes 3 ms on a CPU, 1 ms elsewhere."
+    target_s = 3e-3 if device.type == "cpu" else 1e-3
     for size in (256, 512, 1024, 2048, 4096, 8192, 16384):
         probe = product_probe(_products(mode, size)[0], mode, device)
         if probe.work / max(rates(probe, sync, 1, 2)) >= target_s:
