@@ -16,10 +16,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..core.errors import DeviceError, InputError, RunFileError, one_line
+from ..core.errors import DeviceError, InputError, one_line
 from ..core.units import si
 from .chip_figures import Chip, Peak, Source, Word
-from .chips import check_figure, exactly, read_sourced
+from .chips import Rules, check, check_figure, exactly, read_sourced
 from .datasheet import per_device
 from fasterroof.machine.host import (
     caches,
@@ -68,6 +68,18 @@ class _CoreList:
     cores: tuple[_Core, ...]
 
 
+_CORE_RULES: Rules = (
+    (
+        lambda c: all(1 <= p.value <= 8192 for p in c.flops_per_cycle),
+        "{} does 1 to 8192 FLOP in a cycle",
+    ),
+    (
+        lambda c: c.parts or (c.family is not None and c.models),
+        "{} is found by nothing; it needs parts or models",
+    ),
+)
+
+
 def _read_cores(
     path: str | os.PathLike,  # a file like `cores.json`
 ) -> _CoreList:
@@ -77,12 +89,9 @@ def _read_cores(
     where = one_line(path)
     for c in known.cores:
         name = one_line(c.name)
-        if not all(1 <= p.value <= 8192 for p in c.flops_per_cycle):
-            raise RunFileError(f"{where}: {name} does 1 to 8192 FLOP in a cycle.")
+        check(c, _CORE_RULES, where, name)
         for figure in filter(None, (*c.flops_per_cycle, c.models_source)):
             check_figure(figure, f"a figure of {name}", known.sources, where)
-        if not (c.parts or (c.family is not None and c.models)):
-            raise RunFileError(f"{where}: {name} is found by nothing; it needs parts or models.")
     return known
 
 
@@ -351,6 +360,9 @@ def _estimates(d: _Device, c: Chip | None) -> tuple[dict[str, Told], str]:
     return told, mode
 
 # %% ../../nbs/analysis/machine/detect.ipynb #de1871d4
+_ASKED = {"jax": partial(_asked, "JAX"), "torch": partial(_asked, "torch"), "system": _by_system}
+
+
 class HardwareDetector:
     "Asks what machine this is."
 
@@ -360,7 +372,7 @@ class HardwareDetector:
             str | None
         ) = None,  # "jax", "torch" or "system"; None: the first of them that has devices
     ):
-        if framework not in (None, "jax", "torch", "system"):
+        if framework not in (None, *_ASKED):
             raise InputError(
                 "framework is 'jax', 'torch', 'system' or None, not"
                 f" {one_line(repr(framework), 60)}."
@@ -368,23 +380,18 @@ class HardwareDetector:
         self.framework = framework
 
     def _device(self) -> _Device:
-        asked = {
-            "jax": partial(_asked, "JAX"),
-            "torch": partial(_asked, "torch"),
-            "system": _by_system,
-        }
         if self.framework:
-            found = asked[self.framework]()
+            found = _ASKED[self.framework]()
             if isinstance(found, str):
                 raise DeviceError(
                     f"{found}: ask another framework, or None for the first that has devices."
                 )
             return found
         # torch is asked only where JAX has no accelerator.
-        told = [asked["jax"]()]
+        told = [_ASKED["jax"]()]
         if not isinstance(told[0], _Device) or told[0].platform == "cpu":
-            told.append(asked["torch"]())
-        found, *others = (x for x in (*told, asked["system"]()) if isinstance(x, _Device))
+            told.append(_ASKED["torch"]())
+        found, *others = (x for x in (*told, _by_system()) if isinstance(x, _Device))
         notes = [
             f"torch has {x.count} × {one_line(x.name, 60) or 'devices that differ'} that JAX does"
             " not: HardwareDetector('torch') tells of it."

@@ -38,7 +38,7 @@ class DriftGuard:
         self.device = device
         self.cache = roof.caches[-1] if roof and roof.caches else None
         self.nbytes = torch_kernels.memory_size(device) if nbytes is None else nbytes
-        self.memory = "HBM" if device.type == "cuda" else "DRAM"
+        self.memory = torch_kernels.main_memory(device)
         self.stack, self.probe = ExitStack(), None
 
     def __enter__(self) -> "DriftGuard":

@@ -13,8 +13,8 @@ import os
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Iterable
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -241,16 +241,25 @@ def memory_total(
         return None
 
 
+_MEMORY = (  # limit and use, by version 2 and 1
+    ("memory.max", "memory.current"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
+
+
+def _memory_groups(root: str | Path) -> Iterator[tuple[int, int, Path]]:
+    "Limit and use (B) of each control group that has a limit, and its folder."
+    for group, names in product(_groups(Path(root), "memory"), _MEMORY):
+        limit, used = (read(group / name) or "0" for name in names)
+        if limit.isdecimal() and int(limit):
+            yield int(limit), int(used), group
+
+
 def memory_limit(
     root: str | Path = "/",  # where the file system begins
 ) -> int | None:  # bytes; None where it is not known
     "Memory that this process may have: what the system has, or less within a container's limit."
-    files = (
-        read(group / name)
-        for group in _groups(Path(root), "memory")
-        for name in ("memory.max", "memory.limit_in_bytes")
-    )
-    limits = [int(x) for x in files if x and x.isdecimal()]
+    limits = (limit for limit, *_ in _memory_groups(root))
     return min(filter(None, (memory_total(root), *limits)), default=None)
 
 
@@ -259,17 +268,11 @@ def free_memory(
 ) -> int | None:  # bytes; None where it is not known
     "Memory that can be taken without swapping, within a container's limit."
     left = [_kib(facts(Path(root, "proc/meminfo")).get("MemAvailable"))]
-    for group in _groups(Path(root), "memory"):
-        for names in (
-            ("memory.max", "memory.current"),
-            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
-        ):
-            limit, used = (read(group / name) for name in names)
-            if limit and used and limit != "max":
-                # Files that were read count as used, but give way at once.
-                stat = facts(group / "memory.stat")
-                kept = int(stat.get("inactive_file") or stat.get("total_inactive_file") or 0)
-                left.append(max(0, int(limit) - int(used) + kept))
+    for limit, used, group in _memory_groups(root):
+        # Files that were read count as used, but give way at once.
+        stat = facts(group / "memory.stat")
+        kept = int(stat.get("inactive_file") or stat.get("total_inactive_file") or 0)
+        left.append(max(0, limit - used + kept))
     return min((x for x in left if x is not None), default=None)
 
 # %% ../../nbs/analysis/machine/host.ipynb #72c34c54

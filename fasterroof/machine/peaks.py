@@ -145,7 +145,7 @@ class HardwarePeaks(Roof):
         from fasterroof.machine.chips import chip
         from fasterroof.machine.datasheet import chip_roof
 
-        c = chip(name) if isinstance(name, str) else name
+        c = chip(name)
         roof = chip_roof(c, mode)
         if roof.mode not in FORMATS:
             raise InputError(

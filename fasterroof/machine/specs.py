@@ -177,11 +177,11 @@ class HardwareSpecs:
         from fasterroof.machine.chips import chip
         from fasterroof.machine.datasheet import chip_roof, per_device
 
-        c = chip(name) if isinstance(name, str) else name
+        c = chip(name)
         roof = chip_roof(c, mode)
         return cls(
             {"soc": "gpu"}.get(c.kind, c.kind),
-            int(c.devices.value) if c.devices else 1,
+            c.parts,
             **fields_of({k: Told("estimated", *x) for k, x in per_device(c, mode).items()}),
             name=f"{c.vendor} {c.name}",
             peak_mode=roof.mode or "",
