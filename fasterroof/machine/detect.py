@@ -24,6 +24,7 @@ from .datasheet import per_device
 from fasterroof.machine.host import (
     caches,
     cores,
+    cpu_fact,
     cpu_name,
     cpu_quota,
     cpu_set,
@@ -152,8 +153,7 @@ def processor(
 
 
 def _clock(root: str | Path, cpus: list[int], present: list[str]) -> tuple[float | None, str]:
-    folder = Path(root, "sys/devices/system/cpu")
-    files = (read(folder / f"cpu{cpu}/cpufreq/cpuinfo_max_freq") or "" for cpu in cpus)
+    files = (cpu_fact(cpu, "cpufreq/cpuinfo_max_freq", root) for cpu in cpus)
     if highest := max((int(text) for text in files if text.isdecimal()), default=0):
         return highest * 1e3, "the highest, by cpufreq"
     now = [float(x) * 1e6 for x in present if re.fullmatch(r"\d+(\.\d+)?", x)]

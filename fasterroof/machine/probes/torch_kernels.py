@@ -7,7 +7,6 @@ __all__ = ['Taking', 'Probe', 'product_probe', 'memory_probes', 'reason', 'readi
            'cache_sizes', 'levels', 'main_memory', 'memory_size', 'compute_readings', 'memory_readings']
 
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #30507044
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from ...core.units import FORMATS, positive, si
 from ..host import caches, cpu_quota, cpu_set, free_memory, placements
 from .readings import Reading, together
 from .torch_products import Product, build, convolution
+from ...timing.clock import time_once
 
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #48287541
 class Probe(NamedTuple):
@@ -117,11 +117,7 @@ def rates(
     for _ in range(warmup):
         probe.run()
     for _ in range(steps):
-        sync()
-        start = time.perf_counter()
-        probe.run()
-        sync()
-        took = time.perf_counter() - start
+        took = time_once(probe.run, sync)
         found.append(probe.work / max(took - launch_s, took / 2, 1e-9))
     return tuple(found)
 
