@@ -10,7 +10,7 @@ import math
 from decimal import Decimal
 from numbers import Integral
 
-from .errors import InputError, one_line
+from .errors import InputError, quoted
 
 # %% ../../nbs/analysis/core/units.ipynb #be0c52b5
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "n", "µ", "m")  # by power of 1000, -3 to 6
@@ -118,7 +118,7 @@ def positive(
         number = math.nan
     if math.isfinite(number) and number > 0:
         return number
-    raise InputError(f"{what} must be a positive, finite number, not {one_line(repr(value), 60)}.")
+    raise InputError(f"{what} must be a positive, finite number, not {quoted(value)}.")
 
 
 def whole(
@@ -129,6 +129,4 @@ def whole(
     "The value, if it is a whole number; raises `InputError` if not."
     if isinstance(value, Integral) and not isinstance(value, bool) and value >= least:
         return int(value)
-    raise InputError(
-        f"{what} must be a whole number from {least}, not {one_line(repr(value), 60)}."
-    )
+    raise InputError(f"{what} must be a whole number from {least}, not {quoted(value)}.")

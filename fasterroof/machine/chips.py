@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import InputError, RunFileError, one_line
+from ..core.errors import InputError, RunFileError, one_line, quoted
 from ..core.files import from_plain, read_versioned
 from fasterroof.machine.chip_figures import (
     KINDS,
@@ -261,7 +261,7 @@ def chip(
 def _find(name: object, known: Iterable[Chip]) -> Chip:
     "The one chip of that name."
     if not isinstance(name, str):
-        raise InputError(f"A chip is given by its name, not {one_line(repr(name), 60)}.")
+        raise InputError(f"A chip is given by its name, not {quoted(name)}.")
     wanted, shown, names = _plain_name(name), one_line(name, 60), _named(known)
     if wanted in names:
         return names[wanted]

@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..core.errors import DeviceError, InputError, one_line
+from ..core.errors import DeviceError, InputError, one_line, quoted
 from ..core.units import si
 from .chip_figures import Chip, Peak, Source, Word
 from .chips import Rules, check, check_figure, exactly, read_sourced
@@ -253,14 +253,13 @@ class _Broken(str):
     "Why a runtime that is installed tells nothing."
 
 
-def _one_name(names: Iterable[str], notes: list[str]) -> str:
+def _one_name(names: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    "What all devices are called, and a note where they differ."
     different = dict.fromkeys(map(str, names))
     if len(different) == 1:
-        return next(iter(different))
-    notes.append(
-        f"The devices differ ({one_line(', '.join(different))}): no figure holds for each of them."
-    )
-    return ""
+        return next(iter(different)), ()
+    listed = one_line(", ".join(different))
+    return "", (f"The devices differ ({listed}): no figure holds for each of them.",)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #4f9639ca
 def _by_driver(name: str) -> tuple[float | None, str | None]:
@@ -287,19 +286,19 @@ def _by_jax(jax) -> _Device | str:
     devices, everywhere = jax.local_devices(), jax.device_count()
     if not devices:
         return "JAX has no devices here"
-    notes, first, told_by = [], devices[0], f"JAX {jax.__version__}"
+    first, told_by = devices[0], f"JAX {jax.__version__}"
     platform = first.platform.lower()
     if platform == "cpu":
         return _by_system(told_by, len(devices))
     platform = "gpu" if platform in ("cuda", "rocm", "metal") else platform
-    name = _one_name((d.device_kind for d in devices), notes)
+    name, notes = _one_name(d.device_kind for d in devices)
     capability = getattr(first, "compute_capability", None)
     memory, by_driver = _by_driver(name) if platform == "gpu" else (None, None)
     told = (str(capability), told_by) if capability and name else (by_driver, "NVML")
     if everywhere != len(devices):
-        notes.append(f"JAX has {everywhere} devices in all its processes; these are here.")
+        notes += (f"JAX has {everywhere} devices in all its processes; these are here.",)
     known = _detected(memory_gb=(_gb(memory), "NVML"), compute_capability=told)
-    return _Device(platform, len(devices), name, told_by, known, tuple(notes))
+    return _Device(platform, len(devices), name, told_by, known, notes)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #397d52ef
 def _by_torch(torch) -> _Device | str:
@@ -314,21 +313,22 @@ def _by_torch(torch) -> _Device | str:
 
 
 def _torch_devices(torch, kind: str) -> _Device:
-    module, notes, told_by = getattr(torch, kind), [], f"torch {torch.__version__}"
+    module, told_by = getattr(torch, kind), f"torch {torch.__version__}"
     count = module.device_count()
     if kind == "hpu":  # (Gaudi: its module tells only names)
-        name = _one_name((module.get_device_name(i) for i in range(count)), notes)
-        return _Device("accelerator", count, name, told_by, notes=tuple(notes))
-    props = [module.get_device_properties(i) for i in range(count)]
-    name, first = _one_name((p.name for p in props), notes), props[0]
+        name, notes = _one_name(map(module.get_device_name, range(count)))
+        return _Device("accelerator", count, name, told_by, notes=notes)
+    first, *others = props = [*map(module.get_device_properties, range(count))]
+    name, notes = _one_name(p.name for p in props)
     capability = f"{first.major}.{first.minor}" if kind == "cuda" else None
     if getattr(torch.version, "hip", None):
         capability = getattr(first, "gcnArchName", "").partition(":")[0] or capability
-    memory = first.total_memory if len({p.total_memory for p in props}) == 1 else None
+    same = all(p.total_memory == first.total_memory for p in others)
     known = _detected(
-        memory_gb=(_gb(memory), told_by), compute_capability=(name and capability, told_by)
+        memory_gb=(same and _gb(first.total_memory), told_by),
+        compute_capability=(name and capability, told_by),
     )
-    return _Device("gpu", count, name, told_by, known, tuple(notes))
+    return _Device("gpu", count, name, told_by, known, notes)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #0c99622f
 def _by_system(told_by: str = "the system", count: int = 1) -> _Device:
@@ -374,8 +374,7 @@ class HardwareDetector:
     ):
         if framework not in (None, *_ASKED):
             raise InputError(
-                "framework is 'jax', 'torch', 'system' or None, not"
-                f" {one_line(repr(framework), 60)}."
+                f"framework is 'jax', 'torch', 'system' or None, not {quoted(framework)}."
             )
         self.framework = framework
 

@@ -19,7 +19,7 @@ import torch
 
 from ..core.collector import no_gc
 from ..core.console import status
-from ..core.errors import DeviceError, InputError, RunFileError, one_line
+from ..core.errors import DeviceError, InputError, RunFileError, one_line, quoted
 from ..core.files import from_plain, read_versioned, write_whole
 from ..core.settings import preserved, resolve_device, resolve_dtype
 from fasterroof.core.units import (
@@ -218,9 +218,7 @@ def roof_from_dict(
         raise RunFileError(f"A roof must be an object, not {type(d).__name__}.")
     cls = {"HardwarePeaks": HardwarePeaks, "Roof": Roof}.get(str(d.get("kind")))
     if cls is None:
-        raise RunFileError(
-            f"A roof is of kind HardwarePeaks or Roof, not {one_line(repr(d.get('kind')), 60)}."
-        )
+        raise RunFileError(f"A roof is of kind HardwarePeaks or Roof, not {quoted(d.get('kind'))}.")
     d = dict(d)
     try:
         if "dtype" in d:
@@ -326,7 +324,7 @@ def _asked_modes(modes: str | Sequence[str]) -> tuple[str, ...]:
     names = [m if m in FORMATS else {"fp8": "fp8_e4m3"}.get(m, mode_name(m)) for m in modes]
     for m, name in zip(modes, names, strict=True):
         if name not in _KNOWN:
-            raise InputError(f"{one_line(repr(m))} is no compute mode: use {', '.join(_KNOWN)}.")
+            raise InputError(f"{quoted(m)} is no compute mode: use {', '.join(_KNOWN)}.")
     return tuple(dict.fromkeys(names))
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #bf9c2ec4
