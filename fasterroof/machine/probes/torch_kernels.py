@@ -32,6 +32,16 @@ class Probe(NamedTuple):
     mix: str = ""  # of a memory kernel: "read", "copy", …
     reads: float = 0.5  # of a memory kernel: share of the bytes that is read
 
+    def reading(
+        self,
+        take: "Taking",  # times it
+        **told: object,  # further fields of the reading
+    ) -> Reading:
+        "What the kernel reached."
+        samples, how = take(self)
+        name = self.name + how
+        return Reading(name=name, samples=samples, mix=self.mix, reads=self.reads, **told)
+
 
 def _products(mode: str, size: int) -> list[Product]:
     """Matrix product, as a linear layer stores its weights too, channels-last convolution
@@ -97,12 +107,10 @@ def reading_of(
 ) -> Reading | None:
     "What one kernel reached; None where it could not be run."
     try:
-        probe = make()
-        samples, how = take(probe)
+        return make().reading(take, **told)
     except (RuntimeError, ValueError, TypeError, AttributeError, AssertionError) as e:
         left_out[name] = reason(e)
         return None
-    return Reading(name=probe.name + how, samples=samples, mix=probe.mix, reads=probe.reads, **told)
 
 
 def rates(
@@ -254,19 +262,8 @@ def memory_readings(
     for name, size in [*tried, (main_memory(device), nbytes)]:
         try:
             for p in memory_probes(device, size):
-                samples, how = take(p)
-                found.append(
-                    Reading(
-                        name=p.name + how,
-                        what=name,
-                        unit="memory",
-                        samples=samples,
-                        mix=p.mix,
-                        reads=p.reads,
-                        nbytes=size,
-                        lower_bound=lower_bound,
-                    )
-                )
+                told = dict(what=name, unit="memory", nbytes=size, lower_bound=lower_bound)
+                found.append(p.reading(take, **told))
         except RuntimeError as e:
             left_out[f"{name}, {si(size, 'B')}"] = reason(e)
     return together(found)
