@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FasterroofError', 'InputError', 'DeviceError', 'ModelError', 'RunFileError', 'ContractError', 'RowError', 'CaseError',
-           'UncountedWarning', 'one_line']
+           'UncountedWarning', 'one_line', 'quoted']
 
 # %% ../../nbs/analysis/core/errors.ipynb #c4f3e382
 class FasterroofError(Exception):
@@ -55,3 +55,10 @@ def one_line(
     "`text` as a single printable line, safe to send to a terminal."
     line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def quoted(
+    value: object,  # that was given, read or asked for
+) -> str:  # at most 60 characters
+    "A value as an error shows it: the beginning of its `repr`, as one line."
+    return one_line(repr(value), 60)

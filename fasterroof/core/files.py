@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 
-from .errors import RunFileError, one_line
+from .errors import RunFileError, one_line, quoted
 
 # %% ../../nbs/analysis/core/files.ipynb #833d2b7a
 def finite(
@@ -155,7 +155,7 @@ def versioned(
     version = d.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or not 0 < version <= newest:
         raise RunFileError(
-            f"{where} is of version {one_line(repr(version), 20)}; "
+            f"{where} is of version {quoted(version)}; "
             f"this fasterroof reads up to version {newest}."
         )
     return dict(d)
@@ -203,9 +203,7 @@ def _fit(value: object, hint: object, where: str, strict: bool = False) -> objec
         if _depth(value) > 50:
             raise RunFileError(f"{where} is nested too deeply.")
         return value
-    raise RunFileError(
-        f"{where} must be {getattr(hint, '__name__', hint)}, not {one_line(repr(value), 60)}."
-    )
+    raise RunFileError(f"{where} must be {getattr(hint, '__name__', hint)}, not {quoted(value)}.")
 
 
 def from_plain(
@@ -219,7 +217,7 @@ def from_plain(
     """Return an instance of `cls`; raises `RunFileError` naming the field that is missing, of
     another type, or not known."""
     if not isinstance(d, dict):
-        raise RunFileError(f"{where} must be an object, not {one_line(repr(d), 60)}.")
+        raise RunFileError(f"{where} must be an object, not {quoted(d)}.")
     hints, names = typing.get_type_hints(cls), {f.name for f in fields(cls)}
     for f in fields(cls):
         if f.name not in d and f.default is MISSING and f.default_factory is MISSING:

@@ -4,11 +4,10 @@
 
 # %% auto #0
 __all__ = ['HOOKS', 'holds_data', 'slots', 'attributes', 'filled_slots', 'codes', 'is_own', 'closed_over', 'class_data',
-           'script_attributes', 'tensor_parts', 'is_leaf', 'without_collector', 'reachable', 'left_alone', 'held_bytes']
+           'script_attributes', 'tensor_parts', 'is_leaf', 'reachable', 'left_alone', 'held_bytes']
 
 # %% ../../nbs/analysis/core/objects.ipynb #bce5667a
 import functools
-import gc
 import inspect
 import io
 import queue
@@ -18,13 +17,13 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from .collector import no_gc
 from .tensors import tensors_in
 
 # %% ../../nbs/analysis/core/objects.ipynb #93d2a27e
@@ -309,20 +308,7 @@ def _(cls: type) -> Iterator:
         yield value.fget if isinstance(value, property) else value
 
 
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Stop Python's garbage collector inside: tens of thousands of small objects are made, and none
-    of them is in a cycle that a collection could free."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
-@without_collector()
+@no_gc(collect=False)
 def reachable(
     *roots: object,  # modules, functions, arguments
 ) -> list:

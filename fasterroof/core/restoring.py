@@ -25,6 +25,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from .collector import no_gc
 from fasterroof.core.objects import (
     HOOKS,
     attributes,
@@ -39,7 +40,6 @@ from fasterroof.core.objects import (
     script_attributes,
     slots,
     tensor_parts,
-    without_collector,
 )
 from .storages import Guard
 from .tensors import is_ragged, sequence_sizes
@@ -302,7 +302,7 @@ def kept(
     guard = Guard(part for t in found if isinstance(t, torch.Tensor) for part in tensor_parts(t))
     buffers = [b for m in found if isinstance(m, torch.nn.Module) for b in m.buffers(recurse=False)]
     guard.save(part for t in (*buffers, *copied) for part in tensor_parts(t))
-    with without_collector():
+    with no_gc(collect=False):
         restorers = [(type(x).__name__, restore) for x in found for restore in _all_restorers(x)]
         # Gradients come last: they have to fit the data, theirs and that of their tensors.
         leaves = [t for t in found if isinstance(t, torch.Tensor) and is_leaf(t)]

@@ -173,13 +173,18 @@ def preserved(
         yield
 
 # %% ../../nbs/analysis/core/settings.ipynb #0567addb
+_NUMBERED = ("cuda", "xpu")  # kinds of which there may be several
+
+
 def _devices_present() -> list[str]:
     "The devices that torch can use here, the best first."
-    found = (
-        [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
-    )
-    if hasattr(torch, "xpu") and torch.xpu.is_available():
-        found += [f"xpu:{i}" for i in range(torch.xpu.device_count())]
+    modules = {kind: getattr(torch, kind, None) for kind in _NUMBERED}
+    found = [
+        f"{kind}:{i}"
+        for kind, module in modules.items()
+        if module and module.is_available()
+        for i in range(module.device_count())
+    ]
     if torch.backends.mps.is_available():
         found.append("mps")
     return [*found, "cpu"]
@@ -196,11 +201,9 @@ def resolve_device(
         return torch.device(present[0])
     try:
         asked = torch.device(device)
+        name = f"{asked.type}:{asked.index or 0}" if asked.type in _NUMBERED else asked.type
     except (RuntimeError, TypeError):
-        asked = None
-    name = asked and (
-        f"{asked.type}:{asked.index or 0}" if asked.type in ("cuda", "xpu") else asked.type
-    )
+        name = None
     if name not in present:
         raise DeviceError(
             f"There is no device {str(device)!r} here; present: {', '.join(present)}."

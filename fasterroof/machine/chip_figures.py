@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import one_line
-from ..core.units import rate_unit, si
+from ..core.units import binary, rate_unit, si
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ def shown(
     if value is not None and unit in ("", "bit"):
         return f"{value:,.0f} {unit}".rstrip()
     if value is not None and what.endswith("cache"):
-        return f"{value / 2**20:.4g} MiB" if value >= 2**20 else f"{value / 2**10:.4g} KiB"
+        return binary(value, 4)
     return si(value, unit, 4)
 
 # %% ../../nbs/analysis/machine/chip_figures.ipynb #83205c37
@@ -189,6 +189,11 @@ class Chip:
         )
 
     @property
+    def parts(self) -> int:
+        "Devices that a runtime shows for one chip."
+        return int(self.devices.value) if self.devices else 1
+
+    @property
     def modes(self) -> list[str]:
         "Compute modes that it has a dense peak for."
         return [m for m in MODES if any(p.mode == m and not p.sparse for p in self.peaks)]
@@ -211,13 +216,10 @@ class Chip:
         import pandas as pd
 
         def row(what, unit, f):
-            s = self.sources[f.source] if f else None
-            told = (
-                (f.value, unit, s.kind, s.title, f.where, s.url)
-                if s
-                else (None, unit, "unavailable")
-            )
-            return (what, *told, "", "", "")[:7]
+            if f is None:
+                return what, None, unit, "unavailable", "", "", ""
+            s = self.sources[f.source]
+            return what, f.value, unit, s.kind, s.title, f.where, s.url
 
         columns = ("figure", "value", "unit", "source", "title", "where", "url")
         return pd.DataFrame([row(*x) for x in self.figures()], columns=columns)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..core.errors import InputError, one_line
 from ..core.units import rate_unit, si
-from .chip_figures import Chip, Peak
+from .chip_figures import Cache, Chip, Peak
 from .chips import chip, exactly
 from .roof import Ceiling, Level, Roof
 
@@ -59,7 +59,7 @@ def chip_roof(
     Raises `InputError` where the name fits no chip or several, where the chip has no printed
     peak in that mode, or
     where no source tells its bandwidth."""
-    c = name if isinstance(name, Chip) else chip(name)
+    c = chip(name)
     main = c.main if mode is None else _printed(c, mode)
     if main is None:
         have = f"it has {', '.join(c.modes)}" if c.modes else "no source prints any"
@@ -72,11 +72,10 @@ def chip_roof(
     memory = (
         "DRAM" if c.kind == "cpu" else re.match("[A-Za-z]*", c.memory)[0] or c.memory
     )  # "HBM" of "HBM3e"
-    levels = [(x.name, x.bytes, x.bandwidth) for x in c.caches]
     levels = tuple(
-        Level(name, size.value, rate.value, c.cite(rate))
-        for name, size, rate in [*levels, (memory, c.memory_bytes, c.bandwidth)]
-        if size and rate
+        Level(x.name, x.bytes.value, x.bandwidth.value, c.cite(x.bandwidth))
+        for x in (*c.caches, Cache(memory, c.memory_bytes, c.bandwidth))
+        if x.bytes and x.bandwidth
     )
     shown = mode if mode in roof_modes(main.mode) else roof_modes(main.mode)[0]
     return Roof(
@@ -97,7 +96,7 @@ def per_device(
     mode: str | None = None,  # compute mode of the peak; None: what models run in
 ) -> dict[str, tuple]:  # field of `HardwareSpecs` → its value, what it is of, where it was read
     "What is printed of one device; what is unavailable is left out."
-    parts = int(c.devices.value) if c.devices else 1
+    parts = c.parts
     of = f"{f'1/{parts} of ' * (parts > 1)}datasheet of {c.vendor} {c.name}"
     figures = {
         "memory_gb": (c.memory_bytes, 1e9 * parts),
@@ -153,7 +152,7 @@ def shares(
     c: Chip,  # of the same device
 ) -> list[Share]:
     "Every measured ceiling that has a printed one of the same mode and unit, and main memory."
-    parts = c.devices.value if c.devices else 1  # peaks are of one device
+    # Peaks are of one device.
     printed = [
         (f"{x.mode} {x.unit}", x.flops_per_s, rate_unit(x.mode), p)
         for x in peaks.ceilings
@@ -161,4 +160,4 @@ def shares(
     ]
     if c.bandwidth:
         printed.append((peaks.memory, peaks.main.rate(), "B/s", c.bandwidth))
-    return [Share(what, x, p.value / parts, unit, c.cite(p)) for what, x, unit, p in printed]
+    return [Share(what, x, p.value / c.parts, unit, c.cite(p)) for what, x, unit, p in printed]

@@ -16,17 +16,19 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..core.errors import DeviceError, InputError, RunFileError, one_line
+from ..core.errors import DeviceError, InputError, one_line, quoted
 from ..core.units import si
 from .chip_figures import Chip, Peak, Source, Word
-from .chips import check_figure, exactly, read_sourced
+from .chips import Rules, check, check_figure, exactly, read_sourced
 from .datasheet import per_device
 from fasterroof.machine.host import (
     caches,
     cores,
+    cpu_fact,
     cpu_name,
     cpu_quota,
     cpu_set,
+    facts,
     memory_limit,
     packages,
     read,
@@ -67,6 +69,18 @@ class _CoreList:
     cores: tuple[_Core, ...]
 
 
+_CORE_RULES: Rules = (
+    (
+        lambda c: all(1 <= p.value <= 8192 for p in c.flops_per_cycle),
+        "{} does 1 to 8192 FLOP in a cycle",
+    ),
+    (
+        lambda c: c.parts or (c.family is not None and c.models),
+        "{} is found by nothing; it needs parts or models",
+    ),
+)
+
+
 def _read_cores(
     path: str | os.PathLike,  # a file like `cores.json`
 ) -> _CoreList:
@@ -76,12 +90,9 @@ def _read_cores(
     where = one_line(path)
     for c in known.cores:
         name = one_line(c.name)
-        if not all(1 <= p.value <= 8192 for p in c.flops_per_cycle):
-            raise RunFileError(f"{where}: {name} does 1 to 8192 FLOP in a cycle.")
+        check(c, _CORE_RULES, where, name)
         for figure in filter(None, (*c.flops_per_cycle, c.models_source)):
             check_figure(figure, f"a figure of {name}", known.sources, where)
-        if not (c.parts or (c.family is not None and c.models)):
-            raise RunFileError(f"{where}: {name} is found by nothing; it needs parts or models.")
     return known
 
 
@@ -117,25 +128,18 @@ def processor(
     allowed: list[int] | None = None,  # CPUs that the process may use; None: as the system says
 ) -> Processor:
     "This process's processor, from /proc and /sys; elsewhere only its name."
-    told: dict[str, list[str]] = {}
-    for line in (read(Path(root, "proc/cpuinfo")) or "").splitlines():
-        key, _, value = line.partition(":")
-        told.setdefault(key.strip(), []).append(value.strip())
-
-    def first(*names):
-        return next((told[name][0] for name in names if name in told), "")
-
-    def number(name):
-        return int(first(name)) if first(name).isdecimal() else None
-
-    flags, parts = first("flags", "Features").split(), {*told.get("CPU part", ())}
+    path = Path(root, "proc/cpuinfo")
+    told = facts(path)  # of the first CPU
+    each = re.findall(r"^(CPU part|cpu MHz)\s*:\s*(\S+)", read(path) or "", re.MULTILINE)
+    flags = (told.get("flags") or told.get("Features", "")).split()
+    parts = {value for name, value in each if name == "CPU part"}
+    numbers = (told.get(name, "") for name in ("cpu family", "model"))
     cpus = cpu_set() if allowed is None else allowed
-    clock, by = _clock(root, cpus, told.get("cpu MHz", []))
+    clock, by = _clock(root, cpus, [value for name, value in each if name == "cpu MHz"])
     return Processor(
         cpu_name(root),
-        first("vendor_id", "CPU implementer"),
-        number("cpu family"),
-        number("model"),
+        told.get("vendor_id") or told.get("CPU implementer", ""),
+        *(int(x) if x.isdecimal() else None for x in numbers),
         *(parts if len(parts) == 1 else ("",)),
         tuple(name for flag, name in _ISA if flag in flags),
         clock,
@@ -149,8 +153,7 @@ def processor(
 
 
 def _clock(root: str | Path, cpus: list[int], present: list[str]) -> tuple[float | None, str]:
-    folder = Path(root, "sys/devices/system/cpu")
-    files = (read(folder / f"cpu{cpu}/cpufreq/cpuinfo_max_freq") or "" for cpu in cpus)
+    files = (cpu_fact(cpu, "cpufreq/cpuinfo_max_freq", root) for cpu in cpus)
     if highest := max((int(text) for text in files if text.isdecimal()), default=0):
         return highest * 1e3, "the highest, by cpufreq"
     now = [float(x) * 1e6 for x in present if re.fullmatch(r"\d+(\.\d+)?", x)]
@@ -203,12 +206,11 @@ class _Theoretical:
 
 def theoretical_peaks(
     p: Processor,  # as it describes itself
-    known: _CoreList | None = None,  # microarchitectures; None: those that come with fasterroof
 ) -> tuple[
     _Theoretical, ...
 ]:  # the fp32 vector peak first; empty where clock or microarchitecture are not known
     "Cores × clock × FLOP in a cycle, of all modes that are known."
-    known = known or _known_cores()
+    known = _known_cores()
     core = _core_of(p, known)
     if core is None or p.mixed or not p.clock_hz:
         return ()
@@ -251,14 +253,13 @@ class _Broken(str):
     "Why a runtime that is installed tells nothing."
 
 
-def _one_name(names: Iterable[str], notes: list[str]) -> str:
+def _one_name(names: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    "What all devices are called, and a note where they differ."
     different = dict.fromkeys(map(str, names))
     if len(different) == 1:
-        return next(iter(different))
-    notes.append(
-        f"The devices differ ({one_line(', '.join(different))}): no figure holds for each of them."
-    )
-    return ""
+        return next(iter(different)), ()
+    listed = one_line(", ".join(different))
+    return "", (f"The devices differ ({listed}): no figure holds for each of them.",)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #4f9639ca
 def _by_driver(name: str) -> tuple[float | None, str | None]:
@@ -285,19 +286,19 @@ def _by_jax(jax) -> _Device | str:
     devices, everywhere = jax.local_devices(), jax.device_count()
     if not devices:
         return "JAX has no devices here"
-    notes, first, told_by = [], devices[0], f"JAX {jax.__version__}"
+    first, told_by = devices[0], f"JAX {jax.__version__}"
     platform = first.platform.lower()
     if platform == "cpu":
         return _by_system(told_by, len(devices))
     platform = "gpu" if platform in ("cuda", "rocm", "metal") else platform
-    name = _one_name((d.device_kind for d in devices), notes)
+    name, notes = _one_name(d.device_kind for d in devices)
     capability = getattr(first, "compute_capability", None)
     memory, by_driver = _by_driver(name) if platform == "gpu" else (None, None)
     told = (str(capability), told_by) if capability and name else (by_driver, "NVML")
     if everywhere != len(devices):
-        notes.append(f"JAX has {everywhere} devices in all its processes; these are here.")
+        notes += (f"JAX has {everywhere} devices in all its processes; these are here.",)
     known = _detected(memory_gb=(_gb(memory), "NVML"), compute_capability=told)
-    return _Device(platform, len(devices), name, told_by, known, tuple(notes))
+    return _Device(platform, len(devices), name, told_by, known, notes)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #397d52ef
 def _by_torch(torch) -> _Device | str:
@@ -312,21 +313,22 @@ def _by_torch(torch) -> _Device | str:
 
 
 def _torch_devices(torch, kind: str) -> _Device:
-    module, notes, told_by = getattr(torch, kind), [], f"torch {torch.__version__}"
+    module, told_by = getattr(torch, kind), f"torch {torch.__version__}"
     count = module.device_count()
     if kind == "hpu":  # (Gaudi: its module tells only names)
-        name = _one_name((module.get_device_name(i) for i in range(count)), notes)
-        return _Device("accelerator", count, name, told_by, notes=tuple(notes))
-    props = [module.get_device_properties(i) for i in range(count)]
-    name, first = _one_name((p.name for p in props), notes), props[0]
+        name, notes = _one_name(map(module.get_device_name, range(count)))
+        return _Device("accelerator", count, name, told_by, notes=notes)
+    first, *others = props = [*map(module.get_device_properties, range(count))]
+    name, notes = _one_name(p.name for p in props)
     capability = f"{first.major}.{first.minor}" if kind == "cuda" else None
     if getattr(torch.version, "hip", None):
         capability = getattr(first, "gcnArchName", "").partition(":")[0] or capability
-    memory = first.total_memory if len({p.total_memory for p in props}) == 1 else None
+    same = all(p.total_memory == first.total_memory for p in others)
     known = _detected(
-        memory_gb=(_gb(memory), told_by), compute_capability=(name and capability, told_by)
+        memory_gb=(same and _gb(first.total_memory), told_by),
+        compute_capability=(name and capability, told_by),
     )
-    return _Device("gpu", count, name, told_by, known, tuple(notes))
+    return _Device("gpu", count, name, told_by, known, notes)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #0c99622f
 def _by_system(told_by: str = "the system", count: int = 1) -> _Device:
@@ -358,6 +360,9 @@ def _estimates(d: _Device, c: Chip | None) -> tuple[dict[str, Told], str]:
     return told, mode
 
 # %% ../../nbs/analysis/machine/detect.ipynb #de1871d4
+_ASKED = {"jax": partial(_asked, "JAX"), "torch": partial(_asked, "torch"), "system": _by_system}
+
+
 class HardwareDetector:
     "Asks what machine this is."
 
@@ -367,31 +372,25 @@ class HardwareDetector:
             str | None
         ) = None,  # "jax", "torch" or "system"; None: the first of them that has devices
     ):
-        if framework not in (None, "jax", "torch", "system"):
+        if framework not in (None, *_ASKED):
             raise InputError(
-                "framework is 'jax', 'torch', 'system' or None, not"
-                f" {one_line(repr(framework), 60)}."
+                f"framework is 'jax', 'torch', 'system' or None, not {quoted(framework)}."
             )
         self.framework = framework
 
     def _device(self) -> _Device:
-        asked = {
-            "jax": partial(_asked, "JAX"),
-            "torch": partial(_asked, "torch"),
-            "system": _by_system,
-        }
         if self.framework:
-            found = asked[self.framework]()
+            found = _ASKED[self.framework]()
             if isinstance(found, str):
                 raise DeviceError(
                     f"{found}: ask another framework, or None for the first that has devices."
                 )
             return found
         # torch is asked only where JAX has no accelerator.
-        told = [asked["jax"]()]
+        told = [_ASKED["jax"]()]
         if not isinstance(told[0], _Device) or told[0].platform == "cpu":
-            told.append(asked["torch"]())
-        found, *others = (x for x in (*told, asked["system"]()) if isinstance(x, _Device))
+            told.append(_ASKED["torch"]())
+        found, *others = (x for x in (*told, _by_system()) if isinstance(x, _Device))
         notes = [
             f"torch has {x.count} × {one_line(x.name, 60) or 'devices that differ'} that JAX does"
             " not: HardwareDetector('torch') tells of it."

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 import torch
 from .probes.cpu_streams import mixes
 
+from ..core.collector import no_gc
 from ..core.settings import preserved
 from .looks import roof_changes
 from .probes import torch_kernels
@@ -21,7 +22,7 @@ from .probes.cpu_kernels import arithmetic
 from .probes.cpu_process import ProbeError, Prober
 from .probes.torch_products import Product
 from .roof import Roof, change_figures
-from ..timing.clock import no_gc, synchronizer
+from ..timing.clock import synchronizer
 
 # %% ../../nbs/analysis/machine/drift.ipynb #53c111a2
 class DriftGuard:
@@ -37,7 +38,7 @@ class DriftGuard:
         self.device = device
         self.cache = roof.caches[-1] if roof and roof.caches else None
         self.nbytes = torch_kernels.memory_size(device) if nbytes is None else nbytes
-        self.memory = "HBM" if device.type == "cuda" else "DRAM"
+        self.memory = torch_kernels.main_memory(device)
         self.stack, self.probe = ExitStack(), None
 
     def __enter__(self) -> "DriftGuard":

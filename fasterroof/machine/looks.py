@@ -26,8 +26,8 @@ def roof_changes(
     changes = []
     for what in sorted(before.keys() & after.keys()):
         a, b, unit = before[what], after[what], unit_of(what)
-        # The last cache is shared with others that compute beside, on the same machine or, unseen, in
-        # another.
+        # The last cache is shared with others that compute beside, on the same machine or, unseen,
+        # in another.
         steady = what == "arithmetic" or what.endswith(("DRAM", "HBM"))
         if max(a, b) > (1 + limit * (1 if steady else 2.5)) * min(a, b):
             rates, share = f"from {si(a, unit)} to {si(b, unit)}", 100 * (b / a - 1)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..core.collector import no_gc
 from ..core.console import status
-from ..core.errors import DeviceError, InputError, RunFileError, one_line
+from ..core.errors import DeviceError, InputError, RunFileError, one_line, quoted
 from ..core.files import from_plain, read_versioned, write_whole
 from ..core.settings import preserved, resolve_device, resolve_dtype
 from fasterroof.core.units import (
@@ -34,17 +35,8 @@ from .host import cpu_set
 from .probes import torch_kernels
 from .probes.readings import Found, Reading, ceilings, level, merged, ordered
 from .probes.survey import Asked, modes_known, refused, survey_device
-from fasterroof.machine.roof import (
-    Ceiling,
-    Interval,
-    Level,
-    Link,
-    Mix,
-    Roof,
-    change_figures,
-)
+from .roof import Interval, Roof
 from .roof_table import ended_frame, roof_cells, roof_html, roof_rows
-from ..timing.clock import no_gc
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +145,7 @@ class HardwarePeaks(Roof):
         from fasterroof.machine.chips import chip
         from fasterroof.machine.datasheet import chip_roof
 
-        c = chip(name) if isinstance(name, str) else name
+        c = chip(name)
         roof = chip_roof(c, mode)
         if roof.mode not in FORMATS:
             raise InputError(
@@ -226,9 +218,7 @@ def roof_from_dict(
         raise RunFileError(f"A roof must be an object, not {type(d).__name__}.")
     cls = {"HardwarePeaks": HardwarePeaks, "Roof": Roof}.get(str(d.get("kind")))
     if cls is None:
-        raise RunFileError(
-            f"A roof is of kind HardwarePeaks or Roof, not {one_line(repr(d.get('kind')), 60)}."
-        )
+        raise RunFileError(f"A roof is of kind HardwarePeaks or Roof, not {quoted(d.get('kind'))}.")
     d = dict(d)
     try:
         if "dtype" in d:
@@ -279,7 +269,7 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
     lead = max(lead, key=lambda c: (c.unit == "matrix", c.flops_per_s))
     main, fp32 = levels[-1], modes[0] in ("tf32", "medium")
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    peaks = HardwarePeaks(
+    return HardwarePeaks(
         lead.flops_per_s,
         main.bandwidth,
         name=f"{device}, measured",
@@ -298,11 +288,6 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
         notes=tuple(found.notes),
         conditions={"time": now} | found.conditions,
     )
-
-    def reached(x, *_):
-        return x if isinstance(x, Mix) else replace(x, lower_bound=True)
-
-    return change_figures(peaks, reached) if found.bursts else peaks
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #e4eb8084
 _KNOWN = (*FORMATS, "int16", "int32", "int64", "uint8", "bool")  # compute modes
@@ -339,7 +324,7 @@ def _asked_modes(modes: str | Sequence[str]) -> tuple[str, ...]:
     names = [m if m in FORMATS else {"fp8": "fp8_e4m3"}.get(m, mode_name(m)) for m in modes]
     for m, name in zip(modes, names, strict=True):
         if name not in _KNOWN:
-            raise InputError(f"{one_line(repr(m))} is no compute mode: use {', '.join(_KNOWN)}.")
+            raise InputError(f"{quoted(m)} is no compute mode: use {', '.join(_KNOWN)}.")
     return tuple(dict.fromkeys(names))
 
 # %% ../../nbs/analysis/machine/peaks.ipynb #bf9c2ec4

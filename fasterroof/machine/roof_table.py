@@ -7,31 +7,36 @@ __all__ = ['roof_rows', 'roof_cells', 'roof_html', 'ended_frame']
 
 # %% ../../nbs/analysis/machine/roof_table.ipynb #51eb1721
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ..core.units import MISSING, rate_unit, si
-from .roof import Ceiling, Interval, Link, Mix, Roof
+from ..core.units import MISSING, binary, rate_unit, si
+from .roof import Ceiling, Figure, Mix, Roof, rate_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # %% ../../nbs/analysis/machine/roof_table.ipynb #17922c5f
-class _Row(NamedTuple):
-    what: str  # compute mode, level or link
-    of: str  # unit, mix, or ranks
-    rate: float  # in `unit`
-    unit: str
-    interval: Interval  # in `unit`
-    ridge: float  # FLOP/B
-    by: str  # what reached it
-    lower_bound: bool
-    capacity: float | None = None  # B
-    sustained: float | None = None  # in `unit`
-
-
-def _moved(roof: Roof, what: str, of: str, x: Mix | Link, lower_bound: bool, room=None) -> _Row:
-    ridge = roof.peak_flops / x.bandwidth
-    return _Row(what, of, x.bandwidth, "B/s", x.interval, ridge, x.by, lower_bound, room)
+def _row(
+    roof: Roof,
+    x: Figure,
+    what: str,  # compute mode, level or link
+    of: str,  # unit, mix, or ranks
+    lower_bound: bool,
+    capacity: float | None = None,  # B
+) -> dict[str, Any]:
+    arithmetic, rate = isinstance(x, Ceiling), rate_of(x)
+    return dict(
+        what=what,
+        of=of,
+        rate=rate,
+        unit=rate_unit(x.mode) if arithmetic else "B/s",
+        interval=x.interval,
+        ridge=rate / roof.peak_bandwidth if arithmetic else roof.peak_flops / rate,
+        by=x.by,
+        lower_bound=lower_bound,
+        capacity=capacity,
+        sustained=x.sustained if arithmetic else None,
+    )
 
 
 def roof_rows(
@@ -39,29 +44,22 @@ def roof_rows(
 ) -> list[dict[str, Any]]:
     """A row for each ceiling, mix and link: rate in FLOP/s or B/s, its interval, capacity in B,
     ridge in FLOP/B."""
-    rows = []
-    for c in roof.ceilings or (Ceiling(roof.mode or "", roof.peak_flops),):
-        rate, ridge = c.flops_per_s, c.flops_per_s / roof.peak_bandwidth
-        told = c.by, c.lower_bound, None, c.sustained
-        rows.append(_Row(c.mode, c.unit, rate, rate_unit(c.mode), c.interval, ridge, *told))
+    tops = roof.ceilings or (Ceiling(roof.mode or "", roof.peak_flops),)
+    rows = [_row(roof, c, c.mode, c.unit, c.lower_bound) for c in tops]
     for x in (*roof.caches, roof.main):
         room = None if x.name == roof.memory else x.capacity
         best_first = sorted(x.mixes, key=lambda m: (m.bandwidth > x.bandwidth, -m.bandwidth))
         for m in best_first or [Mix("best", x.bandwidth, 0.5, x.by, x.interval)]:
-            rows.append(_moved(roof, x.name, m.name, m, x.lower_bound, room))
+            rows.append(_row(roof, m, x.name, m.name, x.lower_bound, room))
     for x in roof.links:
-        rows.append(_moved(roof, x.name, f"{x.group_size} ranks", x, x.lower_bound))
-    return [row._asdict() for row in rows]
+        rows.append(_row(roof, x, x.name, f"{x.group_size} ranks", x.lower_bound))
+    return rows
 
 # %% ../../nbs/analysis/machine/roof_table.ipynb #1347d317
 def _between(low: float, high: float) -> str:
     prefix = si(high).partition(" ")[2]
     scale = 10 ** (3 * "kMGTPE".index(prefix) + 3) if prefix else 1
     return f"{float(f'{low / scale:.3g}'):g}–{float(f'{high / scale:.3g}'):g} {prefix}".rstrip()
-
-
-def _binary(nbytes: float) -> str:
-    return f"{nbytes / 2**20:.3g} MiB" if nbytes >= 2**20 else f"{nbytes / 2**10:.3g} KiB"
 
 
 _HEADINGS = ("", "unit, mix", "ceiling", "interval", "FLOP/B", "capacity", "kernel")
@@ -76,7 +74,7 @@ def _texts(row: dict[str, Any], first: bool) -> list[str]:
         ("≥ " if row["lower_bound"] else "") + si(row["rate"], row["unit"]),
         _between(*row["interval"]) if row["interval"] else MISSING,
         f"{row['ridge']:.3g}" if first or row["unit"] != "B/s" else "",
-        _binary(row["capacity"]) if row["capacity"] and first else "",
+        binary(row["capacity"]) if row["capacity"] and first else "",
         (row["by"].removeprefix(row["of"]).strip() or row["by"]) + (sustained or ""),
     ]
 

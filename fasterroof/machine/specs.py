@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.errors import InputError, one_line
+from ..core.errors import InputError, one_line, quoted
 from ..core.units import MISSING, positive, rate_unit, si, whole
 from .roof import Roof
 
@@ -110,13 +110,13 @@ class HardwareSpecs:
         # numpy's numbers are none of JSON's
         object.__setattr__(self, "device_count", whole("device_count", self.device_count))
         if not isinstance(self.compute_capability, (str, type(None))):
-            shown = one_line(repr(self.compute_capability), 60)
+            shown = quoted(self.compute_capability)
             raise InputError(f"compute_capability is a text, such as '9.0', not {shown}.")
         for name, source in FIGURES.items():
             value, told = getattr(self, name), getattr(self, source)
             if told not in SOURCES:
-                shown = one_line(repr(told), 60)
-                raise InputError(f"{source} is one of {', '.join(SOURCES)}, not {shown}.")
+                listed = ", ".join(SOURCES)
+                raise InputError(f"{source} is one of {listed}, not {quoted(told)}.")
             if value is None and told != "unavailable":
                 raise InputError(f"{name} is {told}, but it is None.")
             if value is not None and name != "compute_capability":
@@ -177,11 +177,11 @@ class HardwareSpecs:
         from fasterroof.machine.chips import chip
         from fasterroof.machine.datasheet import chip_roof, per_device
 
-        c = chip(name) if isinstance(name, str) else name
+        c = chip(name)
         roof = chip_roof(c, mode)
         return cls(
             {"soc": "gpu"}.get(c.kind, c.kind),
-            int(c.devices.value) if c.devices else 1,
+            c.parts,
             **fields_of({k: Told("estimated", *x) for k, x in per_device(c, mode).items()}),
             name=f"{c.vendor} {c.name}",
             peak_mode=roof.mode or "",
@@ -201,9 +201,8 @@ class HardwareSpecs:
         source = {"measured": "measured", "datasheet": "estimated"}.get(peaks.source, "unavailable")
 
         def told(value, by):
-            if source == "measured":
-                return Told(source, value, by)
-            return Told(source, value, peaks.name if by else "", by)
+            why = (by,) if source == "measured" else (by and peaks.name, by)
+            return Told(source, value, *why)
 
         top = peaks.mode, peaks.peak_flops
         by = next((c.by for c in peaks.ceilings if (c.mode, c.flops_per_s) == top), "")

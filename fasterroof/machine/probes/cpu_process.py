@@ -116,6 +116,9 @@ def _together(cpus: list[int], work: Callable[[int], object]) -> list:
     return [t.result() for t in tasks]
 
 # %% ../../../nbs/analysis/machine/probes/cpu_process.ipynb #55974609
+_SLICE_NS = 1e5  # ns, of a slice
+
+
 class _Worker:
     "What answers requests."
 
@@ -207,7 +210,7 @@ class _Worker:
         for _ in range(2 if chunks == 1 else 0):
             (pilot,) = timed(500_000, repeats, cpus[:1])
             took = max(1, min(b - a for a, b in pairwise(pilot)))
-            repeats = max(1, round(repeats * r["slice_s"] * 1e9 / took))
+            repeats = max(1, round(repeats * _SLICE_NS / took))
         stamps = timed(int(r["seconds"] * 1e9), repeats, cpus)
         return {"repeats": repeats, "stamps": stamps, "cpu_s": sum(os.times()[:2])}
 
@@ -352,7 +355,6 @@ class Prober:
             "chunks": chunks,
             "stride": stride,
             "seconds": seconds,
-            "slice_s": 1e-4,
         }
         if self.process is None:
             self._start()

@@ -21,15 +21,15 @@ _UNROLL = 8
 # Of each vector {i}: its place in every array, and what each mix does with it. A sign is flipped,
 # which keeps every number as ordinary as it was.
 _PLACES = (
-    "  %j{i} = add i64 %i, {i}\n  %q0.{i} = getelementptr {ints}, ptr %s0, i64 %j{i}\n",
-    "  %q1.{i} = getelementptr {ints}, ptr %s1, i64 %j{i}\n",
-    "  %q2.{i} = getelementptr {ints}, ptr %s2, i64 %j{i}\n",
+    "  %j{i} = add i64 %i, {i}\n  %q0.{i} = getelementptr <{lanes} x i32>, ptr %s0, i64 %j{i}\n",
+    "  %q1.{i} = getelementptr <{lanes} x i32>, ptr %s1, i64 %j{i}\n",
+    "  %q2.{i} = getelementptr <{lanes} x i32>, ptr %s2, i64 %j{i}\n",
 )
-_LOAD = "  %l{i} = load {ints}, ptr %q0.{i}, align {size}\n"
-_STORE = "  store {ints} %b{i}, ptr %q0.{i}, align {size}{past}"
+_LOAD = "  %l{i} = load <{lanes} x i32>, ptr %q0.{i}, align {size}\n"
+_STORE = "  store <{lanes} x i32> %b{i}, ptr %q0.{i}, align {size}{past}"
 _DONE = {
-    "read": _LOAD + "  %b{i} = or {ints} %a{i}, %l{i}",
-    "update": _LOAD + "  %b{i} = xor {ints} %l{i}, {sign}\n" + _STORE,
+    "read": _LOAD + "  %b{i} = or <{lanes} x i32> %a{i}, %l{i}",
+    "update": _LOAD + "  %b{i} = xor <{lanes} x i32> %l{i}, {sign}\n" + _STORE,
     "write": _STORE.replace("%b{i}", "%x"),
     "zeros": _STORE.replace("%b{i}", "zeroinitializer"),
     "copy": _LOAD.replace("%q0", "%q1") + _STORE.replace("%b{i}", "%l{i}"),
@@ -38,7 +38,7 @@ _DONE = {
   %b{i} = call {floats} @llvm.fmuladd.v{lanes}f32({floats} %l2.{i}, {floats} {half},
                                                   {floats} %l1.{i})
 """
-    + _STORE.replace("{ints}", "{floats}"),
+    + _STORE.replace("<{lanes} x i32>", "{floats}"),
 }
 _TRIAD = "declare {floats} @llvm.fmuladd.v{lanes}f32({floats}, {floats}, {floats})\n"
 _MIXES = {  # mix → arrays, share that is read
@@ -54,12 +54,12 @@ _MIXES = {  # mix → arrays, share that is read
 
 # %% ../../../nbs/analysis/machine/probes/cpu_streams.ipynb #060d3e3c
 _ARRAYS = """  %m{i} = mul i64 %m, {i}
-  %s{i} = getelementptr {ints}, ptr %p, i64 %m{i}"""
-_FOLD = "  %a{i} = phi {ints} [zeroinitializer, %entry], [%b{i}, %loop]"
-_FOLDED = "  %r{i} = or {ints} %r{last}, %b{i}"
+  %s{i} = getelementptr <{lanes} x i32>, ptr %p, i64 %m{i}"""
+_FOLD = "  %a{i} = phi <{lanes} x i32> [zeroinitializer, %entry], [%b{i}, %loop]"
+_FOLDED = "  %r{i} = or <{lanes} x i32> %r{last}, %b{i}"
 _KEPT = """
-  %end = getelementptr {ints}, ptr %p, i64 %n
-  store {ints} %r{last}, ptr %end, align {size}"""
+  %end = getelementptr <{lanes} x i32>, ptr %p, i64 %n
+  store <{lanes} x i32> %r{last}, ptr %end, align {size}"""
 
 
 def _moved(machine: TargetMachine, mix: str, bits: int) -> Kernel:
@@ -69,7 +69,6 @@ def _moved(machine: TargetMachine, mix: str, bits: int) -> Kernel:
     names = dict(
         lanes=lanes,
         size=size,
-        ints=f"<{lanes} x i32>",
         floats=f"<{lanes} x float>",
         sign=f"<{', '.join(['i32 -2147483648'] * lanes)}>",
         half=f"<{', '.join(['float 0.5'] * lanes)}>",
@@ -83,7 +82,7 @@ def _moved(machine: TargetMachine, mix: str, bits: int) -> Kernel:
         loop["after"] = folded + _KEPT.format(last=_UNROLL - 1, **names)
         loop["carried"] = repeated(_FOLD, _UNROLL, **names)
     else:
-        before += f"\n  %x = load {names['ints']}, ptr %p, align {size}"
+        before += f"\n  %x = load <{lanes} x i32>, ptr %p, align {size}"
     # Zeros are written to memory of their own: nothing else is to be timed on them.
     first = 2.0 if kind == "zeros" else 0.5
     return Kernel(

@@ -67,9 +67,7 @@ def matrix_readings(
         as_set = " or ".join(sorted(set_to))
         raise InputError(f"torch is set to multiply fp32 as {as_set}, not as {mode}: pin it first.")
     with probing(device):
-
-        def take(probe, **timing):
-            return replayed_rates(probe, warmup=warmup, **timing or {"steps": steps})
+        take = partial(replayed_rates, warmup=warmup, steps=steps)
 
         def made(p):
             second = " by e4m3" * (mode == "fp8_e5m2")  # the format of the second operand

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import torch
 
+from ...core.collector import no_gc
 from ...core.errors import DeviceError
 from ...core.settings import resolve_device
-from ...timing.clock import no_gc
 
 # %% ../../../nbs/analysis/machine/probes/cuda_graphs.ipynb #5b63c906
 @functools.cache

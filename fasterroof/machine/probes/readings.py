@@ -76,7 +76,6 @@ class Found:
         default_factory=dict
     )  # mode → why nothing could be measured in it
     have: list[str] = field(default_factory=list)  # modes that the device is known to have
-    bursts: bool = False  # whether the framework can go beyond for a moment (a quota)
     notes: list[str] = field(default_factory=list)  # sentences that a reader of the figures needs
     conditions: dict = field(default_factory=dict)  # plain values: clocks, CPUs, what disturbed
 

@@ -7,7 +7,8 @@ __all__ = ['Asked', 'refused', 'modes_known', 'survey_device']
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #a5475d79
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import pairwise
@@ -64,15 +65,22 @@ class Asked:
         return self.steps or 20
 
 
+@contextmanager
+def _pinned(mode: str) -> Iterator[None]:
+    "Inside, torch multiplies fp32 in that mode and records nothing for gradients."
+    with preserved():
+        torch.set_grad_enabled(False)
+        pin_fp32(mode if mode in ("tf32", "medium") else "fp32")
+        yield
+
+
 def _framework(asked: Asked, found: Found) -> None:
     "Add what torch's kernels reach in each mode."
     device, sync = asked.device, synchronizer(asked.device)
     for mode in asked.modes:
         readings, refused = [], "torch does not multiply it"
         if mode in FORMATS:
-            with preserved():
-                torch.set_grad_enabled(False)
-                pin_fp32(mode if mode in ("tf32", "medium") else "fp32")
+            with _pinned(mode):
                 readings, refused = torch_kernels.compute_readings(
                     device, mode, sync, asked.size, asked.warmup, asked.calls
                 )
@@ -123,11 +131,7 @@ def _on_cpu(asked: Asked, tell) -> Found:
         if asked.steps is None:
             beside = replace(asked, warmup=2, steps=8)
     except ProbeError as e:
-        found = Found(launch_s=found.launch_s)
-        found.notes.append(
-            f"The processor's own kernels could not be run: {one_line(e).rstrip('.')}. "
-            "Only torch's tried, so every ceiling is a lower bound."
-        )
+        found = Found(launch_s=found.launch_s, notes=_remarks({"not_run": e}))
         _framework_memory(asked, found)
     tell("torch's kernels")
     _framework(beside, found)
@@ -158,23 +162,15 @@ def _cpu_kernels(probe: CPUProbe, asked: Asked, found: Found, tell) -> None:
         found.readings += compute_readings(probe, [mode], long_s)
     if probe.quota is not None:
         found.readings = [replace(r, sustained=sustained_rate(probe, r)) for r in found.readings]
-        found.notes += [
-            f"A quota of {probe.quota:g} CPUs cuts in: {r.name} reaches"
-            f" {si(max(r.samples), 'FLOP/s')} for milliseconds and keeps up"
-            f" {si(r.sustained, 'FLOP/s')}."
-            for r in found.readings
-            if r.sustained and r.sustained < 0.8 * max(r.samples)
-        ]
+        for r in found.readings:
+            found.notes += _remarks({"sustained": (probe.quota, r)})
     unproven = unproven_modes(probe, found.readings)
     found.unproven = {mode: unproven[mode] for mode in asked.modes if mode in unproven}
-    found.notes += [
-        f"{unit} is present and no kernel of ours reached it:"
-        f" the ceiling of {mode} is a lower bound."
-        for mode, unit in found.unproven.items()
-    ]
+    for proof in found.unproven.items():
+        found.notes += _remarks({"unproven": proof})
     tell("levels of memory")
     sizes = level_sizes(probe, sweep(probe, nbytes))
-    found.notes += _too_small(nbytes, caches(probe.cpus), "DRAM")
+    found.notes += _remarks({"too_small": (nbytes, caches(probe.cpus), "DRAM")})
     tell("bandwidth")
     found.levels = [*sizes, ("DRAM", memory_total() or nbytes)]
     # Within each level, and beyond the one before.
@@ -190,25 +186,15 @@ def _cpu_kernels(probe: CPUProbe, asked: Asked, found: Found, tell) -> None:
     after = measure_clock(probe)
     found.notes += probe.refused
     found.conditions |= {"clock_hz": clock, "clock_after_hz": after, "cpus": probe.cpus}
-    if clock and after and not 0.95 < after / clock < 1.05:
-        found.notes.append(f"The clock went from {si(clock, 'Hz')} to {si(after, 'Hz')} meanwhile.")
     threads = torch.get_num_threads()
-    if probe.quota and threads > probe.quota:
-        found.bursts = True
-        found.notes.append(
-            f"torch uses {threads} threads under a quota of {probe.quota:g} CPUs: for a part of its"
-            " period it can go beyond these ceilings, which are lower bounds."
-        )
+    bursts = probe.quota and threads > probe.quota and (threads, probe.quota)
+    found.notes += _remarks({"clock_went": (clock, after), "bursts": bursts})
+    if bursts:
+        found.readings = [replace(r, lower_bound=True) for r in found.readings]
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #46b8030e
-def _too_small(nbytes: int, caches: list[tuple[str, int]], memory: str) -> list[str]:
-    last = max((size for _, size in caches), default=0)
-    if nbytes >= 2 * last:
-        return []
-    return [
-        f"{si(nbytes, 'B')} fit into caches of {si(last, 'B')}, at least in part: "
-        f"what is called {memory} here is no main memory."
-    ]
+def _last(caches: list[tuple[str, int]]) -> int:
+    return max((size for _, size in caches), default=0)
 
 
 _REMARKS: tuple[tuple[str, Callable, Callable], ...] = (  # condition, whether it matters, sentence
@@ -237,6 +223,52 @@ _REMARKS: tuple[tuple[str, Callable, Callable], ...] = (  # condition, whether i
         lambda held_by: f"The GPU's clock was held down by: {', '.join(held_by)}.",
     ),
     ("mig", bool, lambda on: "MIG is on: these are peaks of an instance."),
+    (
+        "not_run",
+        bool,
+        lambda e: (
+            f"The processor's own kernels could not be run: {one_line(e).rstrip('.')}. "
+            "Only torch's tried, so every ceiling is a lower bound."
+        ),
+    ),
+    (
+        "sustained",  # quota in CPUs, reading
+        lambda x: x[1].sustained and x[1].sustained < 0.8 * max(x[1].samples),
+        lambda x: (
+            f"A quota of {x[0]:g} CPUs cuts in: {x[1].name} reaches"
+            f" {si(max(x[1].samples), 'FLOP/s')} for milliseconds and keeps up"
+            f" {si(x[1].sustained, 'FLOP/s')}."
+        ),
+    ),
+    (
+        "unproven",  # mode, unit
+        bool,
+        lambda x: (
+            f"{x[1]} is present and no kernel of ours reached it:"
+            f" the ceiling of {x[0]} is a lower bound."
+        ),
+    ),
+    (
+        "clock_went",  # Hz before, after
+        lambda x: all(x) and not 0.95 < x[1] / x[0] < 1.05,
+        lambda x: f"The clock went from {si(x[0], 'Hz')} to {si(x[1], 'Hz')} meanwhile.",
+    ),
+    (
+        "bursts",  # threads, quota in CPUs
+        bool,
+        lambda x: (
+            f"torch uses {x[0]} threads under a quota of {x[1]:g} CPUs: for a part of its"
+            " period it can go beyond these ceilings, which are lower bounds."
+        ),
+    ),
+    (
+        "too_small",  # working set of main memory in B, caches, name of main memory
+        lambda x: x[0] < 2 * _last(x[1]),
+        lambda x: (
+            f"{si(x[0], 'B')} fit into caches of {si(_last(x[1]), 'B')}, at least in part: "
+            f"what is called {x[2]} here is no main memory."
+        ),
+    ),
 )
 
 
@@ -251,7 +283,7 @@ def _memory(asked: Asked, take, found: Found, ours: bool = False) -> None:
     left_out = found.conditions.setdefault("left_out", {})
     memory, caches = torch_kernels.main_memory(device), torch_kernels.levels(device)
     found.levels += [*caches, (memory, nbytes)]
-    found.notes += _too_small(nbytes, caches, memory)
+    found.notes += _remarks({"too_small": (nbytes, caches, memory)})
     found.readings += torch_kernels.memory_readings(device, nbytes, take, left_out, not ours)
 
 
@@ -275,9 +307,7 @@ def _on_cuda(asked: Asked, tell) -> Found:
     # Nothing contracts other whole numbers.
     for mode in (m for m in asked.modes if m in FORMATS):
         tell(f"arithmetic, {mode}")
-        with preserved():
-            torch.set_grad_enabled(False)
-            pin_fp32("tf32" if mode == "tf32" else "fp32")
+        with _pinned(mode):
             how = timing | dict(left_out=left_out)
             try:
                 found.readings += cuda.matrix_readings(device, mode, asked.size, **how)

@@ -7,7 +7,6 @@ __all__ = ['Taking', 'Probe', 'product_probe', 'memory_probes', 'reason', 'readi
            'cache_sizes', 'levels', 'main_memory', 'memory_size', 'compute_readings', 'memory_readings']
 
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #30507044
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from ...core.units import FORMATS, positive, si
 from ..host import caches, cpu_quota, cpu_set, free_memory, placements
 from .readings import Reading, together
 from .torch_products import Product, build, convolution
+from ...timing.clock import time_once
 
 # %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #48287541
 class Probe(NamedTuple):
@@ -31,6 +31,16 @@ class Probe(NamedTuple):
     run: Callable[[], object]
     mix: str = ""  # of a memory kernel: "read", "copy", …
     reads: float = 0.5  # of a memory kernel: share of the bytes that is read
+
+    def reading(
+        self,
+        take: "Taking",  # times it
+        **told: object,  # further fields of the reading
+    ) -> Reading:
+        "What the kernel reached."
+        samples, how = take(self)
+        name = self.name + how
+        return Reading(name=name, samples=samples, mix=self.mix, reads=self.reads, **told)
 
 
 def _products(mode: str, size: int) -> list[Product]:
@@ -97,12 +107,10 @@ def reading_of(
 ) -> Reading | None:
     "What one kernel reached; None where it could not be run."
     try:
-        probe = make()
-        samples, how = take(probe)
+        return make().reading(take, **told)
     except (RuntimeError, ValueError, TypeError, AttributeError, AssertionError) as e:
         left_out[name] = reason(e)
         return None
-    return Reading(name=probe.name + how, samples=samples, mix=probe.mix, reads=probe.reads, **told)
 
 
 def rates(
@@ -117,11 +125,7 @@ def rates(
     for _ in range(warmup):
         probe.run()
     for _ in range(steps):
-        sync()
-        start = time.perf_counter()
-        probe.run()
-        sync()
-        took = time.perf_counter() - start
+        took = time_once(probe.run, sync)
         found.append(probe.work / max(took - launch_s, took / 2, 1e-9))
     return tuple(found)
 
@@ -146,11 +150,9 @@ def _matrix_size(
     device: torch.device,  # cpu, or an accelerator that is present
     mode: str,  # compute mode
     sync: Callable[[], None],  # waits for the device
-    target_s: float
-    | None = None,  # s, duration of a call that is aimed at; None: 3 ms on a CPU, 1 ms elsewhere
 ) -> int:
-    "The smallest power of two whose matrix product takes `target_s`."
-    target_s = target_s or (3e-3 if device.type == "cpu" else 1e-3)
+    "The smallest power of two whose matrix product takes 3 ms on a CPU, 1 ms elsewhere."
+    target_s = 3e-3 if device.type == "cpu" else 1e-3
     for size in (256, 512, 1024, 2048, 4096, 8192, 16384):
         probe = product_probe(_products(mode, size)[0], mode, device)
         if probe.work / max(rates(probe, sync, 1, 2)) >= target_s:
@@ -260,19 +262,8 @@ def memory_readings(
     for name, size in [*tried, (main_memory(device), nbytes)]:
         try:
             for p in memory_probes(device, size):
-                samples, how = take(p)
-                found.append(
-                    Reading(
-                        name=p.name + how,
-                        what=name,
-                        unit="memory",
-                        samples=samples,
-                        mix=p.mix,
-                        reads=p.reads,
-                        nbytes=size,
-                        lower_bound=lower_bound,
-                    )
-                )
+                told = dict(what=name, unit="memory", nbytes=size, lower_bound=lower_bound)
+                found.append(p.reading(take, **told))
         except RuntimeError as e:
             left_out[f"{name}, {si(size, 'B')}"] = reason(e)
     return together(found)
