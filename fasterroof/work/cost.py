@@ -394,17 +394,12 @@ def operator_cost(
     work = work.filled(kind)
     return Cost(
         kind=kind,
-        flops=work.flops,
-        executed_flops=work.executed,
-        contraction_flops=work.contraction,
-        transcendentals=work.transcendentals,
         bytes_read=read,
         bytes_written=moved.written if work.written is None else work.written,
         footprint=footprint,
         mode=work.mode or _mode(inputs + outputs, kind),
         shapes=shapes,
         rule=rule.name if rule else None,
-        payload=work.payload,
-        group_size=work.group_size,
         note=work.note,
+        **work.fields(),
     )

@@ -44,6 +44,21 @@ class Work(NamedTuple):
             contraction=contracted if self.contraction is None else self.contraction,
         )
 
+    def fields(
+        self,
+        times: int = 1,  # how often the operation runs
+    ) -> dict[str, object]:
+        "The fields of a `Cost` that a rule alone decides."
+        work = {
+            "flops": self.flops,
+            "executed_flops": self.executed,
+            "contraction_flops": self.contraction,
+            "transcendentals": self.transcendentals,
+            "payload": self.payload,
+        }
+        whole = {name: None if n is None else n * times for name, n in work.items()}
+        return {**whole, "group_size": self.group_size}
+
 
 def summed(
     parts: list[Work],  # filled
