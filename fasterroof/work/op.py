@@ -169,7 +169,10 @@ class Trace:
     @property
     def flops(self) -> int:  # FLOP
         "FLOPs of all operations that have a rule."
-        return sum(op.flops or 0 for op in self.ops)
+        return self._total("flops")
+
+    def _total(self, quantity: str) -> int:
+        return sum(getattr(op, quantity) or 0 for op in self.ops)
 
     def span(
         self,
@@ -189,28 +192,28 @@ class Trace:
     @property
     def executed_flops(self) -> int:  # FLOP
         "FLOPs left after what kernels provably skip."
-        return sum(op.executed_flops or 0 for op in self.ops)
+        return self._total("executed_flops")
 
     @property
     def contraction_flops(self) -> int:  # FLOP
         """FLOPs of matrix products, convolutions and attention, and of the gate matrices of
         recurrent cells."""
-        return sum(op.contraction_flops or 0 for op in self.ops)
+        return self._total("contraction_flops")
 
     @property
     def transcendentals(self) -> int:  # evaluations
         "Evaluations of exp, log, tanh and their like."
-        return sum(op.transcendentals for op in self.ops)
+        return self._total("transcendentals")
 
     @property
     def bytes(self) -> int:  # B
         "Compulsory traffic of the operations one by one, nothing fused."
-        return sum(op.bytes for op in self.ops)
+        return self._total("bytes")
 
     @property
     def payload(self) -> int:  # B
         "Bytes that collectives send from this rank's buffers."
-        return sum(op.payload for op in self.ops)
+        return self._total("payload")
 
     def _sums(self, key: Callable[[Op], str]) -> dict[str, dict[str, Any]]:
         sums: dict[str, dict] = {}

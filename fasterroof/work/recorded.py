@@ -114,12 +114,8 @@ class _Call:
                 return _WRAPPED[recorded]
             return self.tensor(dims, strides, recorded)
         if recorded == "TensorList":
-            lists = [
-                d
-                for k, d in zip(self.inputs.types, self.inputs.dims, strict=True)
-                if k == "TensorList"
-            ]
-            if not dims and any(lists):
+            lists = zip(self.inputs.types, self.inputs.dims, strict=True)
+            if not dims and any(d for k, d in lists if k == "TensorList"):
                 return []  # one that is too long would not be alone
             if not dims or not all(isinstance(d, tuple) for d in dims):
                 raise Unrecorded(_UNLISTED)
@@ -158,11 +154,12 @@ def _run(func, inputs: Inputs, values: list, chosen: dict, formats: Formats) -> 
         had, has = inputs.dims[declared.index(name)], call.kwargs[name]
         if isinstance(has, torch.Tensor) and math.prod(had) and tuple(had) != tuple(has.shape):
             raise ValueError(UNFIT)
-    return (
-        replace(known, note="; ".join(n for n in (known.note, call.note) if n))
-        if call.note
-        else known
-    )
+    return _noted(known, call.note)
+
+
+def _noted(cost: Cost, note: str) -> Cost:
+    "The cost with one more note."
+    return replace(cost, note="; ".join(filter(None, (cost.note, note)))) if note else cost
 
 # %% ../../nbs/analysis/work/recorded.ipynb #340b7f51
 SCALED = "not recorded, taken as its default"
@@ -293,8 +290,7 @@ def _whatever(base: Cost, argument, others: list[Cost], only: bool) -> Cost:
     alike = {"shapes": base.shapes, "flops": base.flops, "executed_flops": base.executed_flops}
     if not scales or any(replace(x, **alike) != base for x in others):
         raise Unrecorded(f"its argument {name!r} was not recorded, and decides what it costs")
-    note = f"its argument {name!r} was {SCALED}"
-    return replace(base, note="; ".join(n for n in (base.note, note) if n))
+    return _noted(base, f"its argument {name!r} was {SCALED}")
 
 
 def _agreed(whole: list[tuple], script: list[tuple], formats: Formats) -> tuple:
@@ -364,10 +360,14 @@ def collective_cost(
     more: dict | None,  # what was recorded of a collective: `Event.more`
 ) -> Cost | None:
     "What a collective costs by its own record; None where that is no record, or lacks a figure."
-    name = (more or {}).get("Collective name")
-    kind, group = str((more or {}).get("dtype")).lower(), (more or {}).get("Group size", 0)
-    dtype = getattr(torch, {"byte": "uint8", "char": "int8"}.get(kind, kind), None)
-    counts = [(more or {}).get(f"{way} msg nelems") for way in ("In", "Out")]
+    more = more or {}
+    name, kind, group = (
+        more.get("Collective name"),
+        str(more.get("dtype")),
+        more.get("Group size", 0),
+    )
+    dtype = getattr(torch, {"byte": "uint8", "char": "int8"}.get(kind.lower(), kind.lower()), None)
+    counts = [more.get(f"{way} msg nelems") for way in ("In", "Out")]
     if not isinstance(name, str) or not isinstance(dtype, torch.dtype):
         return None
     if not all(type(n) is int and 0 <= n < 2**62 for n in (*counts, group)):

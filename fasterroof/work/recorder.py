@@ -42,7 +42,6 @@ from fasterroof.work.signature import (
     NOT_FAKE,
     NeedsValues,
     Unsigned,
-    flatten,
     refuse_mixed,
     signature,
 )
@@ -216,26 +215,21 @@ class Recorder(TorchDispatchMode):
         if self.fakes is not None:
             return self._faked(func, types, args, kwargs)
         refuse_mixed(func, args)
-        # In-place operators change what the signature is taken from (`resize_`, `set_`):
-        # first the arguments, then the run.
-        storages: dict = {}
-        return self._run(func, args, kwargs, signature(func, args, kwargs, storages), storages)
+        return self._run(func, args, kwargs)
 
     def _faked(self, func, types, args, kwargs):
         "Run an operator on fake tensors, or for real where all that it is given is known."
         kwargs = self.fakes.here(kwargs)
         if FakeTensor not in types and self.fakes.runs(func, args, kwargs):
-            storages: dict = {}
-            key = signature(func, args, kwargs, storages)
             with values_on():
-                out = self._run(func, args, kwargs, key, storages)
+                out = self._run(func, args, kwargs)
             self.fakes.gave(func, (args, kwargs), out)
             return out
         # the mask alone decides
         if func is ALIGNED and not isinstance(args[1], FakeTensor) and not args[1].is_meta:
             with values_on():
                 out = func(torch.empty(*args[0].shape[:2], 1), args[1])
-            self._note(func, self.fakes.of(args), kwargs, out, None, {})
+            self._note(func, self.fakes.of(args), kwargs, out)
             return out
         if func in NOT_FAKE:
             raise NeedsValues(func)
@@ -248,27 +242,25 @@ class Recorder(TorchDispatchMode):
         if depends_on_values(func):  # what is known of them counts
             out = func(*self.fakes.of(chosen), **kwargs)
             with values_on():
-                self._note(func, *given, out, None, {})
+                self._note(func, *given, out)
             return out
+        key = signature(func, args, kwargs)
         if chosen is not given[0]:
-            key = signature(func, args, kwargs, storages := {})
             out = func(*self.fakes.of(chosen), **kwargs)
-            self._note(func, args, kwargs, out, key, storages)
+            self._note(func, args, kwargs, out, key)
             return out
-        storages: dict = {}
-        key = signature(func, args, kwargs, storages)
         if key is None or FakeTensor not in types or not repeats(func):
-            return self._run(func, args, kwargs, key, storages)
+            return self._run(func, args, kwargs, key)
         at = (torch.get_default_dtype(), *key)
-        known = self.recipes.get(at)
-        if known is None:
-            out = self._run(func, args, kwargs, key, storages)
-            recipe = recipe_of(func, args, out)
-            if recipe is not None:
-                self.recipes[at] = recipe, self.dispatched[-1].cost
-            return out
-        self._add(func, args, known[1])
-        return repeated(known[0], self.fakes.mode, args)
+        if at in self.recipes:
+            recipe, known = self.recipes[at]
+            self._add(func, args, known)
+            return repeated(recipe, self.fakes.mode, args)
+        out = self._run(func, args, kwargs, key)
+        recipe = recipe_of(func, args, out)
+        if recipe is not None:
+            self.recipes[at] = recipe, self.dispatched[-1].cost
+        return out
 
     def _watch_views(self, overwritten, given) -> None:
         # Of a view that is written to and then used, autograd makes the node anew: `as_strided` for
@@ -279,10 +271,12 @@ class Recorder(TorchDispatchMode):
             if t._is_view() and t.requires_grad:
                 self._views[id(t)] = t
 
-    def _run(self, func, args, kwargs, key, storages):
-        if depends_on_values(func):
-            key = None
-        elif key is None:
+    def _run(self, func, args, kwargs, key=None):
+        # In-place operators change what the signature is taken from (`resize_`, `set_`):
+        # first the arguments, then the run.
+        by_values = depends_on_values(func)
+        key = None if by_values else key or signature(func, args, kwargs)
+        if key is None and not by_values:
             self._needs_values(func)
         if self.guard is not None:
             for t in tensors_in(written(func, args, kwargs)):
@@ -293,24 +287,22 @@ class Recorder(TorchDispatchMode):
             out = func(*args, **kwargs) if self.call is None else self.call(func, args, kwargs)
         if self.fakes is not None:
             out = restrided(func, args, out)
-        self._note(func, args, kwargs, out, key, storages)
+        self._note(func, args, kwargs, out, key)
         return out
 
     def _needs_values(self, func) -> None:
         if self.fakes is not None and func.namespace != "c10d":
             raise NeedsValues(func)
 
-    def _note(self, func, args, kwargs, out, key, storages) -> None:
-        known = None
+    def _note(self, func, args, kwargs, out, key=None) -> None:
         if key is not None:
             try:
-                flatten((out,), key, storages)
+                key.add((out,))
+                key = tuple(key)
             except Unsigned:
                 self._needs_values(func)
                 key = None
-            else:
-                key = tuple(key)
-                known = self.memo.get(key)
+        known = self.memo.get(key)
         if known is None:
             known = operator_cost(func, args, kwargs, out)
             if key is not None:
@@ -379,7 +371,7 @@ class Recorder(TorchDispatchMode):
             out = func(*self.fakes.of(args), **self.fakes.of(kwargs))
         with values_on():
             # a mask that is known tells what is skipped
-            self._note(func, args, kwargs, out, None, {})
+            self._note(func, args, kwargs, out)
         return out
 
     def hand_over(self) -> Callable[[], AbstractContextManager]:

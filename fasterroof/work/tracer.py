@@ -12,7 +12,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 import torch
 from torch._subclasses.fake_tensor import (
@@ -21,7 +21,6 @@ from torch._subclasses.fake_tensor import (
     FakeTensor,
     FakeTensorMode,
 )
-from torch.nn.parameter import is_lazy
 from torch.optim.optimizer import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
@@ -50,7 +49,9 @@ from fasterroof.work.program import (
     model_errors,
     model_name,
     original,
+    parameters_of,
     program_notes,
+    refuse_lazy,
     speaks_jax,
     undispatched,
 )
@@ -188,25 +189,23 @@ def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> 
         yield held
 
 
-def _unseen(name: str) -> Op:
-    "An operation that ran where nothing could see it."
-    return Op(
-        name=name,
-        module="",
-        type="",
-        leaf=False,
-        call=0,
-        kind="unknown",
-        flops=None,
-        executed_flops=None,
-        contraction_flops=None,
-        bytes_read=0,
-        bytes_written=0,
-        footprint=0,
-        mode="none",
-        shapes=((), ()),
-        rule=None,
-    )
+_UNSEEN = Op(  # an operation that ran where nothing could see it
+    name="",
+    module="",
+    type="",
+    leaf=False,
+    call=0,
+    kind="unknown",
+    flops=None,
+    executed_flops=None,
+    contraction_flops=None,
+    bytes_read=0,
+    bytes_written=0,
+    footprint=0,
+    mode="none",
+    shapes=((), ()),
+    rule=None,
+)
 
 
 def _run(
@@ -215,11 +214,7 @@ def _run(
     "The operations of one run, and what was assumed."
     with _as_it_was(program, args, kwargs, optimizer, real, backward) as held, ExitStack() as stack:
         tensors = _tensors(held.objects, (args, kwargs))
-        if any(map(is_lazy, tensors)):
-            raise InputError(
-                f"{model_name(program)} has lazy modules, whose sizes are not known yet: call it"
-                " first."
-            )
+        refuse_lazy(program, tensors)
         device = _in_place_of_meta(tensors)
         own = program.parameters() if isinstance(program, torch.nn.Module) else tensors
         if real and not all(t.is_meta for t in own):
@@ -265,7 +260,7 @@ def _run(
             _step(made_optimizer(optimizer, program), recorder)
         if fakes and recorder.errors:
             raise recorder.errors[0]  # a thread's, which nobody may have asked for
-    ops = [*recorder.ops(), *map(_unseen, hidden)]
+    ops = [*recorder.ops(), *(replace(_UNSEEN, name=name) for name in hidden)]
     notes = [*recorder.thread_notes, *threads.notes]
     if device is not None and not target and any(op.kind in ("attention", "softmax") for op in ops):
         notes.append(
@@ -441,9 +436,7 @@ def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target
             )
     if not ops:
         more = ["it dispatched no torch operation (framework='jax' traces a JAX function)", *more]
-    parameters = (
-        sum(p.numel() for p in program.parameters()) if isinstance(program, torch.nn.Module) else 0
-    )
+    parameters = sum(p.numel() for p in parameters_of(program))
     return Trace(
         ops,
         model_name(program),

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 
 import torch
 
@@ -83,20 +82,10 @@ class _JaxCall:
 def _call(fn: object, args: tuple, kwargs: dict) -> _JaxCall:
     import jax
 
-    from fasterroof.work.jax.staging import is_array
+    from fasterroof.work.jax.staging import of_arrays, unbound
 
-    while type(fn) is partial:
-        fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
-    leaves, tree = jax.tree_util.tree_flatten((fn, args, kwargs))
-
-    def flat(*arrays):
-        rest = iter(arrays)
-        f, a, k = jax.tree_util.tree_unflatten(
-            tree, [next(rest) if is_array(x) else x for x in leaves]
-        )
-        return [x for x in jax.tree_util.tree_leaves(f(*a, **k)) if is_array(x)]
-
-    arrays = [x for x in leaves if is_array(x)]
+    fn, args, kwargs = unbound(fn, args, kwargs)
+    flat, arrays = of_arrays(fn, args, kwargs)
     if any(isinstance(x, jax.ShapeDtypeStruct) for x in arrays):
         raise InputError(
             "A run needs arrays, not ShapeDtypeStructs: trace() counts without values."
@@ -285,13 +274,6 @@ def _spans(run: Callable, steps: int) -> list[Span]:
         spans.append(Span((0,), start, time.perf_counter() - start))
     return spans
 
-# %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #e3b1d307
-def _described(arrays: Sequence) -> str:
-    return (
-        ", ".join(f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in arrays)
-        or "no arrays"
-    )
-
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #437a05ad
 def _notes(counted: Trace, call: _JaxCall, program: _Compiled, threads: int | None) -> list[str]:
     notes = [
@@ -335,7 +317,7 @@ class JaxWorkload:
     def _compile(self, peaks: Roof | None) -> None:
         "Count it, compile it, and run it once."
         from fasterroof.work.jax.jaxpr import trace_jax
-        from fasterroof.work.jax.staging import stage
+        from fasterroof.work.jax.staging import described, stage
 
         self._counted = trace_jax(self.fn, self.args, self.kwargs, name=self.name)
         if not self._counted.ops:
@@ -358,7 +340,7 @@ class JaxWorkload:
         self._op = _as_one(
             self._counted, _written(closed), self._call.arrays, self._program.outputs
         )
-        self.sample = _described(self._call.arrays)
+        self.sample = described(self._call.arrays)
 
     @contextmanager
     def prepared(

@@ -13,7 +13,7 @@ import numpy as np
 from ...core.errors import InputError, one_line
 from . import structures  # noqa: F401  (registers them)
 from .rules import bytes_of
-from .staging import arrays_given, check_arguments, stage
+from .staging import check_arguments, of_arrays, stage
 from .values import fresh, number
 from .walk import Place, Walk, read_whole
 from ..op import Trace
@@ -45,7 +45,7 @@ def trace_jax(
     walk = Walk(trips)
     if note:
         walk.notes[note] = None
-    given = map(number, arrays_given(fn, args, kwargs))
+    given = map(number, of_arrays(fn, args, kwargs)[1])
     inputs = [
         fresh(v)._replace(known=None if x is None else np.asarray(x).astype(v.aval.dtype)[()])
         for v, x in zip(closed.jaxpr.invars, given, strict=True)

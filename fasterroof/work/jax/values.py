@@ -182,7 +182,7 @@ def _values(eqn, known: list) -> list:
 def _result(name: str, eqn, known: list, dtype) -> object:
     """What a primitive gives for known operands; None: that is not known here, or not the same on
     every device."""
-    floating = getattr(np.asarray(known[0]).dtype, "kind", "") == "f" if known else False
+    floating = known and np.asarray(known[0]).dtype.kind == "f"
     if name in _SAME or name in _REARRANGED:
         return _rearranged(name, eqn, known)
     if name == "convert_element_type":
@@ -287,6 +287,11 @@ def _inexact(eqn, known: list, out: object) -> bool:
     return exact(*(Fraction(float(k)) for k in known)) != Fraction(float(out))
 
 
+def _value(atom, env: dict) -> object:
+    "What is known of a variable or literal, by what is known of variables."
+    return literal(atom).known if hasattr(atom, "val") else env.get(atom)
+
+
 def _run(jaxpr, eqns, known: list, stored: bool = False) -> list:
     """Values of a jaxpr's outputs, by those of its `eqns` that can be evaluated; `stored`: its
     outputs are in memory."""
@@ -296,11 +301,8 @@ def _run(jaxpr, eqns, known: list, stored: bool = False) -> list:
     )
     env.update(zip(body.invars, known, strict=True))
 
-    def value(atom):
-        return literal(atom).known if hasattr(atom, "val") else env.get(atom)
-
     for eqn in eqns:
-        given = [value(a) for a in eqn.invars]
+        given = [_value(a, env) for a in eqn.invars]
         further = eqn.primitive.name in (*_ROUNDED, "div", *CALLS)
         if further and not inexact.isdisjoint(a for a in eqn.invars if not hasattr(a, "val")):
             given = [None] * len(given)
@@ -310,7 +312,8 @@ def _run(jaxpr, eqns, known: list, stored: bool = False) -> list:
         )
         env.update(zip(eqn.outvars, outs, strict=True))
     return [
-        value(a) if stored or hasattr(a, "val") or a not in inexact else None for a in body.outvars
+        _value(a, env) if stored or hasattr(a, "val") or a not in inexact else None
+        for a in body.outvars
     ]
 
 
@@ -378,6 +381,7 @@ def loop_trips(
     p, known = eqn.params, [*map(_few, known)]
     cond, body, n, m = p["cond_jaxpr"], p["body_jaxpr"], p["cond_nconsts"], p["body_nconsts"]
     of_cond, of_body, carry = known[:n], known[n : n + m], known[n + m :]
+    tested, moved = [*of_cond, *carry], [*of_body, *carry]
     inputs, cond_eqns = _needed(cond, [0])
     need = {i - n for i in inputs if i >= n}
     while True:
@@ -386,68 +390,46 @@ def loop_trips(
         if wider == need:
             break
         need = wider
-    if any(known[i] is None for i in inputs if i < n) or any(
-        of_body[i] is None for i in more if i < m
-    ):
+    if any(tested[i] is None for i in inputs) or any(moved[i] is None for i in more):
         return None
-    if any(carry[i] is None for i in need):
-        return None
-    inner = opened(body)
+    outer, inner = opened(cond), opened(body)
     moving = [i for i in need if inner.outvars[i] is not inner.invars[m + i]]
-    steps = _by_steps(cond, cond_eqns, body, body_eqns, moving, known, n, m)
-    if steps is not NotImplemented:
-        return steps
-    trips, budget, hidden = 0, _LIMIT, [v if i in need else None for i, v in enumerate(carry)]
-    while budget > 0:
-        going = _run(cond, cond_eqns, [*of_cond, *hidden])[0]
+    if len(moving) == len(cond_eqns) == len(body_eqns) == 1:
+        counter = outer.invars[n + moving[0]], inner.invars[m + moving[0]]
+        before = dict(zip(outer.invars, tested, strict=True))
+        inside = dict(zip(inner.invars, moved, strict=True))
+        steps = _by_steps(*cond_eqns, *body_eqns, *counter, before, inside)
+        if steps is not NotImplemented:
+            return steps
+    for trips in range(ceil(_LIMIT / (len(cond_eqns) + len(body_eqns) + 1))):
+        going = _run(cond, cond_eqns, [*of_cond, *carry])[0]
         if going is None or np.size(going) != 1:
             return None  # one of a batch goes on for longer than another
         if not going:
             return trips
-        moved = _run(body, body_eqns, [*of_body, *hidden], stored=True)
-        hidden = [moved[i] if i in need else None for i in range(len(hidden))]
-        budget -= len(cond_eqns) + len(body_eqns) + 1
-        trips += 1
+        carry = _run(body, body_eqns, [*of_body, *carry], stored=True)
     return None
 
 
-def _by_steps(cond, cond_eqns, body, body_eqns, moving, known, n, m):
-    """Trips in closed form, if one counter moves by a constant and is compared with one; else
-    NotImplemented."""
-    if len(moving) != 1 or len(cond_eqns) != 1 or len(body_eqns) != 1:
+def _by_steps(test, move, i, j, before: dict, inside: dict) -> object:
+    """Trips in closed form, if the counter, `i` in the test and `j` in the body, moves by a
+    constant and is compared with one; else NotImplemented."""
+    op, way, dtype = test.primitive.name, move.primitive.name, i.aval.dtype
+    if dtype.kind == "b" or size_of(i) != 1 or op not in _COMPARISONS or way not in ("add", "sub"):
         return NotImplemented
-    (at,), (test,), (move,), outer, inner = moving, cond_eqns, body_eqns, opened(cond), opened(body)
-    if format_of(inner.invars[m + at]).startswith("bool") or size_of(inner.invars[m + at]) != 1:
-        return NotImplemented
-    op, fixed = test.primitive.name, known[n + m :]
-
-    def value(atom, jaxpr, of, skip):
-        if hasattr(atom, "val"):
-            return literal(atom).known
-        place = jaxpr.invars.index(atom) if atom in jaxpr.invars else None
-        return None if place is None else of[place] if place < skip else fixed[place - skip]
-
-    if op not in _COMPARISONS or move.primitive.name not in ("add", "sub"):
-        return NotImplemented
-    if test.outvars[0] is not outer.outvars[0] or move.outvars[0] is not inner.outvars[at]:
-        return NotImplemented
-    (a, b), i, (c, d), j = test.invars, outer.invars[n + at], move.invars, inner.invars[m + at]
+    (a, b), (c, d) = test.invars, move.invars
     if a is not i:
         a, b, op = b, a, {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
-    if c is not j and move.primitive.name == "add":
+    if c is not j and way == "add":
         c, d = d, c
-    if a is not i or b is i or c is not j or d is j:
+    stop, step = _value(b, before), _value(d, inside)
+    if a is not i or b is i or c is not j or d is j or stop is None or step is None:
         return NotImplemented
-    stop, step = value(b, outer, known[:n], n), value(d, inner, known[n : n + m], m)
-    if stop is None or step is None:
-        return NotImplemented
-    down, dtype = move.primitive.name == "sub", i.aval.dtype
+    sign = -1 if way == "sub" else 1
     if dtype.kind == "f":
-        return _in_units(op, fixed[at], stop, -step if down else step, dtype)
+        return _in_units(op, before[i], stop, sign * step, dtype)
     limits = np.iinfo(dtype)
-    return _closed_form(
-        op, int(fixed[at]), int(stop), -int(step) if down else int(step), limits.min, limits.max
-    )
+    return _closed_form(op, int(before[i]), int(stop), sign * int(step), limits.min, limits.max)
 
 
 def carried(

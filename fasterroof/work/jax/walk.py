@@ -273,9 +273,6 @@ class Walk:
         if work.note:
             self.notes[work.note] = None
 
-        def all_times(n: int | None) -> int | None:
-            return None if n is None else n * place.times
-
         def shapes(atoms) -> tuple:
             return tuple(tuple(a.aval.shape) for a in atoms if hasattr(a.aval, "shape"))
 
@@ -283,23 +280,18 @@ class Walk:
             Op(
                 name=f"jax.{eqn.primitive.name}",
                 kind=kind,
-                flops=all_times(work.flops),
-                executed_flops=all_times(work.executed),
-                contraction_flops=all_times(work.contraction),
-                transcendentals=work.transcendentals * place.times,
                 bytes_read=read * place.times,
                 bytes_written=written * place.times,
                 footprint=read + written - (work.first or 0) * work.in_place * (not place.on_chip),
                 mode=_mode(eqn),
                 shapes=(shapes(eqn.invars), shapes(eqn.outvars)),
                 rule=rule.name if rule else None,
-                payload=work.payload * place.times,
-                group_size=work.group_size,
                 module=module,
                 type="",
                 leaf=False,
                 call=0,
                 phase=phase,
                 times=place.times,
+                **work.fields(place.times),
             )
         )

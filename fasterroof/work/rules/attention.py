@@ -11,57 +11,21 @@ from math import prod
 import torch
 
 from ...core.tensors import tensors_in
-from ..cost import distinct_bytes, register_cost
-from ..rulebook import Work
-from .reductions import AFFINE, MEAN, NORMALISE, SOFTMAX, VARIANCE
+from ..cost import given_bytes, register_cost
+from ..formulas import attention_work
+from ..rulebook import Work, summed
+from .reductions import AFFINE, MEAN, NORMALISE, VARIANCE
 
 # %% ../../../nbs/analysis/work/rules/attention.ipynb #4460cb0a
-def _seen(queries: int, keys: int, causal: bool) -> int:
-    "Pairs of a query and a key that a kernel computes."
-    if not causal:
-        return queries * keys
-    full = min(queries, keys)  # query i sees keys 0 … i
-    return full * (full + 1) // 2 + (queries - full) * keys
-
-
-def _attention_work(
-    q: tuple,  # shape of the queries, (…, L, D)
-    keys: int,  # S
-    width: int,  # D_v, of the values
-    causal: bool = False,  # whether the kernel skips what a causal mask hides
-    backward: bool = False,  # True: of the fused backward kernel
-) -> Work:
-    "Work of fused attention on queries of shape `q`."
-    *batch, queries, d = q
-    heads, pairs = prod(batch), _seen(queries, keys, causal)
-    of_pair = 2 * (3 * d + 2 * width) if backward else 2 * (d + width)
-    # backward: difference and exp again, then the softmax's derivative
-    extra = 2 + 4 if backward else SOFTMAX
-    scores, done = heads * queries * keys, heads * pairs
-    return Work(
-        scores * (of_pair + extra),
-        executed=done * (of_pair + extra),
-        contraction=scores * of_pair,
-        transcendentals=scores,
-    )
-
-
-def _forward(at: int):
+def _sdpa(at: int, backward: bool = False):
     "The rule of an attention operator whose argument `is_causal` is the one at position `at`."
 
-    def attention(q, k, v, *more, out, **named):
-        causal = named.get("is_causal", more[at - 3] if len(more) > at - 3 else False)
-        return _attention_work(q.shape, k.shape[-2], v.shape[-1], causal)
+    def attention(*args, out, **named):
+        q, k, v = args[backward : 3 + backward]  # after the gradient
+        causal = named.get("is_causal", args[at] if len(args) > at else False)
+        return attention_work(q.shape, k.shape[-2], v.shape[-1], causal, backward)
 
     return attention
-
-
-def _backward(at: int):
-    def attention_backward(grad, q, k, v, *more, out, **named):
-        causal = named.get("is_causal", more[at - 4] if len(more) > at - 4 else False)
-        return _attention_work(q.shape, k.shape[-2], v.shape[-1], causal, backward=True)
-
-    return attention_backward
 
 
 _SDPA = "aten::_scaled_dot_product_"
@@ -72,8 +36,8 @@ for _name, _at, _at_backward in (
     ("cudnn_attention", 6, 14),
     ("fused_attention_overrideable", 5, 13),
 ):
-    register_cost(_SDPA + _name, kind="attention")(_forward(_at))
-    register_cost(f"{_SDPA}{_name}_backward", kind="attention")(_backward(_at_backward))
+    register_cost(_SDPA + _name, kind="attention")(_sdpa(_at))
+    register_cost(f"{_SDPA}{_name}_backward", kind="attention")(_sdpa(_at_backward, True))
 
 
 @register_cost(
@@ -82,7 +46,7 @@ for _name, _at, _at_backward in (
     kind="attention",
 )
 def _plain_attention(q, k, v, *_, out, **__):
-    return _attention_work(q.shape, k.shape[-2], v.shape[-1])
+    return attention_work(q.shape, k.shape[-2], v.shape[-1])
 
 # %% ../../../nbs/analysis/work/rules/attention.ipynb #ccc91e80
 _LONGEST = (
@@ -104,20 +68,16 @@ def _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, backward) -> Wo
     "Attention over (N, L, H, D), or over packed (total, H, D) with offsets."
     heads, d, width = q.shape[-2], q.shape[-1], v.shape[-1]
     if offsets_q is None:
-        return _attention_work(
+        return attention_work(
             (q.shape[0], heads, q.shape[1], d), k.shape[1], width, causal, backward
         )
     lengths, note = _lengths(offsets_q, max_q, q.shape[0])
     keys, _ = _lengths(offsets_k if offsets_k is not None else offsets_q, max_k, k.shape[0])
     parts = [
-        _attention_work((heads, a, d), b, width, causal, backward)
+        attention_work((heads, a, d), b, width, causal, backward)
         for a, b in zip(lengths, keys, strict=True)
     ]
-    sums = {
-        f: sum(getattr(p, f) for p in parts)
-        for f in ("flops", "executed", "contraction", "transcendentals")
-    }
-    return Work(**sums, note=note)
+    return summed(parts)._replace(note=note)
 
 
 @register_cost("aten::_flash_attention_forward", kind="attention", by_values=True)
@@ -173,12 +133,12 @@ def _cudnn_forward(
     q, k, v, bias, offsets_q, offsets_k, max_q, max_k, lse, dropout=0.0, causal=False, *_, out, **__
 ):
     if offsets_q is None:
-        return _attention_work(q.shape, k.shape[-2], v.shape[-1], causal)
+        return attention_work(q.shape, k.shape[-2], v.shape[-1], causal)
     return _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, False)
 
 # %% ../../../nbs/analysis/work/rules/attention.ipynb #34ca4ed5
 def _projected(n: int, length: int, s: int, e: int, heads: int) -> Work:
-    attended = _attention_work((n, heads, length, e // heads), s, e // heads)
+    attended = attention_work((n, heads, length, e // heads), s, e // heads)
     projections = 2 * n * e * e * (2 * length + 2 * s)
     return Work(
         attended.flops + projections,
@@ -244,18 +204,20 @@ def _visited(block_mask, queries: int, keys: int, batch: int) -> float:
         return 1.0  # fake tensors, or another layout
 
 
-@register_cost("higher_order::flex_attention", kind="attention")
-def flex_attention(q, k, v, score_mod, block_mask, *_, out, **__):
-    work = _attention_work(q.shape, k.shape[-2], v.shape[-1])
+def _flexible(q, k, v, block_mask, backward: bool = False) -> Work:
+    work = attention_work(q.shape, k.shape[-2], v.shape[-1], backward=backward)
     share = _visited(block_mask, q.shape[-2], k.shape[-2], prod(q.shape[:-2]))
     return work._replace(executed=round(work.executed * share), note=_FLEX)
+
+
+@register_cost("higher_order::flex_attention", kind="attention")
+def flex_attention(q, k, v, score_mod, block_mask, *_, out, **__):
+    return _flexible(q, k, v, block_mask)
 
 
 @register_cost("higher_order::flex_attention_backward", kind="attention")
 def _flex_attention_backward(q, k, v, o, lse, grad, grad_lse, fw, joint, block_mask, *_, out, **__):
-    work = _attention_work(q.shape, k.shape[-2], v.shape[-1], backward=True)
-    share = _visited(block_mask, q.shape[-2], k.shape[-2], prod(q.shape[:-2]))
-    return work._replace(executed=round(work.executed * share), note=_FLEX)
+    return _flexible(q, k, v, block_mask, backward=True)
 
 # %% ../../../nbs/analysis/work/rules/attention.ipynb #83e6716e
 # torch's number of the mode (relu, tanh, LSTM, GRU) -> FLOPs and transcendentals a hidden unit and
@@ -309,19 +271,16 @@ def _quantised_rnn(x, *more, out, **__):
     matrices = [unpack(packed)[0] for cell in cells for packed in cell.__getstate__()[0][4]]
     gates = 4 if len(out) > 2 else 3
     hidden = sum(m.shape[0] for m in matrices) // gates // 2
-    return _recurrent(x.numel() // x.shape[-1], matrices, 2 if gates == 4 else 3, hidden)._replace(
-        read=distinct_bytes(x) + sum(map(_packed_bytes, matrices)), mode=_packed_mode(matrices)
-    )
+    work = _recurrent(x.numel() // x.shape[-1], matrices, 2 if gates == 4 else 3, hidden)
+    return _of_packed(work, matrices, x)
 
 
-def _packed_bytes(m: torch.Tensor) -> int:
-    "Bytes of an unpacked matrix as it is packed: FBGEMM holds what it unpacks to fp32 in fp16."
-    return m.numel() * (m.element_size() if m.is_quantized else 2)
-
-
-def _packed_mode(matrices) -> str:
-    "Weights of int8 are multiplied as such; those of fp16 are widened, and multiplied in fp32."
-    return "int8" if all(m.is_quantized for m in matrices) else "fp32"
+def _of_packed(work: Work, matrices, *given) -> Work:
+    """The same with packed matrices. FBGEMM holds what it unpacks to fp32 in fp16: those of int8
+    are multiplied as such, those of fp16 are widened, and multiplied in fp32."""
+    packed = sum(m.numel() * (m.element_size() if m.is_quantized else 2) for m in matrices)
+    mode = "int8" if all(m.is_quantized for m in matrices) else "fp32"
+    return work._replace(read=given_bytes(given) + packed, mode=mode)
 
 
 def _quantised_cell(mode: int, gates: int):
@@ -332,10 +291,7 @@ def _quantised_cell(mode: int, gates: int):
         work = _recurrent(x.shape[0], matrices, mode, matrices[1].shape[0] // gates)
         if not isinstance(w_input, torch.ScriptObject):
             return work._replace(mode="int8")
-        given = sum(map(distinct_bytes, tensors_in((x, hx, b_input, b_hidden))))
-        return work._replace(
-            read=given + sum(map(_packed_bytes, matrices)), mode=_packed_mode(matrices)
-        )
+        return _of_packed(work, matrices, x, hx, b_input, b_hidden)
 
     return cell
 
@@ -353,25 +309,25 @@ for _cell, _mode_number, _gates in (
     )(_quantised_cell(_mode_number, _gates))
 
 
-@register_cost("aten::_thnn_fused_lstm_cell", kind="elementwise")
-def _fused_lstm_cell(gates, *_, out):
-    return Work(13 * gates.numel() // 4, transcendentals=5 * gates.numel() // 4)
+def _fused_cell(mode: int, gates: int):
+    flops, transcendentals = _CELLS[mode]
+
+    def fused_cell(x, *_, out):
+        return Work(
+            flops * x.numel() // gates, transcendentals=transcendentals * x.numel() // gates
+        )
+
+    def fused_cell_backward(*_, out, **__):
+        return 2 * flops * next(tensors_in(out)).numel() // gates
+
+    return fused_cell, fused_cell_backward
 
 
-@register_cost("aten::_thnn_fused_gru_cell", kind="elementwise")
-def _fused_gru_cell(gates, *_, out):
-    return Work(10 * gates.numel() // 3, transcendentals=gates.numel())
-
-
-@register_cost(
-    "aten::_thnn_fused_lstm_cell_backward_impl",
-    "aten::_thnn_fused_lstm_cell_backward",
-    kind="elementwise",
-)
-def _fused_lstm_cell_backward(*_, out, **__):
-    return 2 * 13 * next(t for t in out if t is not None).numel() // 4
-
-
-@register_cost("aten::_thnn_fused_gru_cell_backward", kind="elementwise")
-def _fused_gru_cell_backward(*_, out, **__):
-    return 2 * 10 * next(t for t in out if t is not None).numel() // 3
+for _cell, _mode_number, _gates in (("lstm", 2, 4), ("gru", 3, 3)):
+    _cell_forward, _cell_backward = _fused_cell(_mode_number, _gates)
+    register_cost(f"aten::_thnn_fused_{_cell}_cell", kind="elementwise")(_cell_forward)
+    register_cost(
+        f"aten::_thnn_fused_{_cell}_cell_backward",
+        *(["aten::_thnn_fused_lstm_cell_backward_impl"] if _cell == "lstm" else []),
+        kind="elementwise",
+    )(_cell_backward)

@@ -10,7 +10,7 @@ __all__ = ['UNKNOWN_GROUP', 'collective', 'all_reduce', 'reduce_scatter', 'all_g
 import torch
 
 from ...core.tensors import tensors_in
-from ..cost import distinct_bytes, register_cost
+from ..cost import given_bytes, register_cost
 from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/rules/collectives.ipynb #d3d75eb9
@@ -43,7 +43,7 @@ def collective(
     elements = sum(t.numel() for t in tensors if t.is_floating_point() or t.is_complex())
     return Work(
         elements * (size - 1) // size if reduces and size else 0,
-        payload=sum(map(distinct_bytes, tensors)),
+        payload=given_bytes(tensors),
         group_size=size,
         note="" if size else UNKNOWN_GROUP,
     )
@@ -100,7 +100,7 @@ def _c10d(sent: int, reduces: bool = False):
         objects = (a for a in (*args, *kwargs.values()) if isinstance(a, torch.ScriptObject))
         # others say how it reduces
         group = next((o for o in objects if str(o._type()).endswith("ProcessGroup")), None)
-        read, written = (sum(map(distinct_bytes, tensors_in(args[i]))) for i in (sent, 0))
+        read, written = given_bytes(args[sent]), given_bytes(args[0])
         return collective(args[sent], group, reduces)._replace(
             read=read, written=written, footprint=read + (written if sent else 0)
         )
@@ -128,7 +128,7 @@ for _sent, _reduces, _names in (
 
 @register_cost("c10d::recv_", "c10d::recv_any_source_", kind="comm")
 def receive(tensors, *_, out, **__):
-    written = sum(map(distinct_bytes, tensors_in(tensors)))
+    written = given_bytes(tensors)
     return Work(0, read=0, written=written, footprint=written, group_size=2)
 
 

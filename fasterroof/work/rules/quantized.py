@@ -9,7 +9,7 @@ __all__ = []
 import torch
 
 from ...core.settings import fp32_mode
-from ..cost import distinct_bytes, register_cost
+from ..cost import distinct_bytes, given_bytes, register_cost, taps
 from ..rulebook import Work
 from .contractions import product_flops
 
@@ -30,6 +30,11 @@ def _in_int8(contraction: int, x, out, read: int | None = None) -> Work:
         read=read,
         mode="int8",
     )
+
+
+def _linear(x, out) -> int:
+    "FLOPs of a product of each row of `x` and a matrix."
+    return 2 * out.numel() * x.shape[-1]
 
 
 def _quantised(positions, x, packed, out, per_weight) -> Work:
@@ -72,7 +77,7 @@ def _quantised_between(x, scale, zero, packed, *_, out, **__):
     kind="convolution",
 )
 def _quantised_convolution(x, packed, *_, out, **__):
-    return _quantised(out, x, packed, out, lambda w: w.numel() // w.shape[0])
+    return _quantised(out, x, packed, out, taps)
 
 
 @register_cost("quantized::conv2d_add", "quantized::conv2d_add_relu", kind="convolution")
@@ -93,7 +98,7 @@ def _quantised_residual(x, added, packed, *_, out, **__):
     kind="convolution",
 )
 def _quantised_transposed(x, packed, *_, out, **__):
-    return _quantised(x, x, packed, out, lambda w: w.numel() // w.shape[0])
+    return _quantised(x, x, packed, out, taps)
 
 
 @register_cost("quantized::matmul", kind="matmul")
@@ -121,7 +126,7 @@ def _half_weights(x, packed, *_, out, **__):
     kind="matmul",
 )
 def _unpacked_half_weights(x, w, *_, out, **__):
-    return Work(2 * out.numel() * x.shape[-1], mode="fp32")
+    return Work(_linear(x, out), mode="fp32")
 
 
 @register_cost(
@@ -132,10 +137,8 @@ def _unpacked_half_weights(x, w, *_, out, **__):
 )
 def _fbgemm_half_weights(x, handle, bias=None, *_, out, **__):
     "The packed weight is a handle of 8 bytes: what it stands for has 2 bytes a number."
-    given = distinct_bytes(x) + (0 if bias is None else distinct_bytes(bias))
-    return Work(
-        2 * out.numel() * x.shape[-1], read=given + 2 * x.shape[-1] * out.shape[-1], mode="fp32"
-    )
+    packed = 2 * x.shape[-1] * out.shape[-1]
+    return Work(_linear(x, out), read=given_bytes(x, bias) + packed, mode="fp32")
 
 
 @register_cost(
@@ -144,7 +147,7 @@ def _fbgemm_half_weights(x, handle, bias=None, *_, out, **__):
     kind="matmul",
 )
 def _fbgemm_int8(x, w, *_, out, **__):
-    return _in_int8(2 * out.numel() * x.shape[-1], x, out)
+    return _in_int8(_linear(x, out), x, out)
 
 
 @register_cost(
@@ -153,14 +156,12 @@ def _fbgemm_int8(x, w, *_, out, **__):
     kind="matmul",
 )
 def _wrapped_int8(x, *_, out, **__):
-    return _in_int8(
-        2 * out.numel() * x.shape[-1], x, out, distinct_bytes(x) + x.shape[-1] * out.shape[-1]
-    )
+    return _in_int8(_linear(x, out), x, out, distinct_bytes(x) + x.shape[-1] * out.shape[-1])
 
 
 @register_cost("_quantized::wrapped_quantized_linear", kind="matmul")
 def _wrapped_int8_unpacked(x, scale, zero, w, *_, out, **__):
-    work = _in_int8(2 * out.numel() * x.shape[-1], x, out)
+    work = _in_int8(_linear(x, out), x, out)
     return work._replace(flops=work.flops + 3 * w.numel())  # the weight is quantised at every call
 
 
@@ -171,12 +172,12 @@ def _dyn_quant_matmul(x, packed, block, inputs, outputs, *_, out):
 
 @register_cost("onednn::qlinear_pointwise", kind="matmul")
 def _onednn_linear(x, *_, out, **__):
-    return _onednn(2 * out.numel() * x.shape[-1], x, out)
+    return _onednn(_linear(x, out), x, out)
 
 
 @register_cost(*(f"onednn::qconv{d}_pointwise" for d in ("", "1d", "2d", "3d")), kind="convolution")
 def _onednn_convolution(x, scale, zero, w, *_, out, **__):
-    return _onednn(2 * out.numel() * (w.numel() // max(1, w.shape[0])), x, out)
+    return _onednn(2 * out.numel() * taps(w), x, out)
 
 
 def _onednn(contraction: int, x, out) -> Work:

@@ -8,7 +8,7 @@ __all__ = ['roi_align', 'decode']
 # %% ../../../nbs/analysis/work/rules/sampling.ipynb #3c6aae64
 from math import ceil, prod
 
-from ..cost import register_cost
+from ..cost import per_element, register_cost, taps
 from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/rules/sampling.ipynb #c1615ea3
@@ -16,18 +16,11 @@ _LINEAR = {1: 3, 2: 9, 3: 21}  # FLOP an output element, by number of dimensions
 _CUBIC = 35
 
 
-def _resized(per_element: int):
+def _resized(flops: int):
     def resized(x, *_, out, **__):
-        return per_element * out.numel() if x.is_floating_point() else 0
+        return flops * out.numel() if x.is_floating_point() else 0
 
     return resized
-
-
-def _resized_backward(per_element: int):
-    def resized_backward(grad, *_, out, **__):
-        return per_element * grad.numel()
-
-    return resized_backward
 
 
 for _per, _names in (
@@ -37,14 +30,12 @@ for _per, _names in (
     (_CUBIC, ("upsample_bicubic2d",)),
 ):
     register_cost(*(f"aten::{name}" for name in _names), kind="sample")(_resized(_per))
-    register_cost(*(f"aten::{name}_backward" for name in _names), kind="sample")(
-        _resized_backward(_per)
-    )
+    register_cost(*(f"aten::{name}_backward" for name in _names), kind="sample")(per_element(_per))
 for _d in (1, 2, 3):
     for _exact in ("upsample_nearest", "_upsample_nearest_exact"):
         register_cost(f"aten::{_exact}{_d}d", kind="sample")(_resized(0))
         # gradients add up
-        register_cost(f"aten::{_exact}{_d}d_backward", kind="sample")(_resized_backward(1))
+        register_cost(f"aten::{_exact}{_d}d_backward", kind="sample")(per_element(1))
 
 
 def _antialiased(radius: int, backward: bool):
@@ -146,9 +137,9 @@ def _roi_pool(x, rois, scale, height, width, *_, out):
     return rois.shape[0] * x.shape[1] * x.shape[2] * x.shape[3]
 
 
-@register_cost("torchvision::_roi_pool_backward", "torchvision::_ps_roi_pool_backward", kind="pool")
-def _roi_pool_backward(grad, *_, out):
-    return grad.numel()
+register_cost("torchvision::_roi_pool_backward", "torchvision::_ps_roi_pool_backward", kind="pool")(
+    per_element(1)
+)
 
 
 @register_cost("torchvision::nms", kind="sort")
@@ -157,20 +148,21 @@ def _nms(boxes, *_, out):
     return Work(12 * n * (n - 1) // 2, note=_NMS)
 
 
+def _deformed(y, x, w, products: int, each: int) -> Work:
+    "Products of `y`'s elements and the weights, and `each` FLOP a pixel that is read between."
+    contraction = 2 * products * y.numel() * taps(w)
+    between = y.shape[0] * prod(y.shape[2:]) * x.shape[1] * prod(w.shape[2:])
+    return Work(contraction + between * each, contraction=contraction)
+
+
 @register_cost("torchvision::deform_conv2d", kind="convolution")
 def _deform_conv2d(x, w, offset, mask, bias, *_, out):
-    contraction = 2 * out.numel() * (w.numel() // max(1, w.shape[0]))
-    taps = out.shape[0] * prod(out.shape[2:]) * x.shape[1] * prod(w.shape[2:])
-    return Work(
-        contraction + taps * (7 + (mask is not None and mask.numel() > 0)), contraction=contraction
-    )
+    return _deformed(out, x, w, 1, 7 + (mask is not None and mask.numel() > 0))
 
 
 @register_cost("torchvision::_deform_conv2d_backward", kind="convolution")
 def _deform_conv2d_backward(grad, x, w, offset, mask, *_, out):
-    contraction = 4 * grad.numel() * (w.numel() // max(1, w.shape[0]))
-    taps = grad.shape[0] * prod(grad.shape[2:]) * x.shape[1] * prod(w.shape[2:])
-    return Work(contraction + taps * 4 * 6, contraction=contraction)
+    return _deformed(grad, x, w, 2, 4 * 6)
 
 
 @register_cost("image::decode_image", "image::decode_jpeg", "image::decode_png", kind="move")
