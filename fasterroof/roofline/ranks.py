@@ -17,7 +17,7 @@ import numpy as np
 from ..core.errors import InputError, one_line
 from ..core.units import si
 from .join import points_of
-from .point import RooflinePoint, timed, with_shares
+from .point import RooflinePoint, folded, timed, union, with_shares
 from .run import Run
 from .summary import listed
 from ..timing.clock import Timing
@@ -187,11 +187,14 @@ def _point(points: dict[int, RooflinePoint], steps: int, collective: bool) -> Ro
     return replace(shown, **timed(pick(times, axis=0)))
 
 
-def _slowest(timings: Sequence[Timing | None]) -> Timing | None:
+def _longest(several: Iterable[Sequence[float]]) -> tuple[float, ...]:
+    "Of each step that all have the longest time."
+    return tuple(map(max, zip(*several, strict=False)))
+
+
+def _slowest(timings: list[Timing | None]) -> Timing | None:
     "Of each step the longest; None where a rank has none."
-    if any(t is None for t in timings):
-        return None
-    return Timing(tuple(map(max, zip(*(t.samples for t in timings), strict=False))))
+    return None if None in timings else Timing(_longest(t.samples for t in timings))
 
 
 def _timeline(run: Run, rank: int, shown: Run) -> Iterator[Span]:
@@ -332,10 +335,20 @@ def _differences(job: _Job) -> Iterator[str]:
         yield whose + note
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #46a83b25
+# field of a run → what makes one value of those of the ranks
+_MERGED = dict.fromkeys(("plain", "watched", "pipelined"), _slowest) | {
+    "compile_s": lambda values: max((s for s in values if s is not None), default=None),
+    "memory": lambda values: {k: max(m.get(k, 0.0) for m in values) for k in union(values)},
+    "work_without_time": union,
+    "time_without_work": lambda values: _longest(filter(None, values)),
+    "probed_again": any,
+}
+_OF_SLOWEST = ("idle_s", "host", "shorter_s")
+
+
 def merge_runs(
-    runs: Sequence[
-        Run
-    ],  # of the ranks of one job; numbered by `environment["rank"]`, else by their places
+    # of the ranks of one job; numbered by `environment["rank"]`, else by their places
+    runs: Sequence[Run],
 ) -> Run:
     """One run of the whole job: computation by the slowest rank, collectives by the one that came
     last.
@@ -345,37 +358,25 @@ def merge_runs(
     twice, a projection."""
     job = _job(runs)
     shown, every = job.shown, [*job.runs.values()]
-    kinds = ("plain", "watched", "pipelined")
-    timings = {kind: _slowest([getattr(run, kind) for run in every]) for kind in kinds}
-    if not (timings["plain"] or timings["watched"]):
+    merged = folded(every, _MERGED)
+    if not (merged["plain"] or merged["watched"]):
         raise InputError(
             "Some of these runs were timed plain and others watched only: there is no time of the"
             " whole."
         )
+    merged["time_without_work"] = merged["time_without_work"][: job.steps]
+    if len(every) > 1:
+        merged["sample"] = _given(shown)
+        merged["device"] = f"{shown.device.partition(':')[0]}, {len(every)} ranks"
     took, talks = _computing(job), job.collectives
     slowest = job.runs[max(took, key=took.get)]
-    lost = [run.time_without_work[: job.steps] for run in every if run.time_without_work]
-    alone = len(every) == 1
     return replace(
         shown,
-        **timings,
+        **merged,
+        **{field: getattr(slowest, field) for field in _OF_SLOWEST},
         points=with_shares(_point(own, job.steps, k in talks) for k, own in job.points.items()),
-        sample=shown.sample if alone else _given(shown),
-        device=(shown.device if alone else f"{shown.device.partition(':')[0]}, {len(every)} ranks"),
-        compile_s=max((run.compile_s for run in every if run.compile_s is not None), default=None),
-        memory={
-            k: max(run.memory.get(k, 0.0) for run in every) for run in every for k in run.memory
-        },
         timeline=tuple(s for r, run in job.runs.items() for s in _timeline(run, r, shown)),
-        time_without_work=tuple(map(max, zip(*lost, strict=False))),
-        work_without_time=tuple(
-            dict.fromkeys(name for run in every for name in run.work_without_time)
-        ),
-        idle_s=slowest.idle_s,
-        host=slowest.host,
-        shorter_s=slowest.shorter_s,
         notes=tuple(_notes(job)),
         environment=_environment(job),
-        probed_again=any(run.probed_again for run in every),
         guard=next((run.guard for run in every if run.unstable), shown.guard),
     )

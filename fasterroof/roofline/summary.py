@@ -7,7 +7,7 @@ __all__ = ['share_text', 'listed', 'run_headline', 'run_remarks', 'run_frame']
 
 # %% ../../nbs/analysis/roofline/summary.ipynb #5091df9b
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
@@ -17,6 +17,7 @@ from .join import EVENT_S
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fasterroof.roofline.point import RooflinePoint
     from fasterroof.roofline.run import Run
     from fasterroof.timing.clock import Timing
 
@@ -51,42 +52,56 @@ def _work(run: "Run") -> str:
     return work
 
 
-def _durations(run: "Run") -> dict[str, str]:
-    if run.pipelined:  # two figures, told apart by name
-        return {
-            "latency (each run waited for)": _timed(run.whole),
-            "throughput (runs follow each other)": f"a run every {_timed(run.pipelined)}",
-        }
-    return {"a run takes" if run.plain else "a profiled run takes": _timed(run.whole)}
+def _of_the_roof(run: "Run") -> str:
+    at_most = run.total.lower_bound and run.utilization_pct is not None
+    return "≤ " * at_most + share_text(run.utilization_pct)
 
 
-def _places(run: "Run") -> dict[str, str]:
-    "Where the time goes."
+def _operations(run: "Run") -> str:
     several = max((o.overlap_s for o in run.occupancy), default=0.0)
     overlap = f"; overlap {si(several, 's')}" if several and run.device != "cpu" else ""
-    lines = {
-        "accounted for": f"{100 * run.covered:.1f} %",
-        "operations": si(run.time_s - run.host_s, "s") + overlap,
-    }
-    if run.host:
-        lines["between operations"] = si(run.host_s, "s")
+    return si(run.time_s - run.host_s, "s") + overlap
+
+
+def _phases(run: "Run") -> str | None:
     phases = run.by_phase()
-    if len(phases) > 1:
-        shares = {name: share_text(100 * t.time_s / run.time_s) for name, t in phases.items()}
-        lines["phases"] = ", ".join(f"{name} {share}" for name, share in shares.items())
-    return lines
+    shares = (f"{name} {share_text(100 * t.time_s / run.time_s)}" for name, t in phases.items())
+    return ", ".join(shares) if len(phases) > 1 else None
 
 
-def _communication(run: "Run") -> dict[str, str]:
-    talks = [o for o in run.occupancy if o.communication_s]
-    if not talks:
-        return {}
-    most = max(talks, key=lambda o: o.exposed_communication_s)
-    return {
-        "communication": f"{si(most.communication_s, 's')}, "
-        f"{si(most.exposed_communication_s, 's')} exposed, "
+def _communication(run: "Run") -> str | None:
+    talking = (o for o in run.occupancy if o.communication_s)
+    most = max(talking, key=lambda o: o.exposed_communication_s, default=None)
+    return most and (
+        f"{si(most.communication_s, 's')}, {si(most.exposed_communication_s, 's')} exposed, "
         f"{si(most.hidden_communication_s, 's')} hidden"
-    }
+    )
+
+
+# what a line says of a measured run; a line that says nothing is left out
+_HEADLINE: "dict[str, Callable[[Run], object]]" = {
+    "unstable": lambda run: run.unstable and "the machine changed meanwhile",
+    "latency (each run waited for)": lambda run: run.pipelined and _timed(run.whole),
+    "throughput (runs follow each other)": lambda run: (
+        run.pipelined and f"a run every {_timed(run.pipelined)}"
+    ),
+    "a run takes": lambda run: run.plain and not run.pipelined and _timed(run.plain),
+    "a profiled run takes": lambda run: not (run.plain or run.pipelined) and _timed(run.watched),
+    "of the roof": _of_the_roof,
+    "MFU": lambda run: share_text(run.mfu_pct),
+    "work": _work,
+    "accounted for": lambda run: f"{100 * run.covered:.1f} %",
+    "operations": _operations,
+    "between operations": lambda run: run.host and si(run.host_s, "s"),
+    "phases": _phases,
+    "most memory": lambda run: ", ".join(f"{k} {si(v, 'B')}" for k, v in run.memory.items()),
+    "compiling took": lambda run: run.compile_s is not None and si(run.compile_s, "s"),
+    "profiling overhead": lambda run: (
+        run.watching_cost is not None and f"{100 * run.watching_cost:+.1f} %"
+    ),
+    "idle between kernels, profiled": lambda run: run.idle_s is not None and si(run.idle_s, "s"),
+    "communication": _communication,
+}
 
 
 def run_headline(
@@ -95,87 +110,87 @@ def run_headline(
     "The figures to read first."
     if not run.measured:
         return {"least time, projected": si(run.time_s, "s"), "work": _work(run)}
-    lines = {"unstable": "the machine changed meanwhile"} if run.unstable else {}
-    least = "≤ " * (run.total.lower_bound and run.utilization_pct is not None)
-    lines |= _durations(run) | {
-        "of the roof": least + share_text(run.utilization_pct),
-        "MFU": share_text(run.mfu_pct),
-        "work": _work(run),
-    }
-    lines |= _places(run)
-    if run.memory:
-        lines["most memory"] = ", ".join(f"{k} {si(v, 'B')}" for k, v in run.memory.items())
-    if run.compile_s is not None:
-        lines["compiling took"] = si(run.compile_s, "s")
-    if run.watching_cost is not None:
-        lines["profiling overhead"] = f"{100 * run.watching_cost:+.1f} %"
-    if run.idle_s is not None:
-        lines["idle between kernels, profiled"] = si(run.idle_s, "s")
-    return lines | _communication(run)
+    lines = {label: text(run) for label, text in _HEADLINE.items()}
+    return {label: str(text) for label, text in lines.items() if text}
 
 # %% ../../nbs/analysis/roofline/summary.ipynb #e85c847b
+# which points a remark is about, and what it says of their names and their number
+_OF_POINTS: "tuple[tuple[Callable[[Run, RooflinePoint], object], str], ...]" = (
+    (
+        lambda run, p: p.bound == "undefined",
+        "Undefined, without a cost rule or a ceiling: {names}.",
+    ),
+    (
+        lambda run, p: p.impossible and run.probed_again,
+        "Counting error: faster than the upper end of the roof allows: {names}.",
+    ),
+    (
+        lambda run, p: p.impossible and not run.probed_again,
+        "Faster than the upper end of this roof, which was given and not probed now: {names}.",
+    ),
+    (
+        lambda run, p: (p.utilization_pct or 0) > 100 and not p.impossible,
+        "Above 100 %, within the roof's interval: {names}.",
+    ),
+    (
+        lambda run, p: p.lower_bound,
+        "{count} of {all} points are judged by a ceiling that is only a lower bound: their share "
+        "of the roof (≤) may be less.",
+    ),
+    (
+        lambda run, p: (
+            (p.lower_bound and p.measured and p.time_s)
+            and (p.floor_s is not None and p.utilization_pct is None)
+        ),
+        "Faster than such a lower bound: {names}.",
+    ),
+    (
+        lambda run, p: p.near_profiling,
+        "{count} of {all} points are so short that a third of their time or more may be the "
+        f"profiler's own (up to {si(EVENT_S, 's')} an event): {{names}}.",
+    ),
+)
+
+
 def _of_points(run: "Run") -> Iterator[str]:
     "Remarks that follow from the points."
-    points, n = run.points, len(run.points)
-    if run.undefined:
-        names = listed(dict.fromkeys(run.undefined))
-        yield f"Undefined, without a cost rule or a ceiling: {names}."
-    wrong = [p.name for p in points if p.impossible]
-    if wrong and run.probed_again:
-        yield f"Counting error: faster than the upper end of the roof allows: {listed(wrong)}."
-    elif wrong:
-        yield (
-            "Faster than the upper end of this roof, which was given and not probed now:"
-            f" {listed(wrong)}."
-        )
-    above = [p.name for p in points if (p.utilization_pct or 0) > 100 and not p.impossible]
-    if above:
-        yield f"Above 100 %, within the roof's interval: {listed(above)}."
-    low = [p for p in points if p.lower_bound]
-    if low:
-        yield (
-            f"{len(low)} of {n} points are judged by a ceiling that is only a lower"
-            " bound: their share of the roof (≤) may be less."
-        )
-    timed = [p for p in low if p.measured and p.time_s and p.floor_s is not None]
-    beyond = [p.name for p in timed if p.utilization_pct is None]
-    if beyond:
-        yield f"Faster than such a lower bound: {listed(beyond)}."
-    short = [p.name for p in points if p.near_profiling]
-    if short:
-        yield (
-            f"{len(short)} of {n} points are so short that a third of their time or"
-            " more may be "
-            f"the profiler's own (up to {si(EVENT_S, 's')} an event): {listed(short)}."
-        )
+    for concerns, remark in _OF_POINTS:
+        names = [p.name for p in run.points if concerns(run, p)]
+        if names:
+            several = listed(dict.fromkeys(names))  # a module is one name in all phases
+            yield remark.format(names=several, count=len(names), all=len(run.points))
 
 
-def _of_run(run: "Run") -> Iterator[str]:
-    "Remarks that follow from the times of the whole run."
-    if run.shorter_s > 0 and run.plain and run.watched:
-        yield (
-            "While profiled, operations and the gaps between them took"
-            f" {si(run.watched.median, 's')}. Each gap is shown {si(run.shorter_s, 's')} shorter,"
-            " so that they add up to the plain run."
-        )
-    if run.work_without_time:
-        yield f"No time was found for: {', '.join(map(one_line, run.work_without_time))}."
-    if any(run.time_without_work):
-        most = si(max(run.time_without_work), "s")
-        yield f"Time that belongs to no counted operation: {most} a step."
+# what the times of the whole run say; a remark that says nothing is left out
+_OF_RUN: "tuple[Callable[[Run], object], ...]" = (
+    lambda run: (
+        (run.shorter_s > 0 and run.plain and run.watched)
+        and "While profiled, operations and the gaps between them took"
+        f" {si(run.watched.median, 's')}. Each gap is shown {si(run.shorter_s, 's')} shorter,"
+        " so that they add up to the plain run."
+    ),
+    lambda run: (
+        run.work_without_time
+        and f"No time was found for: {', '.join(map(one_line, run.work_without_time))}."
+    ),
+    lambda run: (
+        any(run.time_without_work)
+        and "Time that belongs to no counted operation: "
+        f"{si(max(run.time_without_work), 's')} a step."
+    ),
+)
 
 
 def run_remarks(
     run: "Run",  # that is shown
 ) -> tuple[str, ...]:
     "Notes, and what matched nothing."
-    changed = ", ".join(map(one_line, run.unstable))
-    unstable = (
-        f"Unstable: the machine changed during this run: {changed}. Its roof held for a part of it"
-        " only."
+    changed = (
+        f"Unstable: the machine changed during this run: {', '.join(map(one_line, run.unstable))}."
+        " Its roof held for a part of it only."
     )
-    first = [unstable] if run.unstable else []
-    return (*first, *run.notes, *_of_points(run), *_of_run(run))
+    of_run = (str(text) for remark in _OF_RUN if (text := remark(run)))
+    return (*[changed] * bool(run.unstable), *run.notes, *_of_points(run), *of_run)
 
 # %% ../../nbs/analysis/roofline/summary.ipynb #0e80537e
 _FIGURES = (

@@ -18,7 +18,7 @@ from ...core.stats import Apart, apart, called
 from ...core.units import MISSING, rate_unit, si
 from ...machine.looks import roof_changes, unit_of
 from ...machine.roof import Roof
-from ..point import RooflinePoint, Total, timed
+from ..point import RooflinePoint, Total, folded, timed, union
 from .matching import match
 from ..run import Run
 
@@ -128,16 +128,21 @@ _ADDED = (
     "idle_s",
     "contraction_flops",
     "time_s",
+    "bytes_moved",
 )
 
 
-def _sum(points: Sequence[RooflinePoint], figure: str) -> float | None:
-    values = [getattr(p, figure) for p in points]
+def _known_sum(values: list) -> float | None:
     return None if None in values else sum(values)
 
 
-def _all_of(points: Sequence[RooflinePoint], figure: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(x for p in points for x in getattr(p, figure)))
+_MERGED = dict.fromkeys(_ADDED, _known_sum) | {
+    "uncounted": union,
+    "fused": union,
+    "measured": all,
+    "lower_bound": any,
+    "peak_flops": lambda values: values[0] if len({*values}) == 1 else None,
+}
 
 
 def merged(
@@ -149,23 +154,14 @@ def merged(
         return points[0]
     longest = max(points, key=lambda p: p.time_s or 0.0)
     whole, names = Total("", tuple(points), 0.0), [p.name for p in points]
-    figures = {figure: _sum(points, figure) for figure in _ADDED} | {
-        "samples": (),
-        "interval": None,
-    }
+    figures = folded(points, _MERGED) | {"samples": (), "interval": None}
     if len({len(p.samples) for p in points}) == 1 and longest.samples:
         figures |= timed(np.sum([p.samples for p in points], axis=0))
     return replace(
         longest,
         name=" + ".join(names) if len(names) < 4 else f"{names[0]} + … + {names[-1]}",
         type=f"{len(points)} points",
-        bytes_moved=whole.bytes_moved,
         bound="undefined" if whole.undefined else longest.bound,
-        uncounted=_all_of(points, "uncounted"),
-        measured=all(p.measured for p in points),
-        lower_bound=whole.lower_bound,
-        peak_flops=longest.peak_flops if len({p.peak_flops for p in points}) == 1 else None,
-        fused=_all_of(points, "fused"),
         unfused_bytes=whole.unfused_bytes,
         **figures,
     )

@@ -9,6 +9,7 @@ __all__ = ['Points', 'Match', 'match']
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from typing import NamedTuple
 
 from ..point import RooflinePoint
@@ -68,24 +69,24 @@ def _fused(a: Points, b: Points) -> list[tuple[list[int], list[int]]]:
     return [(mine, theirs) for mine, theirs in sides if mine and theirs]
 
 # %% ../../../nbs/analysis/roofline/compare/matching.ipynb #35950027
-def _paired(
-    key: Callable[[RooflinePoint], Hashable], a: Points, b: Points
-) -> list[tuple[int, int]]:
+_Positions = list[tuple[list[int], list[int]]]  # in one run and in the other
+
+
+def _paired(key: Callable[[RooflinePoint], Hashable], a: Points, b: Points) -> _Positions:
     "Positions of equal keys, the first with the first; those with the key None stay alone."
     waiting = defaultdict(deque)
     for j, p in b.items():
         waiting[key(p)].append(j)
     waiting.pop(None, None)
-    return [(i, waiting[key(p)].popleft()) for i, p in a.items() if waiting.get(key(p))]
+    return [([i], [waiting[key(p)].popleft()]) for i, p in a.items() if waiting.get(key(p))]
 
 
-def _aligned(
-    key: Callable[[RooflinePoint], Hashable], a: Points, b: Points
-) -> list[tuple[int, int]]:
+def _aligned(key: Callable[[RooflinePoint], Hashable], a: Points, b: Points) -> _Positions:
     "Positions of equal keys in the same order."
     found = SequenceMatcher(None, [*map(key, a.values())], [*map(key, b.values())], autojunk=False)
     i, j = list(a), list(b)
-    return [(i[m.a + k], j[m.b + k]) for m in found.get_matching_blocks() for k in range(m.size)]
+    blocks = found.get_matching_blocks()
+    return [([i[m.a + k]], [j[m.b + k]]) for m in blocks for k in range(m.size)]
 
 
 def _work(p: RooflinePoint) -> tuple:
@@ -95,33 +96,35 @@ def _work(p: RooflinePoint) -> tuple:
 def _kernel(p: RooflinePoint) -> tuple | None:
     return (p.name, p.phase, p.fused, p.shapes) if p.fused else None
 
+
+def _reworked(a: Points, b: Points) -> _Positions:
+    "Positions of equal names whose work is nowhere in the other run."
+    elsewhere = {*map(_work, a.values())} & {*map(_work, b.values())}
+    return _paired(lambda p: None if _work(p) in elsewhere else (p.name, p.phase, p.type), a, b)
+
 # %% ../../../nbs/analysis/roofline/compare/matching.ipynb #9b0bbfbf
+# how points are found, one way after the other, among those that no earlier way found
+_WAYS: tuple[tuple[Callable[[Points, Points], _Positions], str], ...] = (
+    (partial(_paired, _kernel), "name"),
+    (_fused, "fused"),
+    (partial(_paired, lambda p: (p.name, _work(p))), "name"),
+    (_reworked, "name"),
+    (partial(_aligned, _work), "renamed"),
+    (partial(_paired, lambda p: (p.name, p.phase)), "name"),
+    (partial(_aligned, lambda p: (p.phase, p.kind, p.shapes)), "renamed"),
+)
+
+
 def match(
-    before: Sequence[
-        RooflinePoint
-    ],  # points of a run, in the order in which the program reaches them
+    # points of a run, in the order in which the program reaches them
+    before: Sequence[RooflinePoint],
     after: Sequence[RooflinePoint],  # of another
 ) -> list[Match]:  # in the order of `before`; what only `after` has is last
     "Which points are the same part of the program; every point is in exactly one match."
     a, b = dict(enumerate(before)), dict(enumerate(after))
     matches: dict[int, Match] = {}  # by the first position in `before`
-
-    def take(mine, theirs, how):
-        matches[mine[0]] = Match(tuple(map(a.pop, mine)), tuple(map(b.pop, theirs)), how)
-
-    def pair(found):
-        for i, j in found:
-            take([i], [j], "name" if a[i].name == b[j].name else "renamed")
-
-    pair(_paired(_kernel, a, b))
-    for mine, theirs in _fused(a, b):
-        take(mine, theirs, "fused")
-    pair(_paired(lambda p: (p.name, _work(p)), a, b))
-    elsewhere = {*map(_work, a.values())} & {*map(_work, b.values())}
-    pair(_paired(lambda p: None if _work(p) in elsewhere else (p.name, p.phase, p.type), a, b))
-    pair(_aligned(_work, a, b))
-    pair(_paired(lambda p: (p.name, p.phase), a, b))
-    pair(_aligned(lambda p: (p.phase, p.kind, p.shapes), a, b))
-    for i in [*a]:
-        take([i], [], "")
+    for way, how in _WAYS:
+        for mine, theirs in way(a, b):
+            matches[mine[0]] = Match(tuple(map(a.pop, mine)), tuple(map(b.pop, theirs)), how)
+    matches |= {i: Match((p,), (), "") for i, p in a.items()}
     return [matches[i] for i in sorted(matches)] + [Match((), (p,), "") for p in b.values()]

@@ -9,9 +9,10 @@ __all__ = ['arrow_text', 'ratio_text', 'Diff', 'diff']
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import InputError, one_line
@@ -26,6 +27,7 @@ from fasterroof.roofline.compare.change import (
     differences,
     verdict,
 )
+from ..point import union
 from ..run import Run
 from ..summary import share_text
 from ...timing.clock import Timing
@@ -59,8 +61,97 @@ def _plain(x: object) -> object:
     number = isinstance(x, (int, float)) and math.isfinite(x)
     return x if x is None or isinstance(x, (str, bool)) or number else str(x)
 
+
+def _listed(found: Iterable[Difference]) -> list[dict[str, object]]:
+    return [{k: _plain(v) for k, v in asdict(d).items()} for d in found]
+
+# %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #f88622af
+def _took(d: "Diff") -> dict[str, str]:
+    kind, x, y = d._timed
+    if not (x and y):
+        times = (si(r.wall_s, "s") + " (projected)" * (not r.measured) for r in (d.before, d.after))
+        return {"time": " → ".join(times)}
+    ratio = ratio_text(y.median / x.median, d.told and d.told.interval)
+    verdict = d.verdict if d.told else "too few samples, or drifting ones"
+    return {kind: f"{si(x.median, 's')} → {si(y.median, 's')}, ratio {ratio}: {verdict}"}
+
+
+def _phases(a: Run, b: Run) -> Iterator[tuple[str, str]]:
+    "Time, memory and compiling, by phase."
+    phases = [run.by_phase() for run in (a, b)]
+    for name in union(phases) if max(map(len, phases)) > 1 else ():
+        s, t = (phase[name].time_s if name in phase else None for phase in phases)
+        ratio = f", ratio {t / s:.2f}" if s and t else ""
+        yield name, f"{si(s, 's')} → {si(t, 's')}{ratio}"
+    for phase in union((a.memory, b.memory)):
+        most = (si(run.memory.get(phase), "B") for run in (a, b))
+        yield f"most memory, {phase}", arrow_text(*most)
+    if (a.compile_s, b.compile_s) != (None, None):
+        yield "compiling took", f"{si(a.compile_s, 's')} → {si(b.compile_s, 's')}"
+
+
+def _other_times(d: "Diff") -> str | None:
+    "Which runs have no plain time."
+    sides = {"the earlier": d.before, "the later": d.after}
+    floors = [side for side, run in sides.items() if not run.measured]
+    profiled = [side for side, run in sides.items() if not run.plain]
+    if floors:
+        return (
+            f"No verdict on time: {' and '.join(floors)} run is a projection, its times are floors."
+        )
+    both = d.before.watched and d.after.watched
+    what = "profiled runs are compared" if both else "a profiled run against a plain one"
+    return profiled and f"Only watched times of {' and '.join(profiled)} run: {what}."
+
+
+def _doubt(d: "Diff") -> str | None:
+    "What a question mark stands for, where there is one."
+    low, high = d.factors.common
+    together = f" ({low:.2f} to {high:.2f})" if (low, high) != (1.0, 1.0) else ""
+    return any(v.endswith("?") for v in (d.verdict, *(c.verdict for c in d.changes))) and (
+        "With a question mark: beyond noise, but no further than the machine changed"
+        f" between its looks, or than parts with the same work moved together{together}."
+    )
+
+
+def _unguarded(d: "Diff") -> str | None:
+    runs = d.before, d.after
+    guarded = all(run.guard for run in runs)
+    return (
+        None
+        if guarded or not d or not all(run.measured for run in runs)
+        else (
+            "Nobody looked at the machine in both runs: what it did itself is not told from what was"
+            " changed."
+        )
+    )
+
+
+# what a reader of the verdicts needs to know; a note that says nothing is left out
+_NOTES: "tuple[Callable[[Diff], object], ...]" = (
+    lambda d: d.sentence,
+    _other_times,
+    _doubt,
+    _unguarded,
+)
+
+
+def _notes(run: Run) -> Iterator[str]:
+    "Notes of one of the runs."
+    yield from (f"unstable, {one_line(change)}" for change in run.unstable)
+    yield from (one_line(note, 2000) for note in run.notes)
+
 # %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #7f905055
-_VERDICTS = "slower", "faster", "slower?", "faster?", "only before", "only after", "noise", MISSING
+# what the sentence counts: verdicts, ways of matching, other work
+_COUNTED = {v: v for v in ("slower", "faster", "slower?", "faster?", "only before", "only after")}
+_COUNTED |= {"noise": "noise", MISSING: "without verdict"}
+_COUNTED |= {what: what for what in ("renamed", "fused", "with other work")}
+# whole runs that are compared: of the first of these times that both have
+_TIMES = {
+    "a run takes": "plain",
+    "a profiled run takes": "watched",
+    "a run takes (one of them watched)": "whole",
+}
 _SIDE = "name", "time_s", "flops", "bytes_moved", "utilization_pct", "bound"  # columns of a side
 _PART = "name", "phase", "how", "verdict", "ratio", "delta_s"
 
@@ -112,10 +203,13 @@ class Diff:
     def timings(self) -> tuple[Timing | None, Timing | None]:
         """Whole runs that are compared: plain ones of both, or watched ones of both, or what there
         is."""
-        a, b = self.before, self.after
-        if a.plain and b.plain:
-            return a.plain, b.plain
-        return (a.watched, b.watched) if a.watched and b.watched else (a.whole, b.whole)
+        return self._timed[1:]
+
+    @cached_property
+    def _timed(self) -> tuple[str, Timing | None, Timing | None]:
+        "Those, after what they are."
+        pairs = [(k, getattr(self.before, t), getattr(self.after, t)) for k, t in _TIMES.items()]
+        return next(filter(all, pairs), pairs[-1])
 
     @cached_property
     def told(self) -> Apart | None:
@@ -143,71 +237,39 @@ class Diff:
         "What came out, in words."
         if self.before == self.after:
             return "The same run twice: nothing differs."
-        n, tally = len(self.changes), Counter(c.verdict for c in self.changes)
-        if self.empty and not tally[MISSING]:
+        n, counts = (
+            len(self.changes),
+            Counter(
+                what
+                for c in self.changes
+                for what in (c.verdict, c.how, "with other work" * bool(c.work))
+            ),
+        )
+        if self.empty and not counts[MISSING]:
             return (
                 f"The same: work and environment do not differ, and none of {n} parts moved beyond"
                 " noise."
             )
-        said = [
-            f"{tally[v]} {'without verdict' if v == MISSING else v}" for v in _VERDICTS if tally[v]
-        ]
-        how = Counter(c.how for c in self.changes)
-        said += [f"{how[h]} {h}" for h in ("renamed", "fused") if how[h]]
-        other = sum(bool(c.work) for c in self.changes)
-        said += [f"{other} with other work"] * bool(other)
+        said = [f"{counts[what]} {name}" for what, name in _COUNTED.items() if counts[what]]
         return f"Of {n} parts: {', '.join(said)}." if n else "Neither run has parts."
 
     @property
     def surroundings(self) -> dict[str, str]:
         "Groups of differences, each as a text."
-        groups: dict[str, list[str]] = {}
-        for d in self.environment:
-            groups.setdefault(d.group, []).append(str(d))
-        return {group: "; ".join(said) for group, said in groups.items()}
+        groups = groupby(self.environment, lambda d: d.group)
+        return {group: "; ".join(map(str, found)) for group, found in groups}
 
     @property
     def headline(self) -> dict[str, str]:
         "The figures to read first."
-        a, b = self.before, self.after
+        runs = self.before, self.after
         return {
-            **self._took(),
+            **_took(self),
             **{d.what: str(d).removeprefix(f"{d.what} ") for d in self.work},
-            "of the roof": arrow_text(share_text(a.utilization_pct), share_text(b.utilization_pct)),
-            "MFU": arrow_text(share_text(a.mfu_pct), share_text(b.mfu_pct)),
-            **self._phases(),
+            "of the roof": arrow_text(*(share_text(run.utilization_pct) for run in runs)),
+            "MFU": arrow_text(*(share_text(run.mfu_pct) for run in runs)),
+            **dict(_phases(*runs)),
         }
-
-    def _took(self) -> dict[str, str]:
-        a, b = self.before, self.after
-        x, y = self.timings
-        if not (x and y):
-            times = [si(r.wall_s, "s") + " (projected)" * (not r.measured) for r in (a, b)]
-            return {"time": " → ".join(times)}
-        kind = "a run takes (one of them watched)"
-        if a.plain and b.plain:
-            kind = "a run takes"
-        elif a.watched and b.watched:
-            kind = "a profiled run takes"
-        ratio = ratio_text(y.median / x.median, self.told and self.told.interval)
-        verdict = self.verdict if self.told else "too few samples, or drifting ones"
-        return {kind: f"{si(x.median, 's')} → {si(y.median, 's')}, ratio {ratio}: {verdict}"}
-
-    def _phases(self) -> dict[str, str]:
-        "Time, memory and compiling, by phase."
-        a, b = self.before, self.after
-        phases, lines = [run.by_phase() for run in (a, b)], {}
-        if max(map(len, phases)) > 1:
-            for name in phases[0] | phases[1]:
-                s, t = (phase[name].time_s if name in phase else None for phase in phases)
-                ratio = f", ratio {t / s:.2f}" if s and t else ""
-                lines[name] = f"{si(s, 's')} → {si(t, 's')}{ratio}"
-        for phase in a.memory | b.memory:
-            most = (si(r.memory.get(phase), "B") for r in (a, b))
-            lines[f"most memory, {phase}"] = arrow_text(*most)
-        if (a.compile_s, b.compile_s) != (None, None):
-            lines["compiling took"] = f"{si(a.compile_s, 's')} → {si(b.compile_s, 's')}"
-        return lines
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -221,41 +283,11 @@ class Diff:
     @property
     def verdict_notes(self) -> tuple[str, ...]:
         "What came out, and what a reader of the verdicts needs to know."
-        return tuple(self._said())
-
-    def _said(self) -> Iterator[str]:
-        a, b = self.before, self.after
-        yield self.sentence
-        sides = {"the earlier": a, "the later": b}
-        floors = [side for side, r in sides.items() if not r.measured]
-        profiled = [side for side, r in sides.items() if not r.plain]
-        if floors:
-            yield (
-                f"No verdict on time: {' and '.join(floors)} run is a projection, its times are"
-                " floors."
-            )
-        elif profiled:
-            what = "a profiled run against a plain one"
-            if a.watched and b.watched:
-                what = "profiled runs are compared"
-            yield f"Only watched times of {' and '.join(profiled)} run: {what}."
-        if any(c.verdict.endswith("?") for c in self.changes) or self.verdict.endswith("?"):
-            common = self.factors.common
-            together = f" ({common[0]:.2f} to {common[1]:.2f})" if common != (1.0, 1.0) else ""
-            yield (
-                "With a question mark: beyond noise, but no further than the machine changed"
-                f" between its looks, or than parts with the same work moved together{together}."
-            )
-        if a.measured and b.measured and not (a.guard and b.guard) and self:
-            yield (
-                "Nobody looked at the machine in both runs: what it did itself is not told from"
-                " what was changed."
-            )
-        for which, run in (("before", a), ("after", b)):
-            for change in run.unstable:
-                yield f"{which}: unstable, {one_line(change)}"
-            for note in run.notes:
-                yield f"{which}: {one_line(note, 2000)}"
+        sides = {"before": self.before, "after": self.after}.items()
+        return (
+            *(str(text) for note in _NOTES if (text := note(self))),
+            *(f"{which}: {text}" for which, run in sides for text in _notes(run)),
+        )
 
     def table(
         self,
@@ -285,30 +317,18 @@ class Diff:
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
-
-        def told(x):
-            return x and x._asdict() | {"interval": x.interval and list(x.interval)}
-
-        def listed(found):
-            return [{k: _plain(v) for k, v in asdict(d).items()} for d in found]
-
         parts = [
             {key: getattr(c, key) for key in _PART}
-            | {
-                "told": told(c.told),
-                "work": {k: list(v) for k, v in c.work.items()},
-                "before": [p.as_dict() for p in c.before],
-                "after": [p.as_dict() for p in c.after],
-            }
+            | {"told": c.told and c.told._asdict(), "work": c.work}
+            | {side: [p.as_dict() for p in getattr(c, side)] for side in ("before", "after")}
             for c in self.changes
         ]
+        figures = {key: getattr(self, key) for key in ("sentence", "headline", "verdict")}
         return {
-            "environment": listed(self.environment),
-            "sentence": self.sentence,
-            "headline": self.headline,
-            "verdict": self.verdict,
-            "told": told(self.told),
-            "work": listed(self.work),
+            "environment": _listed(self.environment),
+            **figures,
+            "told": self.told and self.told._asdict(),
+            "work": _listed(self.work),
             "remarks": list(self.remarks),
             "changes": parts,
         }

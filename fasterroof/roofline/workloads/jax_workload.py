@@ -7,9 +7,10 @@ __all__ = ['compiled_call', 'JaxWorkload', 'profile_jax']
 
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #333bde63
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -38,14 +39,14 @@ def _written(closed) -> int:
     return sum(map(bytes_of, made)) + sum(bytes_of(v) for v in body.outvars if hasattr(v, "val"))
 
 
+_SUMS = "flops", "executed_flops", "contraction_flops", "transcendentals", "payload"
+
+
 def _as_one(counted: Trace, written: int, given: Sequence, made: Sequence) -> Op:
     "All operations of a trace as a single one."
     external, ops = counted.external_bytes or 0, counted.ops
     known = all(op.counted for op in ops)
-
-    def total(field):
-        return sum(getattr(op, field) or 0 for op in ops)
-
+    sums = {figure: sum(getattr(op, figure) or 0 for op in ops) for figure in _SUMS}
     return Op(
         name=f"jax.{counted.name}",
         kind="fused",
@@ -53,48 +54,16 @@ def _as_one(counted: Trace, written: int, given: Sequence, made: Sequence) -> Op
         type=counted.name,
         leaf=True,
         call=0,
-        flops=total("flops") if known else None,
-        executed_flops=total("executed_flops") if known else None,
-        contraction_flops=total("contraction_flops") if known else None,
-        transcendentals=total("transcendentals"),
         bytes_read=external - min(written, external),
         bytes_written=min(written, external),
         footprint=external,
         mode=(modes_of(ops) or [op.mode for op in ops if op.bytes] or ["fp32"])[0],
         shapes=tuple(tuple(tuple(x.shape) for x in xs) for xs in (given, made)),
         rule="sum of its operations" if known else None,
-        payload=total("payload"),
         group_size=max((op.group_size for op in ops), default=1),
         fused=tuple(ops),
+        **sums | dict.fromkeys(() if known else _SUMS[:3]),
     )
-
-# %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #20b9242c
-@dataclass(frozen=True)
-class _JaxCall:
-    "A function of arrays alone, its arrays, and what is known of the function it came from."
-
-    fn: Callable
-    arrays: list
-    donated: int = 0  # arrays that the function by itself would consume
-    captured: tuple = ()  # arrays that it has from elsewhere, handed to `fn` first
-
-
-def _call(fn: object, args: tuple, kwargs: dict) -> _JaxCall:
-    import jax
-
-    from fasterroof.work.jax.staging import of_arrays, unbound
-
-    fn, args, kwargs = unbound(fn, args, kwargs)
-    flat, arrays = of_arrays(fn, args, kwargs)
-    if any(isinstance(x, jax.ShapeDtypeStruct) for x in arrays):
-        raise InputError(
-            "A run needs arrays, not ShapeDtypeStructs: trace() counts without values."
-        )
-    donated = 0
-    if type(fn).__name__ == "PjitFunction":
-        asked = jax.tree_util.tree_leaves(fn.lower(*args, **kwargs).args_info)
-        donated = sum(bool(getattr(x, "donated", False)) for x in asked)
-    return _JaxCall(flat, list(map(jax.device_put, arrays)), donated)
 
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #faafcc94
 def _place(arrays: Sequence) -> object:
@@ -133,9 +102,7 @@ def _captured(closed) -> list:
 
 def _evaluated(closed, captured: Iterator, arrays: Sequence) -> list:
     "What a jaxpr makes of arrays, with other arrays in place of those that it holds."
-    env = (
-        dict(zip(closed.jaxpr.constvars, captured, strict=False)) if closed.jaxpr.constvars else {}
-    )
+    env = dict(zip(closed.jaxpr.constvars, captured, strict=False))
     env |= dict(zip(closed.jaxpr.invars, arrays, strict=True))
 
     def read(v):
@@ -158,22 +125,45 @@ def _evaluated(closed, captured: Iterator, arrays: Sequence) -> list:
     return [read(v) for v in closed.jaxpr.outvars]
 
 
-def _handed_over(call: _JaxCall, closed: object) -> _JaxCall:
-    "The same call, with the arrays that its jaxpr holds as arguments."
+@dataclass(frozen=True)
+class _JaxCall:
+    "A staged function, and the arrays that it is called with."
+
+    closed: object  # its jaxpr
+    captured: list  # arrays that it has from elsewhere
+    arrays: list  # that it is given
+    donated: int  # arrays that the function by itself would consume
+
+    def __call__(self, *arrays: object) -> list:
+        "The outputs for captured arrays and given ones, in this order."
+        count = len(self.captured)
+        return _evaluated(self.closed, iter(arrays[:count]), arrays[count:])
+
+
+def _call(fn: object, args: tuple, kwargs: dict, name: str) -> _JaxCall:
+    "Stage a call; what its jaxpr holds becomes an argument, where its other arrays are."
     import jax
 
-    captured = tuple(jax.device_put(x) for x in _captured(closed))
-    if not captured:
-        return call
-    place = _place([*call.arrays] or captured)
+    from fasterroof.work.jax.staging import arrays_given, stage
+
+    given = arrays_given(fn, args, kwargs)
+    if any(isinstance(x, jax.ShapeDtypeStruct) for x in given):
+        raise InputError(
+            "A run needs arrays, not ShapeDtypeStructs: trace() counts without values."
+        )
+    closed, _ = stage(fn, args, kwargs, name)
+    arrays, captured = ([*map(jax.device_put, xs)] for xs in (given, _captured(closed)))
+    place = _place(arrays or captured)
     for x in captured:
         _place([x])  # one that lies on several devices makes a program of several
-    captured = tuple(jax.device_put(x, place) for x in captured)
+    asked = [pair for e in closed.jaxpr.eqns for pair in _donations(e)]
+    donated = sum(any(v is x and gone for x, gone in asked) for v in closed.jaxpr.invars)
+    return _JaxCall(closed, [jax.device_put(x, place) for x in captured], arrays, donated)
 
-    def fn(*arrays):
-        return _evaluated(closed, iter(arrays[: len(captured)]), arrays[len(captured) :])
 
-    return replace(call, fn=fn, captured=captured)
+def _donations(eqn) -> Iterator[tuple]:
+    "The inputs of a jitted function, each with whether it donates it."
+    return zip(eqn.invars, eqn.params.get("donated_invars", ()), strict=False)
 
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #7b70d613
 @dataclass(frozen=True)
@@ -199,31 +189,32 @@ class _Compiled:
         return said
 
 
+_COSTS = {"flops": "FLOP", "bytes accessed": "B"}
+_SIZES = {"temporaries": "temp", "arguments": "argument", "outputs": "output"}
+
+
+def _asked(analysis: Callable) -> Any:
+    "What XLA says of a program; None from backends that say nothing."
+    try:
+        found = analysis()
+    except Exception:
+        return None
+    return next(iter(found), None) if isinstance(found, list) else found  # (before JAX 0.5)
+
+
 def _compiled(call: _JaxCall) -> _Compiled:
     import jax
 
     given = (*call.captured, *call.arrays)
     with jax.disable_jit(False):
         start = time.perf_counter()
-        lowered = jax.jit(call.fn).lower(*given)
+        lowered = jax.jit(call.__call__).lower(*given)
         between = time.perf_counter()
         program = lowered.compile()
         end = time.perf_counter()
-    try:
-        cost = program.cost_analysis() or {}
-    except Exception:
-        cost = {}  # (some backends have none)
-    cost = cost[0] if isinstance(cost, (list, tuple)) and cost else cost
-    told = (("flops", "FLOP"), ("bytes accessed", "B"))
-    figures = [
-        si(cost[k], unit) for k, unit in told if isinstance(cost, Mapping) and cost.get(k, -1) >= 0
-    ]
-    try:
-        sizes = program.memory_analysis()
-    except Exception:
-        sizes = None
-    kinds = {"temporaries": "temp", "arguments": "argument", "outputs": "output"}
-    memory = {what: getattr(sizes, f"{kind}_size_in_bytes", None) for what, kind in kinds.items()}
+    cost, sizes = _asked(program.cost_analysis) or {}, _asked(program.memory_analysis)
+    figures = [si(cost[k], unit) for k, unit in _COSTS.items() if cost.get(k, -1) >= 0]
+    memory = {what: getattr(sizes, f"{kind}_size_in_bytes", None) for what, kind in _SIZES.items()}
     return _Compiled(
         lambda: jax.block_until_ready(program(*given)),
         between - start,
@@ -251,18 +242,18 @@ def compiled_call(
 ) -> Callable[[], list]:  # runs it and waits for all outputs
     """The function, compiled once; raises `ModelError` where it raises, `InputError` where its
     arguments do not fit."""
-    from fasterroof.work.jax.staging import check_arguments, stage
+    from fasterroof.work.jax.staging import check_arguments
 
     name = one_line(name or model_name(fn))
     check_arguments(fn, (), {}, name)
-    closed, _ = stage(fn, (), {}, name)
-    if not closed.jaxpr.eqns:
+    call = _call(fn, (), {}, name)
+    if not call.closed.jaxpr.eqns:
         raise InputError(
             f"{name} does nothing that JAX would run: what numpy or Python does in it happens once,"
             " while it is traced; compiled=False calls it as it is."
         )
     with _errors(name):
-        return _compiled(_handed_over(_call(fn, (), {}), closed)).run
+        return _compiled(call).run
 
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #779d02a3
 def _spans(run: Callable, steps: int) -> list[Span]:
@@ -273,6 +264,13 @@ def _spans(run: Callable, steps: int) -> list[Span]:
         run()
         spans.append(Span((0,), start, time.perf_counter() - start))
     return spans
+
+# %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #e3b1d307
+def _described(arrays: Sequence) -> str:
+    return (
+        ", ".join(f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in arrays)
+        or "no arrays"
+    )
 
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #437a05ad
 def _notes(counted: Trace, call: _JaxCall, program: _Compiled, threads: int | None) -> list[str]:
@@ -317,30 +315,25 @@ class JaxWorkload:
     def _compile(self, peaks: Roof | None) -> None:
         "Count it, compile it, and run it once."
         from fasterroof.work.jax.jaxpr import trace_jax
-        from fasterroof.work.jax.staging import described, stage
 
         self._counted = trace_jax(self.fn, self.args, self.kwargs, name=self.name)
         if not self._counted.ops:
             raise InputError(
                 f"{self.name} does nothing that JAX would run: there is nothing to profile."
             )
-        closed, _ = stage(self.fn, self.args, self.kwargs, self.name)
         with _errors(self.name):
-            self._call = _handed_over(_call(self.fn, self.args, self.kwargs), closed)
+            self._call = _call(self.fn, self.args, self.kwargs, self.name)
             place = _place([*self._call.arrays, *self._call.captured])
             _check_peaks(peaks, place.platform)
             self._program = _compiled(self._call)
             self._program.run()
         self.looks = place.platform == "cpu"
-        self.device, self.where = (
-            torch.device("cpu" if self.looks else "cuda"),
-            "cpu" if self.looks else str(place),
-        )
+        self.device = torch.device("cpu" if self.looks else "cuda")
+        self.where = "cpu" if self.looks else str(place)
         self._threads = len(cpu_set()) if self.looks else None
-        self._op = _as_one(
-            self._counted, _written(closed), self._call.arrays, self._program.outputs
-        )
-        self.sample = described(self._call.arrays)
+        written = _written(self._call.closed)
+        self._op = _as_one(self._counted, written, self._call.arrays, self._program.outputs)
+        self.sample = _described(self._call.arrays)
 
     @contextmanager
     def prepared(
