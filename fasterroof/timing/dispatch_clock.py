@@ -58,6 +58,4 @@ class DispatchClock:
             )
         ]
         took = max(took_s, *(span.end for span in spans))
-        return Profiled(
-            ops=list(ops), steps=[spans], windows=[(0.0, took)], walls=[took], modules=[[]]
-        )
+        return Profiled(ops=list(ops), steps=[spans], windows=[(0.0, took)], modules=[[]])
