@@ -25,7 +25,7 @@ from .run import Run
 from .session import Machine, Workload, measure_run, place
 from .workloads.torch_workload import TorchWorkload, timed_device
 from ..timing.clock import Timing, no_gc, synchronizer
-from ..timing.dispatch_clock import DispatchClock, numbered
+from ..timing.dispatch_clock import DispatchClock
 from ..timing.events import STEP, Event, TraceFile
 from ..timing.live import SEES_THREADS, profiler_is_on, recording
 from ..timing.marks import ABORTED, OPTIMIZER, module_mark
@@ -268,9 +268,8 @@ class _Live:
         if self.profiles:
             return _iterations(self.recorded, self.took)
         ops = self.recorder.ops()
-        trace = TraceFile("", self.recorder.call.events(ops, self.took))
         note = (
             "Timed by the dispatch clock, which slows the program down: this thread is being"
             " profiled already."
         )
-        return _whole(profiled(trace, numbered(ops)), self.took), [note]
+        return self.recorder.call.profiled(ops, self.took), [note]

@@ -59,24 +59,23 @@ def placed(
     """Return each operation's node, None where it was absent, and the nodes that worked and were
     not counted."""
     wanted, found, extra, at = [event_name(op) for op in ops], [None] * len(ops), [], 0
-    stack: list[tuple[CallNode, int]] = [(node, -1) for node in reversed(nodes)]
-    while stack:
-        node, before = stack.pop()
-        if before >= 0:  # all that lies inside of it was looked at
-            if at == before:
-                while extra and extra[-1].start >= node.start:
-                    extra.pop()  # they are parts of it
-                extra.append(node)
-            continue
-        here = at
+
+    def place(node):  # (no deeper than the program's own calls)
+        nonlocal at
+        here, before = at, len(extra)
         while here < len(ops) and wanted[here] in _ABSENT and not _is(node.name, wanted[here]):
             here += 1
         if here < len(ops) and _is(node.name, wanted[here]):
             found[here], at = node, here + 1
-            continue
-        if _works(node):
-            stack.append((node, at))
-        stack += [(child, -1) for child in reversed(node.children)]
+            return
+        here = at
+        for child in node.children:
+            place(child)
+        if at == here and _works(node):
+            extra[before:] = [node]  # what worked inside of it is a part of it
+
+    for node in nodes:
+        place(node)
     missing = next((i for i in range(at, len(ops)) if wanted[i] not in _ABSENT), None)
     if missing is None:
         return found, extra
@@ -106,11 +105,10 @@ class CountedLists:
             return None
         tried = [(ops, placed(ops, node.children)) for ops in self.lists[node.step]]
         whole = [(ops, fit) for ops, fit in tried if not isinstance(fit, str)]
+        if tried and not whole:
+            self.why = tried[0][1]
+            self.unfit += 1
         if not whole:
-            self.why, self.unfit = (
-                next((why for _, why in tried), self.why),
-                self.unfit + bool(tried),
-            )
             return ASIDE
         ops, (found, extra) = min(whole, key=lambda one: len(one[1][1]))
         return [*zip(ops, found, strict=True), *((None, n) for n in extra)]

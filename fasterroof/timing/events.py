@@ -58,6 +58,7 @@ CATEGORIES = (
     "gpu_user_annotation",
 )
 ON_DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")  # categories of what a device does
+_LAUNCHING = ("cuda_runtime", "cuda_driver")  # categories of calls that launch it
 MORE = (
     "Collective name",
     "In msg nelems",
@@ -207,16 +208,13 @@ def call_trees(
     kernels = sorted((e for e in events if e.category in ON_DEVICE), key=lambda e: e.start)
     if not kernels:
         return roots, []
-    launches, operators = {}, {}
-    for root in roots:
-        for node in root.walk():
-            e = node.event
-            if e.correlation and e.category in ("cuda_runtime", "cuda_driver"):
-                launches[e.correlation] = node
-            elif e.external and e.category == "cpu_op":
-                operators[e.external] = node
+    within = [node for root in roots for node in root.walk()]
+    launches = {n.event.correlation: n for n in within if n.event.category in _LAUNCHING}
+    operators = {n.event.external: n for n in within if n.event.category == "cpu_op"}
+    for by_number in (launches, operators):
+        by_number.pop(0, None)  # 0 is no number
     alone = []
-    for k in kernels:  # (number 0 is none, and no node has it)
+    for k in kernels:
         node = launches.get(k.correlation) or operators.get(k.external)
         if node is None:
             alone.append(k)

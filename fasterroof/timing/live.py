@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import torch
 
-from ..core.errors import InputError
+from ..core.errors import InputError, RunFileError, one_line
 from .events import STEP, UNMEASURED, Event, TraceFile
 from .profiler_file import read_trace
 
@@ -111,10 +111,14 @@ def recording(
 
 
 def _exported(prof: torch.profiler.profile) -> list[Event]:
-    handle, path = tempfile.mkstemp(suffix=".json")
-    os.close(handle)
+    "The events of a session that has ended, by way of a file that is removed whatever happens."
     try:
-        prof.export_chrome_trace(path)
-        return read_trace(path).events
-    finally:
-        os.unlink(path)
+        with tempfile.TemporaryDirectory() as folder:  # torch writes to a second file first
+            path = os.path.join(folder, "profile.json")
+            prof.export_chrome_trace(path)
+            return read_trace(path).events
+    except (OSError, RunFileError) as e:
+        raise InputError(
+            f"The profile did not get through its temporary file: {one_line(e).rstrip('.')}."
+            " Set TMPDIR to a folder with free space, or profile fewer steps."
+        ) from None

@@ -128,22 +128,19 @@ class Steps:
     ) -> list[Stretch]:
         """When each marked step ran: to the end of its mark or of its last kernel, from where the
         one before it ended."""
-        marks, between = [], []
-        ends = [end for _, end, _ in self.on_host]
+        stretches = [[start, end, i] for start, end, i in self.on_host]
         for step, when, _, _, kernels in found:
             last = max((k.end for k in kernels), default=0.0)
             if step >= 0:
-                ends[step] = max(ends[step], last)
+                stretches[step][1] = max(stretches[step][1], last)
             else:
-                between.append((when[1], last))
-        between.sort(reverse=True)
-        before = 0.0
-        for start, _, i in self.on_host:
-            while between and between[-1][0] < start:
-                before = max(before, between.pop()[1])
-            marks.append((max(start, before), max(ends[i], before)))
-            before = marks[-1][1]
-        return marks
+                stretches.append([when[1], last, -1])
+        windows, before = [], 0.0
+        for start, end, step in sorted(stretches, key=lambda s: (s[0], s[2] < 0)):
+            begin, before = max(start, before), max(end, before)
+            if step >= 0:
+                windows.append((begin, before))
+        return windows
 
 # %% ../../nbs/analysis/timing/marks.ipynb #ca6dba5f
 def under_marks(
@@ -151,15 +148,17 @@ def under_marks(
 ) -> list[CallNode]:
     """Move what began in other threads during a step, such as autograd's, below the mark of that
     step."""
-    marks = [root for root in roots if root.name.startswith((TORCH_STEP, STEP, UNMEASURED))]
-    starts, rest = [mark.start for mark in marks], []
-    inner = {id(mark): [*mark.children] for mark in marks}
-    for root in roots:
-        mark = marks[bisect_right(starts, root.start) - 1] if marks else root
-        if root is not mark and mark.start <= root.start < mark.end:
-            inner[id(mark)].append(root)
+    rest: list[CallNode] = []
+    marks: list[CallNode] = []
+    for root in roots:  # (a mark's thread is busy with it, so no two marks overlap)
+        if root.name.startswith((TORCH_STEP, STEP, UNMEASURED)):
+            root.children = [*root.children]
+            marks.append(root)
+            rest.append(root)
+        elif marks and root.start < marks[-1].end:
+            marks[-1].children.append(root)
         else:
             rest.append(root)
     for mark in marks:
-        mark.children = sorted(inner[id(mark)], key=lambda node: node.start)
+        mark.children.sort(key=lambda node: node.start)
     return rest

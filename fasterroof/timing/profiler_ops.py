@@ -7,16 +7,18 @@ __all__ = ['Claim', 'ASIDE', 'SHARED', 'Profiled', 'profiled']
 
 # %% ../../nbs/analysis/timing/profiler_ops.ipynb #9d632f3e
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+
+import numpy as np
 
 from ..core.errors import RunFileError, one_line
 from .clock import no_gc
 from .events import NOWHERE, ON_DEVICE, CallNode, Event, TraceFile, call_trees
 from .marks import ABORTED, MODULE_MARK, Places, Steps, under_marks
-from .spans import Span, Stretch, covered_time, union
+from .spans import Span, Stretch, union
 from ..work.op import CONTRACTIONS, Cost, Op
 from fasterroof.work.recorded import (
     UNKNOWN,
@@ -103,19 +105,15 @@ class _Counted:
         self.fp32_products = True
         if not any(_TF32.search(k.name) for k in kernels):
             return cost
-        # (with the cost itself, so that no other gets its id)
-        return self._once(("tf32", id(cost)), lambda: (cost, replace(cost, mode="tf32")))[1]
+        return self._once(("tf32", id(cost)), lambda: replace(cost, mode="tf32"))
 
     def op(self, cost: Cost, name: str, phase: str, owner: Owner) -> Op:
         key = id(cost), name, phase, owner
         if key not in self.made:
             self.made[key] = Op(
                 name=name,
-                module=owner.module,
-                type=owner.type,
-                leaf=owner.leaf,
-                call=owner.call,
                 phase=phase,
+                **owner._asdict(),
                 **{f: getattr(cost, f) for f in _FIELDS},
             )
         return self.made[key]
@@ -297,7 +295,6 @@ class Profiled:
     ops: list[Op]  # the operations of a step, in order
     steps: list[list[Span]]  # of each step what ran, with positions in `ops`
     windows: list[Stretch]  # s, when each of these steps began and ended
-    walls: list[float]  # s, each of these steps as a whole
     modules: list[
         list[tuple[float, float, str]]
     ]  # of each step, when marked modules ran: start and end, s, and path
@@ -312,6 +309,11 @@ class Profiled:
     idle: tuple[
         float, ...
     ] = ()  # s, of each step: no device ran anything, between its first kernel and its last
+
+    @property
+    def walls(self) -> list[float]:  # s
+        "How long each of these steps lasted as a whole."
+        return [end - start for start, end in self.windows]
 
 
 def _spans(found: list[tuple], on_device: bool, threads: dict, rank: int) -> list[Span]:
@@ -380,16 +382,13 @@ def _idle(trace: TraceFile, spans: list[list[Span]], windows: list[Stretch]) -> 
     """Seconds of each step between its first kernel and its last during which no kernel ran, of
     whichever step."""
     busy = union((e.start, e.end) for e in trace.events if e.category in ON_DEVICE)
+    begins, ends = np.array([(a, b) for (_, a), (b, _) in pairwise(busy)]).reshape(-1, 2).T
     idle = []
     for step, (start, end) in zip(spans, windows, strict=True):
-        if step:
-            start, end = max(start, min(s.start for s in step)), min(end, max(s.end for s in step))
-        near = busy[max(0, bisect_right(busy, (start,)) - 1) : bisect_right(busy, (end,))]
-        idle.append(
-            end - start - covered_time(union([(start, end), *near], 2))
-            if step and start < end
-            else 0.0
-        )
+        first = max(start, min((s.start for s in step), default=end))
+        last = min(end, max((s.end for s in step), default=start))
+        gaps = np.minimum(ends, last) - np.maximum(begins, first)
+        idle.append(float(gaps[gaps > 0].sum()))
     return tuple(idle)
 
 
@@ -436,8 +435,6 @@ def profiled(
     threads: dict[tuple, int] = {}
     spans = [_spans(steps[i], walk.on_device, threads, trace.rank) for i in kept]
     windows = _windows(walk, spans, kept)
-    # a mark's own length, without a difference's last digits
-    lasts = {(e.start, e.end): e.duration for e in walk.steps.host}
     took: Counter = Counter()
     for s in spans[0]:
         took[s.device] += s.duration
@@ -446,7 +443,6 @@ def profiled(
         ops=[f[2] for f in counted],
         steps=spans,
         windows=windows,
-        walls=[lasts.get(window, window[1] - window[0]) for window in windows],
         modules=_modules(trace.events, windows),
         events=tuple(
             0 if walk.on_device or f[3] is None else sum(1 for _ in f[3].walk()) for f in counted

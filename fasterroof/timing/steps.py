@@ -21,7 +21,7 @@ from ..core.storages import Guard, rewinder
 from ..core.tensors import tensors_in
 from .clock import Timing, no_gc, synchronizer, time_once
 from .counted import CountedLists, Given
-from .dispatch_clock import DispatchClock, numbered
+from .dispatch_clock import DispatchClock
 from .events import TraceFile
 from .live import ProfilerLost, profiler_is_on, recording, step_mark
 from .memory import peak_memory
@@ -366,8 +366,7 @@ def _dispatched(watch: Watch, steps: int, why: str) -> Taken:
             plain.append(watch.plain())
         clock = DispatchClock()
         recorder, took = watch.watched(clock)
-        ops = recorder.ops()
-        found.append(profiled(TraceFile("", clock.events(ops, took)), numbered(ops)))
+        found.append(clock.profiled(recorder.ops(), took))
         if not i % 2:
             plain.append(watch.plain())
     taken = taken_from(found)
