@@ -7,6 +7,7 @@ __all__ = ['Pass', 'Generation', 'generation']
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #47214c44
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -69,36 +70,19 @@ class Pass:
                 m.experts - _experts_touched(m.experts, m.active_experts, tokens)
             ) * m.expert_weights
         cache = _cache_per_token(m, f.cache) * self.batch * self.keys
+
+        def linear(name, rows, weights, read, features):
+            flops = 2.0 * rows * weights
+            return name, flops, read * f.weight, 0.0, features * rows * f.activation
+
+        projections, head = m.attention_weights, h * m.vocabulary
+        seen, passed = 4.0 * layers * self.batch * q * pairs, layers * tokens * 2 * q * f.activation
         return [
             ("embedding", 0.0, tokens * h * f.weight, 0.0, tokens * h * f.activation),
-            (
-                "projections",
-                2.0 * tokens * m.attention_weights,
-                m.attention_weights * f.weight,
-                0.0,
-                layers * tokens * (2 * h + 2 * q + 2 * kv) * f.activation,
-            ),
-            (
-                "attention",
-                4.0 * layers * self.batch * q * pairs,
-                0.0,
-                cache,
-                layers * tokens * 2 * q * f.activation,
-            ),
-            (
-                "feed-forward",
-                2.0 * tokens * used,
-                read * f.weight,
-                0.0,
-                (layers * 2 * h + used / h) * tokens * f.activation,
-            ),
-            (
-                "output head",
-                2.0 * self.batch * h * m.vocabulary,
-                h * m.vocabulary * f.weight,
-                0.0,
-                self.batch * (h + m.vocabulary) * f.activation,
-            ),
+            linear("projections", tokens, projections, projections, layers * 2 * (h + q + kv)),
+            ("attention", seen, 0.0, cache, passed),
+            linear("feed-forward", tokens, used, read, layers * 2 * h + used / h),
+            linear("output head", self.batch, head, head, h + m.vocabulary),
         ]
 
     def parts(
@@ -245,16 +229,9 @@ _MOST = 2**24  # sequences: more than any machine holds
 
 def _turning_batch(excess: Callable[[int], float]) -> int | None:
     "The smallest batch at which arithmetic outweighs traffic; None up to 16 million."
-    high = 1
-    while excess(high) < 0:
-        if high >= _MOST:
-            return None
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
-    return high
+    batches = range(1, _MOST + 1)
+    first = bisect_left(batches, 0.0, key=excess)
+    return batches[first] if first < _MOST else None
 
 
 def _turning(model, keys, formats, pace) -> tuple[int | None, int]:
@@ -277,6 +254,12 @@ def _turning(model, keys, formats, pace) -> tuple[int | None, int]:
     return _turning_batch(excess), _turning_batch(of_weights)
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #eb8554e1
+_OF_PREFILL = (  # what is the same of the first pass and of all of them
+    *("memory_footprint", "bytes_missing", "feasible", "system", "batch_size"),
+    *("precision", "efficiency", "notes", "cited"),
+)
+
+
 def generation(
     model: ModelSpec,  # a decoder
     system: SystemArchetype,  # that it is to run on
@@ -327,7 +310,10 @@ def generation(
     first, each = (p.magnitude("latency") if p else math.nan for p in (prefill, decode))
     latency = first + (each * (new_tokens - 1) if decode else 0.0)
     by_compute, weights_by_compute = _turning(model, middle, formats, pace)
-    room = None if system.ram is None else max(0.0, system.magnitude("ram") - weights)
+    fits = (None, None)  # tokens of a sequence, sequences
+    if system.ram is not None:
+        room = max(0.0, system.magnitude("ram") - weights)
+        fits = [int(room // (per_token * n)) for n in (batch_size, tokens)]
     return Generation.of(
         time_to_first_token=first,
         time_per_output_token=each,
@@ -337,24 +323,16 @@ def generation(
         energy=system.magnitude("tdp") * latency,
         kv_cache_bytes=cache,
         kv_bytes_per_token=per_token,
-        memory_footprint=weights + cache,
-        bytes_missing=prefill.magnitude("bytes_missing"),
-        feasible=prefill.feasible,
         compute_bound_batch=by_compute,
         weights_compute_bound_batch=weights_by_compute,
-        longest_context=None if room is None else int(room // (per_token * batch_size)),
-        largest_batch=None if room is None else int(room // (per_token * tokens)),
+        longest_context=fits[0],
+        largest_batch=fits[1],
         prefill=prefill,
         decode=decode,
         model=model.name,
-        system=system.name,
         prompt=prompt,
         new_tokens=new_tokens,
-        batch_size=batch_size,
-        precision=precision,
         weight_precision=stored,
         kv_precision=cached,
-        efficiency=efficiency,
-        notes=prefill.notes,
-        cited=prefill.cited,
+        **{name: getattr(prefill, name) for name in _OF_PREFILL},
     )

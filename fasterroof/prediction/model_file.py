@@ -65,17 +65,17 @@ class _Entry:
         if self.layers is None:
             return None
         h, f, d, n = self.hidden, self.feedforward, self.head_dim, self.experts or 1
-        q, kv = self.heads * d, self.kv_heads * d
-        forward = (3 if self.gated else 2) * h * (f * n + (self.shared_feedforward or 0)) + (
-            h * n if n > 1 else 0
+        q, kv, biased = self.heads * d, 2 * self.kv_heads * d, self.biases == "all"
+        layer = (
+            2 * h * q + h * kv,  # attention
+            (2 + self.gated) * h * (f * n + (self.shared_feedforward or 0)),
+            h * n * (n > 1),  # the router of experts
+            (q + kv) * (self.biases != "none") + (2 * h + f) * biased,
+            2 * h * (1 + biased),  # norms
         )
-        bias = {"none": 0, "qkv": q + 2 * kv, "all": q + 2 * kv + h + f + h}[self.biases]
-        norms = 2 * h * (2 if self.biases == "all" else 1)
-        table = self.vocabulary * h * (1 if self.tied else 2) + self.positions * h
-        around = (
-            h * h + 5 * h if self.kind == "encoder" else h
-        )  # BERT's pooler, types and first norm; a last norm
-        return table + self.layers * (2 * h * q + 2 * h * kv + forward + bias + norms) + around
+        table = h * (self.vocabulary * (2 - self.tied) + self.positions)
+        around = h * (h + 5 if self.kind == "encoder" else 1)  # BERT's pooler, types and first
+        return table + self.layers * sum(layer) + around  # norm; of others a last norm
 
 
 @dataclass(frozen=True)

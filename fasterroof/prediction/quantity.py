@@ -7,11 +7,11 @@ __all__ = ['ureg', 'Q_', 'BYTES_PER_PRECISION', 'BYTES_FP64', 'BYTES_FP32', 'BYT
            'BYTES_INT8', 'BYTES_FP4', 'BYTES_INT4', 'unit_named', 'ours', 'amount', 'Portable', 'precision_name']
 
 # %% ../../nbs/analysis/prediction/quantity.ipynb #679001c2
+import copyreg
 import math
 import re
-from collections.abc import Callable
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pint
 
@@ -101,7 +101,6 @@ def amount(
 ) -> float:  # in that unit
     """A figure in one unit, if it is finite and positive; raises `InputError` for another
     dimension, sign or type."""
-    example = f"Q_(1, {unit!r})"
     if isinstance(value, str):
         try:
             value = _read(value)
@@ -113,20 +112,20 @@ def amount(
     if isinstance(value, pint.Quantity):
         value = ours(value)
         try:
-            number = value.to(unit).magnitude
+            number = value.to("" if plain and value.dimensionless else unit).magnitude
         except pint.DimensionalityError:
-            if not (plain and value.dimensionless):
-                raise InputError(
-                    f"{what} must be in {unit} or another unit of its kind, not in "
-                    f"{one_line(format(value.units, '~P'), 60) or 'a mere number'}."
-                ) from None
-            number = value.to("").magnitude
+            theirs = one_line(format(value.units, "~P"), 60) or "a mere number"
+            raise InputError(
+                f"{what} must be in {unit} or another unit of its kind, not in {theirs}."
+            ) from None
         except Exception:
             raise InputError(f"{what} cannot be read in {unit}.") from None
     elif plain:
         number = value
     else:
-        raise InputError(f"{what} needs its unit: {example}, not {one_line(repr(value), 60)}.")
+        raise InputError(
+            f"{what} needs its unit: Q_(1, {unit!r}), not {one_line(repr(value), 60)}."
+        )
     if not isinstance(number, Real) or isinstance(number, bool):
         raise InputError(
             f"{what} must be a single number in {unit}, not {one_line(repr(value), 60)}."
@@ -142,26 +141,15 @@ def amount(
     )
 
 # %% ../../nbs/analysis/prediction/quantity.ipynb #f2426797
-class _Packed(NamedTuple):
-    magnitude: float
-    unit: str
+def _quantity(magnitude: float, unit: str) -> "pint.Quantity":
+    return Q_(magnitude, unit)
 
 
-def _packed(x: object) -> object:
-    return _Packed(x.magnitude, str(x.units)) if isinstance(x, pint.Quantity) else x
-
-
-def _unpacked(x: object) -> object:
-    return Q_(*x) if isinstance(x, _Packed) else x
-
-
-def _each(change: Callable, x: object) -> object:
-    "A value, or the values of a mapping, changed."
-    return {k: _each(change, v) for k, v in x.items()} if isinstance(x, dict) else change(x)
+copyreg.pickle(Q_, lambda x: (_quantity, (x.magnitude, str(x.units))))
 
 
 class Portable:
-    "A dataclass with quantities, that can be copied and pickled."
+    "A dataclass with quantities, each kept in its unit."
 
     UNITS: ClassVar[dict[str, str]] = {}  # name of a quantity -> the unit that it is kept in
 
@@ -198,12 +186,6 @@ class Portable:
     ) -> str:  # "1.53 TFLOP/s"
         "One figure as people read it."
         return si(self.magnitude(name), self.UNITS[name].replace("byte", "B"), digits)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return _each(_packed, self.__dict__)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(_each(_unpacked, state))
 
 # %% ../../nbs/analysis/prediction/quantity.ipynb #d3b7e821
 _BITS = {

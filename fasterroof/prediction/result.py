@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from fastcore.basics import groupby
+
 from ..core.errors import InputError, one_line
 from ..core.units import si
 from .display import Displayed
@@ -132,9 +134,7 @@ class Predicted(Displayed, Portable):
     @property
     def sources(self) -> list[str]:
         "Where the figures were read that went into it, those of one place together."
-        places: dict[str, list[str]] = {}
-        for what, where in self.cited.items():
-            places.setdefault(where, []).append(what)
+        places = groupby(self.cited.items(), 1, 0)
         return [f"{', '.join(names)}: {where}" for where, names in places.items()]
 
     def footnotes(self) -> tuple[str, ...]:
@@ -281,6 +281,16 @@ class Pace:
         return {what: where for what, where in found.items() if where}
 
 
+_TOTALS = {  # field -> of each part
+    "latency": "time_s",
+    "latency_compute": "compute_s",
+    "latency_memory": "memory_s",
+    "latency_overhead": "overhead_s",
+    "operations": "flops",
+    "bytes_moved": "nbytes",
+}
+
+
 def profile_of(
     parts: Sequence[Part],  # that are run one after another
     pace: Pace,  # that they reach
@@ -293,14 +303,10 @@ def profile_of(
     cited: Mapping[str, str] = MappingProxyType({}),  # figure of the model -> where it was read
 ) -> PerformanceProfile:
     "The sum of all parts, with units."
-    system, kinds = (
-        pace.system,
-        ("compute_s", "memory_s", "overhead_s", "time_s", "flops", "nbytes"),
-    )
-    compute, memory, overhead, latency, flops, nbytes = (
-        math.fsum(getattr(p, kind) for p in parts) for kind in kinds
-    )
-    goes_to = {"compute": 0.0, "memory": 0.0, "overhead": overhead}
+    system = pace.system
+    total = {name: math.fsum(getattr(p, kind) for p in parts) for name, kind in _TOTALS.items()}
+    latency, nbytes = total["latency"], total["bytes_moved"]
+    goes_to = {"compute": 0.0, "memory": 0.0, "overhead": total["latency_overhead"]}
     for p in parts:
         goes_to[_bottleneck_of(p.compute_s, p.memory_s)] += max(p.compute_s, p.memory_s)
     sensible(latency, nbytes)
@@ -309,21 +315,16 @@ def profile_of(
         footprint > room or (footprint if most is None else most) <= room
     )  # (neither holds for NaN)
     return PerformanceProfile.of(
-        latency=latency,
-        latency_compute=compute,
-        latency_memory=memory,
-        latency_overhead=overhead,
+        **total,
         throughput=(batch_size or 1) / latency,
         bottleneck=max(goes_to, key=goes_to.get),
-        arithmetic_intensity=flops / nbytes,
+        arithmetic_intensity=total["operations"] / nbytes,
         energy=system.magnitude("tdp") * latency,
         memory_footprint=float(footprint),
         peak_flops_actual=pace.rate,
         peak_bw_actual=pace.bandwidth,
         feasible=footprint <= room if known else None,
         bytes_missing=max(0.0, footprint - room) if known else math.nan,
-        operations=flops,
-        bytes_moved=nbytes,
         model=model,
         system=system.name,
         batch_size=batch_size,

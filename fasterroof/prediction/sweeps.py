@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from fastcore.basics import groupby
 
 from ..core.errors import InputError, one_line
 from ..core.units import MISSING, si
@@ -108,11 +109,6 @@ class Sweep:
         frame.attrs["units"] = dict(self.units)
         return frame
 
-    @property
-    def frame(self) -> "pd.DataFrame":
-        "The same."
-        return self.to_frame()
-
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return {
@@ -130,18 +126,15 @@ class Sweep:
     @property
     def remarks(self) -> list[str]:
         "Why combinations have no answer, and what the others assume."
-        said: dict[str, list[str]] = {}
-        for row in self.rows:
-            if row["error"]:
-                said.setdefault(row["error"], []).append(", ".join(str(row[n]) for n in self.swept))
-        lacking = [
-            f"No answer for {'; '.join(where[:4])}{'; …' * (len(where) > 4)}: {why}"
-            for why, where in said.items()
-        ]
-        return [
-            *lacking,
-            *dict.fromkeys(n for r in self.results if r for n in getattr(r, "notes", ())),
-        ]
+        error = itemgetter("error")
+        failed = groupby(filter(error, self.rows), error)
+        lacking = []
+        for why, rows in failed.items():
+            where = [", ".join(str(r[n]) for n in self.swept) for r in rows[:4]]
+            more = "; …" * (len(rows) > 4)
+            lacking.append(f"No answer for {'; '.join(where)}{more}: {why}")
+        notes = (n for r in self.results if r for n in r.notes)
+        return [*lacking, *dict.fromkeys(notes)]
 
     def table(
         self,
@@ -228,19 +221,17 @@ def sweep(
     count = math.prod(map(len, lists.values()))
     if count > _MOST:
         raise InputError(f"{count:,} combinations are too many: {_MOST:,} at the most.")
-    rows, results, units = [], [], {}
+    rows, results = [], []
     for values in itertools.product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
-        row = {k: _named(v) for k, v in chosen.items()}
+        row, found, error = {k: _named(v) for k, v in chosen.items()}, None, ""
         try:
             found = ask(**{**arguments, **chosen})
         except InputError as e:
-            results.append(None)
-            rows.append(row | {"error": str(e)})
-            continue
-        units |= found.UNITS
+            error = str(e)
         results.append(found)
-        rows.append(row | {k: v for k, v in found.row().items() if k not in row} | {"error": ""})
+        rows.append(row | (found.row() if found else {}) | row | {"error": error})
+    units = next((r.UNITS for r in results if r), None)
     if not units:
         raise InputError(f"No combination has an answer; the first: {rows[0]['error']}")
     fixed = {k: _named(v) for k, v in arguments.items() if k not in lists}
@@ -332,11 +323,12 @@ def figure(
         raise InputError(f"{x} takes no numbers: the table shows it.")
     others = [n for n in swept.swept if n != x]
     drawn = [r for r in swept.rows if all(isinstance(r.get(n), Real) for n in (x, y))]
-    lines: dict[str, list] = {}
-    for row in drawn:
-        parts = [(n.replace("_", " "), row[n]) for n in others]
-        named = [f"{n} {v}" if isinstance(v, Real) else str(v) for n, v in parts]
-        lines.setdefault(", ".join(named), []).append(row)
+
+    def label(row):
+        named = ((n.replace("_", " "), row[n]) for n in others)
+        return ", ".join(f"{n} {v}" if isinstance(v, Real) else str(v) for n, v in named)
+
+    lines = groupby(drawn, label)
     traces = [_line(rows, x, y, name, i) for i, (name, rows) in enumerate(lines.items())]
     unit = swept.units[y].replace("byte", "B")
     return go.Figure([*traces, *_MEANINGS]).update_layout(
