@@ -137,15 +137,68 @@ _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
 _OBJECT = (dict, Mapping)  # dict first: asking an abstract class takes ten times as long
-_NEEDED = dict.fromkeys(("run_id", "case", "baseline", "platform", "status"), str) | {
-    "param_point": _OBJECT,
-    "framework": str,  # (of other suites perhaps empty)
-}
 _MOST = 1e300  # beyond which a whole number is none that a machine counts to
 
 
 def _figure(x: object) -> bool:
     return isinstance(x, (int, float)) and x.__class__ is not bool and 0 <= x < _MOST
+
+
+def _part(name: str, figure: str, row: Mapping) -> object:
+    "A value in a part of a row; None where the part is not there."
+    return (row.get(name) or {}).get(figure)
+
+
+_steady_time = partial(_part, "metrics", "steady_time")
+# What a row lacks, and whether it does not; a rule may use what those before it have found. (A
+# validator of JSON Schema takes a hundred times as long, and stores have many rows.)
+_RULES: tuple[tuple[str, Callable[[Mapping], object]], ...] = (
+    *(
+        (f"it has no {name}", lambda row, name=name: row.get(name) and isinstance(row[name], str))
+        for name in ("run_id", "case", "baseline", "platform", "status")
+    ),
+    ("it has no param_point", lambda row: isinstance(row.get("param_point"), _OBJECT)),
+    # (of other suites perhaps empty)
+    ("it has no framework", lambda row: isinstance(row.get("framework"), str)),
+    *(
+        (
+            f"its {name} is no object",
+            lambda row, name=name: isinstance(row.get(name) or {}, _OBJECT),
+        )
+        for name in ("metrics", "fidelity", "ratio", "failure_detail", "provenance")
+    ),
+    ("it is ok and has no steady_time", lambda row: row["status"] != "ok" or _steady_time(row)),
+    (
+        "its steady_time has no unit of time",
+        lambda row: (
+            (time := _steady_time(row)) is None
+            or isinstance(time, _OBJECT)
+            and isinstance(time.get("unit"), str)
+            and time["unit"] in _SECONDS
+        ),
+    ),
+    *(
+        (
+            f"its steady_time has no {stat}",
+            lambda row, stat=stat: (time := _steady_time(row)) is None or _figure(time.get(stat)),
+        )
+        for stat in ("min", "median", "p95")
+    ),
+    (
+        "its samples are no times",
+        lambda row: (
+            isinstance(x := (_steady_time(row) or {}).get("samples") or [], list)
+            and all(map(_figure, x))
+        ),
+    ),
+    *(
+        (
+            f"its {name} is no number",
+            lambda row, at=(name, part): (x := _part(*at, row)) is None or _figure(x),
+        )
+        for name, part in (("fidelity", "rel_to_tol"), ("ratio", "value"))
+    ),
+)
 
 
 def read_row(
@@ -154,40 +207,14 @@ def read_row(
     "The same row, fit for use; raises `RowError` naming what it lacks."
     if not isinstance(value, dict):
         raise RowError(f"a row is an object, not {one_line(repr(value), 40)}")
-    if value.get("schema_version") != VERSION or isinstance(value["schema_version"], bool):
-        said = one_line(repr(value.get("schema_version")), 20)
+    version = value.get("schema_version")
+    if version != VERSION or isinstance(version, bool):
+        said = one_line(repr(version), 20)
         raise RowError(f"schema_version is {said}, and {VERSION} is what this fasterroof reads")
-    for name, kind in _NEEDED.items():
-        if not isinstance(value.get(name), kind) or (value[name] == "" and name != "framework"):
-            raise RowError(f"it has no {name}")
-    for name in ("metrics", "fidelity", "ratio", "failure_detail", "provenance"):
-        if not isinstance(value.get(name), (*_OBJECT, type(None))):
-            raise RowError(f"its {name} is no object")
-    time = (value.get("metrics") or {}).get("steady_time")
-    if time is not None:
-        if (
-            not isinstance(time, _OBJECT)
-            or not isinstance(time.get("unit"), str)
-            or time["unit"] not in _SECONDS
-        ):
-            raise RowError("its steady_time has no unit of time")
-        for stat in ("min", "median", "p95"):
-            if not _figure(time.get(stat)):
-                raise RowError(f"its steady_time has no {stat}")
-        samples = time.get("samples") or []
-        if not isinstance(samples, list) or not all(map(_figure, samples)):
-            raise RowError("its samples are no times")
-    elif value["status"] == "ok":
-        raise RowError("it is ok and has no steady_time")
-    for name, part in (("fidelity", "rel_to_tol"), ("ratio", "value")):
-        number = (value.get(name) or {}).get(part)
-        if number is not None and not _figure(number):
-            raise RowError(f"its {name} is no number")
+    for lack, holds in _RULES:
+        if not holds(value):
+            raise RowError(lack)
     return value
-
-
-def _steady_time(row: Mapping) -> Mapping:
-    return (row.get("metrics") or {}).get("steady_time") or {}
 
 
 def seconds(
@@ -195,7 +222,7 @@ def seconds(
     stat: str = "median",  # "min", "median", "p95" or "iqr"
 ) -> float | None:  # s; None where it was not measured
     "A statistic of its steady time."
-    time = _steady_time(row)
+    time = _steady_time(row) or {}
     if not _figure(time.get(stat)):
         return None
     return time[stat] * _SECONDS[time["unit"]]
@@ -205,7 +232,7 @@ def samples_of(
     row: Mapping,  # a row that was read
 ) -> list[float]:  # s, in the order in which they were taken; empty where it has none
     "The samples of its steady time."
-    time = _steady_time(row)
+    time = _steady_time(row) or {}
     return [x * _SECONDS[time["unit"]] for x in time.get("samples") or []]
 
 # %% ../../nbs/analysis/bench/row.ipynb #4502d4c0
@@ -265,7 +292,7 @@ def read_rows(
 # %% ../../nbs/analysis/bench/row.ipynb #ce764838
 def _compared(row: Mapping) -> bool:
     "Whether a row has a time that may stand in a ratio: of a result that is right."
-    right = row["status"] == "ok" and (row.get("fidelity") or {}).get("status") == "pass"
+    right = row["status"] == "ok" and _part("fidelity", "status", row) == "pass"
     return right and (seconds(row, "min") or 0) > 0
 
 
@@ -281,7 +308,7 @@ def _place(row: Mapping) -> tuple:
 
 def _measured_on(row: Mapping) -> tuple:
     "Device, and the node of a cluster: two processors of one model are two."
-    where = (row.get("provenance") or {}).get("scheduler")
+    where = _part("provenance", "scheduler", row)
     return device_of(row), where.get("node") if isinstance(where, Mapping) else None
 
 

@@ -160,19 +160,15 @@ def _input(text: str, batch: int | None) -> torch.Tensor:
 def _in_format(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
     if not any(isinstance(p, FakeTensor) for p in model.parameters()):
         return model.to(dtype)
-    new: dict[
-        int, torch.nn.Parameter
-    ] = {}  # torch cannot exchange fake parameters; one that is shared stays so
+    # torch cannot exchange fake parameters; one that is shared stays so
+    new: dict[torch.Tensor, torch.Tensor] = {
+        p: torch.nn.Parameter(p.detach().to(dtype), p.requires_grad)
+        for p in model.parameters()
+        if p.is_floating_point()
+    } | {b: b.to(dtype) for b in model.buffers() if b.is_floating_point()}
     for module in model.modules():
-        for name, p in module._parameters.items():
-            if p is None or not p.is_floating_point():
-                continue
-            if id(p) not in new:
-                new[id(p)] = torch.nn.Parameter(p.detach().to(dtype), p.requires_grad)
-            module._parameters[name] = new[id(p)]
-        for name, b in module._buffers.items():
-            if b is not None and b.is_floating_point():
-                module._buffers[name] = b.to(dtype)
+        for tensors in (module._parameters, module._buffers):
+            tensors.update({name: new.get(x, x) for name, x in tensors.items()})
     return model
 
 

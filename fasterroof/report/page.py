@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
@@ -163,20 +164,16 @@ def plain_value(
             return "–" if math.isnan(value) else "∞" if value > 0 else "-∞"
         short = float(f"{value:.7g}")
         return int(short) if short.is_integer() and abs(short) < 1e15 else short
+    if not isinstance(value, (Mapping, list, tuple)):
+        text = str(value)
+        return text if len(text) <= limit else text[: limit - 1] + "…"
+    if not depth:
+        return "…"
+    left = len(value) - most
     if isinstance(value, Mapping):
-        if not depth:
-            return "…"
-        kept = {one_line(k, 80): cut(x) for k, x in list(value.items())[:most]}
-        return kept | ({"…": f"{len(value) - most:,} more"} if len(value) > most else {})
-    if isinstance(value, (list, tuple)):
-        if not depth:
-            return "…"
-        return [
-            *map(cut, value[:most]),
-            *([f"… {len(value) - most:,} more"] if len(value) > most else []),
-        ]
-    text = str(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+        kept = {one_line(k, 80): cut(x) for k, x in islice(value.items(), most)}
+        return kept | ({"…": f"{left:,} more"} if left > 0 else {})
+    return [*map(cut, value[:most]), *[f"… {left:,} more"] * (left > 0)]
 
 
 def data(

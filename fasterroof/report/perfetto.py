@@ -9,9 +9,13 @@ __all__ = ['write_perfetto']
 import gzip
 import json
 import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 from ..core.errors import InputError, one_line
 from ..core.files import write_whole
@@ -33,10 +37,10 @@ def _slices(spans: Sequence[Span], origin: float) -> list[tuple[int, int, Span]]
     return found
 
 
-def _apart(slices: Sequence[tuple]) -> list[list[tuple]]:
+def _apart(slices: Iterable[tuple]) -> list[list[tuple]]:
     "Slices in rows within which none overlap, each in the first row that is free by then."
     rows: list[list[tuple]] = []
-    for s in sorted(slices, key=lambda s: s[:2]):
+    for s in sorted(slices, key=itemgetter(0, 1)):
         row = next((r for r in rows if r[-1][1] <= s[0]), None)
         if row is None:
             rows.append(row := [])
@@ -44,15 +48,16 @@ def _apart(slices: Sequence[tuple]) -> list[list[tuple]]:
     return rows
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #07626659
-def _phases(run: Run, slices: Sequence[tuple[int, int, Span]]) -> list[tuple[int, int, str]]:
-    ranges: list[tuple[int, int, str]] = []
-    for start, end, span in sorted(slices, key=lambda s: s[:2]):
-        phase = ", ".join(dict.fromkeys(run.ops[i].phase for i in span.ops))
-        if ranges and ranges[-1][2] == phase:
-            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]), phase)
-        elif phase:
-            ranges.append((start, end, phase))
-    return ranges
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(filter(None, names)))
+
+
+def _phases(run: Run, slices: Sequence[tuple[int, int, Span]]) -> Iterator[tuple[int, int, str]]:
+    explained = sorted((s for s in slices if s[2].ops), key=itemgetter(0, 1))
+    named = groupby(explained, key=lambda s: _listed(run.ops[i].phase for i in s[2].ops))
+    for phase, same in named:
+        starts, ends, _ = zip(*same, strict=True)
+        yield starts[0], max(ends), phase
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #e555fec1
 def _short(value: float) -> float:
@@ -61,10 +66,6 @@ def _short(value: float) -> float:
 
 def _known(value: float | None, scale: float = 1.0) -> float | str:
     return "unknown" if value is None else _short(value * scale)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(filter(None, names)))
 
 
 @dataclass(frozen=True)
@@ -140,11 +141,10 @@ class _Slices:
         self.run = run
         self.keys = {i: key for key, where in points_of(run.ops).items() for i in where}
         self.bounds = {(p.name, p.phase): p.bound for p in run.points}
-        self.times, self.kernels = [0.0] * len(run.ops), [0] * len(run.ops)
+        self.times, self.kernels = Counter(), Counter()
         for span in run.timeline:
-            for i in span.ops:
-                self.times[i] += span.duration / len(span.ops)
-                self.kernels[i] += 1
+            self.kernels.update(span.ops)
+            self.times.update({i: span.duration / len(span.ops) for i in span.ops})
 
     def name(self, span: Span) -> str:
         "The points that it belongs to; of a span that belongs to none its own name."
@@ -240,15 +240,7 @@ def _trace(run: Run) -> dict:
     return {"displayTimeUnit": "ns", "traceEvents": events, "otherData": about}
 
 # %% ../../nbs/analysis/report/perfetto.ipynb #681f5428
-def _readable(value: object) -> object:
-    "The same with texts that both viewers can hold."
-    if isinstance(value, dict):
-        return {k: _readable(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_readable(v) for v in value]
-    if not isinstance(value, str):
-        return value
-    return value.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "replace").decode("utf-8")
+_NULL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # as JSON writes it
 
 
 def write_perfetto(
@@ -269,6 +261,8 @@ def write_perfetto(
     # The run itself comes first: viewers pass over what they do not know, and `Run.from_trace`
     # finds it at once.
     own = json.dumps({OWN: run_to_dict(run)}, allow_nan=False)
-    shown = json.dumps(_readable(_trace(run)), ensure_ascii=False, allow_nan=False)
-    data = f"{own[:-1]}, {shown[1:]}".encode()
+    shown = json.dumps(_trace(run), ensure_ascii=False, allow_nan=False)
+    # (both viewers end a text at a null, and halves of a surrogate pair are no UTF-8)
+    shown = _NULL.sub("\\1\N{SYMBOL FOR NULL}", shown)
+    data = f"{own[:-1]}, {shown[1:]}".encode(errors="replace")
     write_whole(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)

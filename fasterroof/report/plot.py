@@ -305,21 +305,20 @@ def _frame(
 
 
 def _marks(
-    points: Sequence[RooflinePoint | None],  # None interrupts a line
+    points: Sequence[tuple[str, RooflinePoint | None]],  # with a heading; None interrupts a line
     name: str,
-    texts: Sequence[str],  # shown when pointed at
     mode: str = "markers",
     **style,
 ) -> "Scatter":
     import plotly.graph_objects as go
 
     return go.Scatter(
-        x=[p and p.arithmetic_intensity for p in points],
-        y=[p and p.achieved_gflops * 1e9 for p in points],
+        x=[p and p.arithmetic_intensity for _, p in points],
+        y=[p and p.achieved_gflops * 1e9 for _, p in points],
         mode=mode,
         name=name,
         hovertemplate="%{hovertext}<extra></extra>",
-        hovertext=texts,
+        hovertext=[p and heading + _hover(p) for heading, p in points],
         **style,
     )
 
@@ -340,7 +339,7 @@ def figure(
         sizes = [max(7.0, 70 * math.sqrt(max(p.share, 0.0))) for p in mine]
         edge = dict(width=1, color="rgba(255,255,255,0.6)")
         marker = dict(size=sizes, color=color, opacity=0.75, line=edge)
-        fig.add_trace(_marks(mine, f"{bound} bound", list(map(_hover, mine)), marker=marker))
+        fig.add_trace(_marks([("", p) for p in mine], f"{bound} bound", marker=marker))
     return fig
 
 
@@ -354,13 +353,13 @@ def run_figure(
     return figure(run.points, run.roof, title + unstable)
 
 # %% ../../nbs/analysis/report/plot.ipynb #a1a02899
-_ARROWS = {  # verdict: (its name, colour, dash, width)
-    "noise": ("noise", GREY, "dot", 1),
-    "–": ("no verdict", GREY, "dot", 1),
-    "faster": ("faster", "#2b88c9", "solid", 2),
-    "slower": ("slower", "#d55e00", "dash", 2),
-    "faster?": ("faster, or the machine", "#2b88c9", "longdashdot", 1),
-    "slower?": ("slower, or the machine", "#d55e00", "dashdot", 1),
+_ARROWS = {  # verdict: (its name, its line)
+    "noise": ("noise", dict(color=GREY, dash="dot", width=1)),
+    "–": ("no verdict", dict(color=GREY, dash="dot", width=1)),
+    "faster": ("faster", dict(color="#2b88c9", dash="solid", width=2)),
+    "slower": ("slower", dict(color="#d55e00", dash="dash", width=2)),
+    "faster?": ("faster, or the machine", dict(color="#2b88c9", dash="longdashdot", width=1)),
+    "slower?": ("slower, or the machine", dict(color="#d55e00", dash="dashdot", width=1)),
 }
 _ALONE = {"only before": "circle-open", "only after": "diamond-open"}
 
@@ -376,35 +375,27 @@ def arrows(
     fig = _frame([p for a, b, _ in moves for p in (a, b) if p], roof, title, earlier)
     drawn = [(v, [p for p in pair if p]) for *pair, v in moves]
     drawn = [(v, pair) for v, pair in drawn if all(map(_drawable, pair))]
-    for verdict, (name, color, dash, width) in _ARROWS.items():
-        mine = [pair for v, pair in drawn if v == verdict and len(pair) == 2]
-        if not mine:
+    for verdict, (name, line) in _ARROWS.items():
+        ends = [
+            [(f"before, {name}<br>", pair[0]), (f"after, {name}<br>", pair[1])]
+            for v, pair in drawn
+            if v == verdict and len(pair) == 2
+        ]
+        if not ends:
             continue
-        faint = color == GREY
+        faint = line["color"] == GREY
         common = dict(name=name, legendgroup=name, opacity=0.6 if faint else 1)
-        befores = [f"before, {name}<br>{_hover(a)}" for a, _ in mine]
-        afters = [f"after, {name}<br>{_hover(b)}" for _, b in mine]
         # The head points away from the point before it, for which plotly draws no mark of its own.
-        head = dict(symbol="arrow", size=8 if faint else 13, color=color, angleref="previous")
-        arrow = _marks(
-            [p for pair in mine for p in (*pair, None)],
-            texts=[x for two in zip(befores, afters, strict=True) for x in (*two, "")],
-            mode="lines+markers",
-            line=dict(color=color, width=width, dash=dash),
-            marker=head,
-            **common,
-        )
-        start = dict(symbol="circle", size=4 if faint else 7, color=color)
-        marks = _marks(
-            [a for a, _ in mine], texts=befores, marker=start, showlegend=False, **common
-        )
+        head = dict(symbol="arrow", size=8 if faint else 13, angleref="previous")
+        path = [x for two in ends for x in (*two, ("", None))]
+        start = dict(size=4 if faint else 7, color=line["color"])
+        arrow = _marks(path, mode="lines+markers", line=line, marker=start | head, **common)
+        marks = _marks([before for before, _ in ends], marker=start, showlegend=False, **common)
         fig.add_traces([arrow, marks])
     for verdict, symbol in _ALONE.items():
-        mine = [pair[0] for v, pair in drawn if v == verdict]
-        if mine:
+        if mine := [(f"{verdict}<br>", pair[0]) for v, pair in drawn if v == verdict]:
             marker = dict(symbol=symbol, size=9, color=COLORS["overhead"], line_width=2)
-            texts = [f"{verdict}<br>{_hover(p)}" for p in mine]
-            fig.add_trace(_marks(mine, verdict, texts, marker=marker))
+            fig.add_trace(_marks(mine, verdict, marker=marker))
     title = dict(text="circle: before, arrow head: after")
     fig.update_layout(legend=dict(title=title, itemsizing="trace", itemwidth=60))
     return fig

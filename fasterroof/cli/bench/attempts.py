@@ -22,8 +22,11 @@ from ...bench.views.run_report import report_markdown
 from fasterroof.cli.bench.options import (
     ends_as_interrupt,
     executor_of,
+    options_of,
     platforms,
     point_of_text,
+    progress,
+    recover_runs,
 )
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, RunFileError, one_line
@@ -49,9 +52,9 @@ def _line_of(suite: Suite) -> str:
     "Return where a run is."
     failed = sum(status not in ("ok", "skipped") for status in suite.ended.values())
     left = _time_left(suite)
-    parts = [f"{len(suite.ended)} of {len(suite.attempts)} attempts"]
-    parts += [f"{failed} failed"] * bool(failed) + [f"{left} left"] * bool(left)
-    return "; ".join([", ".join(parts), *(f"{what}: {stage}" for what, stage in suite.doing())])
+    ended = f"{len(suite.ended)} of {len(suite.attempts)}"
+    doing = map(": ".join, suite.doing())
+    return progress((ended, "attempts"), (failed, "failed"), (left, "left"), doing=doing)
 
 # %% ../../../nbs/analysis/cli/bench/attempts.ipynb #228153a3
 def _utilization(row: dict) -> float | None:
@@ -148,24 +151,9 @@ def run_command(
         raise InputError("--in-process is this process, and --executor ray others: leave one out.")
     if args.in_process and args.timeout is not None:
         raise InputError("--timeout ends processes: --in-process has none to end.")
-    options = Options(
-        folder=str(home),
-        timeout_s=args.timeout or 300.0,
-        budget_s=args.budget,
-        samples=args.samples,
-        cpu_slots=args.cpu_slots,
-        gpus=args.gpus,
-        gpu_settle_s=args.gpu_settle,
-        in_process=args.in_process,
-        roof=not args.no_roof,
-        peaks=peaks,
-        run_id=args.run_id,
-        shard=args.shard,
-    )
+    options = options_of(Options, args, folder=str(home), roof=not args.no_roof, peaks=peaks)
     store = Store(home / (args.store or STORE))
-    for left in store.recover():
-        if left.state != "live":
-            say(f"fasterroof bench: a run that was left, {left}")
+    recover_runs(store, "fasterroof bench: a run")
     with executor_of(args) as executor, status("Running") as show, ends_as_interrupt():
         suite = Suite(attempts, store.root, options, lambda s: show(_line_of(s)), executor)
         rows = suite.run()

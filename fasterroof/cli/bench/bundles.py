@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from ...bench.case import find_cases
 from ...bench.store.query import row_files
 from ...bench.views.bundles import bundle_of, bundle_page
-from .options import reading
+from .options import check_apart, reading
 from ..outputs import json_text, write_outputs
 from ...core.console import line
-from ...core.errors import InputError, RunFileError, one_line
-from ...core.files import writable
+from ...core.errors import InputError, RunFileError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -34,11 +33,8 @@ def _files(args: "Namespace") -> tuple[str, str | None]:
             os.makedirs("results", exist_ok=True)
         except OSError as e:
             raise RunFileError(f"Cannot write results: {e.strerror or e}.") from e
-    writable(out, html)
-    written = {os.path.realpath(path): path for path in (out, html) if path not in (None, "-")}
-    for path in written.keys() & {*map(os.path.realpath, row_files(args.sources))}:
-        raise InputError(f"{one_line(written[path])} is a file of rows, which is only read.")
-    if out != "-" and len(written) < 2:
+    check_apart(row_files(args.sources), out, html)
+    if html and os.path.realpath(out) == os.path.realpath(html):
         raise InputError("--out and --html are two files.")
     return out, html
 

@@ -6,16 +6,15 @@
 __all__ = ['feed_command']
 
 # %% ../../../nbs/analysis/cli/bench/matrix.ipynb #4c8880d3
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...bench.store.query import row_files
 from ...bench.views.op_matrix import feed, operations, read_map
-from .options import reading
+from .options import check_apart, reading
 from ...core.console import line
 from ...core.errors import InputError, one_line
-from ...core.files import read_json, writable, write_whole
+from ...core.files import read_json, write_whole
 from ...report.table import Column, Table, text_table
 
 if TYPE_CHECKING:
@@ -24,22 +23,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # %% ../../../nbs/analysis/cli/bench/matrix.ipynb #bd1cabb2
-def _copy_of(args: "Namespace") -> Path | None:
+def _copy_of(args: "Namespace") -> str | None:
     "Return where the copy goes; raise `InputError` where that is a file which is read."
     if args.out and not args.apply:
         raise InputError("--out is what --apply writes: add --apply.")
     if not args.apply:
         return None
-    matrix = Path(args.matrix)
-    out = Path(args.out or matrix.with_name(f"{matrix.name.removesuffix('.json')}.merged.json"))
-    writable(str(out))
-    for path in (matrix, *filter(None, [args.map]), *row_files(args.sources)):
-        same = os.path.realpath(out) == os.path.realpath(path)
-        if same or out.exists() and os.path.samefile(out, path):
-            raise InputError(
-                f"{one_line(out)} is {one_line(path)}, which is read and never changed: "
-                "name another --out."
-            )
+    out = args.out or f"{args.matrix.removesuffix('.json')}.merged.json"
+    check_apart((args.matrix, *filter(None, [args.map]), *row_files(args.sources)), out)
     return out
 
 

@@ -43,6 +43,13 @@ def render_command(
     return 0
 
 
+_BASELINES = (  # of a case and one of its baselines
+    Column("case", lambda x: f"{x[0].name} ({len(x[0].points)} points)", role="group"),
+    Column("baseline", lambda x: x[1].name + " (reference)" * (x[1].name == x[0].reference)),
+    Column("provider", lambda x: x[1].provider, fold=True, least=8),
+)
+
+
 def list_command(
     args: "Namespace",  # case, platforms
     console: "Console",  # where to print
@@ -50,13 +57,8 @@ def list_command(
     "Run `fasterroof bench --list`."
     found, wrong = find_cases() if not args.case else ({}, [])
     cases = named_cases(args.case) if args.case else found.values()
-    columns = (
-        Column("case", lambda x: f"{x[0].name} ({len(x[0].points)} points)", role="group"),
-        Column("baseline", lambda x: x[1].name + " (reference)" * (x[1].name == x[0].reference)),
-        Column("provider", lambda x: x[1].provider, fold=True, least=8),
-    )
     rows = [(c, b) for c in cases for b in c.baselines]
-    console.print(text_table(Table(columns, rows), console.width))
+    console.print(text_table(Table(_BASELINES, rows), console.width))
     line(console)
     for platform in platforms(args.platforms):
         accelerator(platform)

@@ -6,7 +6,6 @@
 __all__ = ['compare_command']
 
 # %% ../../../nbs/analysis/cli/bench/pairs.ipynb #0cbd9e73
-import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,14 @@ from ...bench.registry import accelerator
 from ...bench.run.devices import cpu_slots
 from ...bench.store.store import Store, load_rows
 from ...bench.views.pairs_report import compared
-from .options import ends_as_interrupt, platforms, point_of_text
+from fasterroof.cli.bench.options import (
+    ends_as_interrupt,
+    options_of,
+    platforms,
+    point_of_text,
+    progress,
+    recover_runs,
+)
 from ..outputs import json_text, write_outputs
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, one_line
@@ -39,11 +45,10 @@ def _checked(*rules: tuple[object, str]) -> None:
 
 def _line_of(pairs: Pairs) -> str:
     "Return where a comparison is."
-    wanted = len(pairs.pairings) * pairs.options.pairs
+    good = f"{sum(pairs.good.values())} of {len(pairs.pairings) * pairs.options.pairs}"
     again, failed = sum(pairs.disturbed.values()), len(pairs.failed)
-    parts = [f"{sum(pairs.good.values())} of {wanted} pairs"]
-    parts += [f"{again} run again"] * bool(again) + [f"{failed} failed"] * bool(failed)
-    return "; ".join(filter(None, [", ".join(parts), pairs.stage.partition(",")[0]]))
+    stage = filter(None, [pairs.stage.partition(",")[0]])
+    return progress((good, "pairs"), (again, "run again"), (failed, "failed"), doing=stage)
 
 
 def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
@@ -61,22 +66,10 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
         ),
     )
     part = args.cpu_slots > 1 and accelerator(platform) == "cpu"
-    options = PairOptions(
-        pairs=args.pairs,
-        repeats=args.repeats,
-        time_limit_s=args.time_limit or math.inf,
-        timeout_s=args.timeout,
-        most_foreign=args.most_foreign,
-        canary=not args.no_canary,
-        budget_s=args.budget,
-        samples=args.samples,
-        slot=cpu_slots(args.cpu_slots)[0] if part else None,
-        **({} if args.seed is None else {"seed": args.seed}),
-    )
+    slot = cpu_slots(args.cpu_slots)[0] if part else None
+    options = options_of(PairOptions, args, canary=not args.no_canary, slot=slot)
     cases = named_cases(args.case)
-    for left in Store(home / args.store).recover():
-        if left.state != "live":
-            say(f"fasterroof bench compare: a comparison that was left, {left}")
+    recover_runs(Store(home / args.store), "fasterroof bench compare: a comparison")
     with (
         status("Running") as show,
         ends_as_interrupt(),
