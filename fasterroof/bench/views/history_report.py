@@ -67,7 +67,7 @@ def history_page(
     Raises `InputError` where none has a time."""
     from fastcore.xml import Div, Safe, Style
 
-    from fasterroof.report.page import page
+    from fasterroof.report.page import page_html
 
     if not any(h.timed for h in found):
         raise InputError("No row of these has a time: there is no history to draw.")
@@ -89,7 +89,7 @@ def history_page(
         " those with a change and most runs are."
     )
     style = files("fasterroof.bench.views.site").joinpath("site.css").read_text(encoding="utf-8")
-    return page(
+    return page_html(
         "History",
         "Medians over runs, and where their level changed",
         [(name, f"{n:,}") for name, n in _counts(found).items()],

@@ -265,13 +265,6 @@ def _spans(run: Callable, steps: int) -> list[Span]:
         spans.append(Span((0,), start, time.perf_counter() - start))
     return spans
 
-# %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #e3b1d307
-def _described(arrays: Sequence) -> str:
-    return (
-        ", ".join(f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in arrays)
-        or "no arrays"
-    )
-
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #437a05ad
 def _notes(counted: Trace, call: _JaxCall, program: _Compiled, threads: int | None) -> list[str]:
     notes = [
