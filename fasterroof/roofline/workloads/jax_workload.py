@@ -144,9 +144,9 @@ def _call(fn: object, args: tuple, kwargs: dict, name: str) -> _JaxCall:
     "Stage a call; what its jaxpr holds becomes an argument, where its other arrays are."
     import jax
 
-    from fasterroof.work.jax.staging import arrays_given, stage
+    from fasterroof.work.jax.staging import of_arrays, stage
 
-    given = arrays_given(fn, args, kwargs)
+    _, given = of_arrays(fn, args, kwargs)
     if any(isinstance(x, jax.ShapeDtypeStruct) for x in given):
         raise InputError(
             "A run needs arrays, not ShapeDtypeStructs: trace() counts without values."
@@ -326,7 +326,7 @@ class JaxWorkload:
         self._threads = len(cpu_set()) if self.looks else None
         written = _written(self._call.closed)
         self._op = _as_one(self._counted, written, self._call.arrays, self._program.outputs)
-        self.sample = _described(self._call.arrays)
+        self.sample = described(self._call.arrays)
 
     @contextmanager
     def prepared(
