@@ -18,7 +18,7 @@ from ..machine.datasheet import chip_roof
 from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
 from .join import estimate, warn_unplaced
-from .point import RooflinePoint, slowest
+from .point import RooflinePoint
 from .run import Run
 from .session import Workload, measure_run
 from .workloads.torch_workload import TorchWorkload
@@ -144,14 +144,9 @@ class RooflineAnalyzer:
                 'estimate needs a Roof: estimate(measure_peaks()), estimate("H100 SXM") or any'
                 " other chip's name, or Roof(peak_flops, peak_bandwidth)."
             )
-        fused = (
-            sheet is not None
-            and sheet.kind == "gpu"
-            and not speaks_jax(self.model, (self.args, self.kwargs))
-        )
-        how = (
-            {"target": "cuda"} if fused and "target" not in self.kwargs else {}
-        )  # (such a model is refused)
+        fused = sheet and sheet.kind == "gpu" and "target" not in self.kwargs  # (it is refused)
+        fused = fused and not speaks_jax(self.model, (self.args, self.kwargs))
+        how = {"target": "cuda"} if fused else {}
         with preserved(self.model), torch.no_grad():
             if isinstance(self.model, torch.nn.Module):
                 self.model.eval()
@@ -177,18 +172,10 @@ class RooflineAnalyzer:
     ) -> "pd.DataFrame":
         """The slowest points: time in ms, share in %, work in MFLOP and MB, intensity, rate, bound,
         utilization in %."""
-        import pandas as pd
-
-        rows = []
-        for p in slowest(self.run.parts, top):
-            figures = {column: getattr(p, field) for column, (field, _) in _COLUMNS.items()}
-            for column, (_, scale) in _COLUMNS.items():
-                if scale != 1 and figures[column] is not None:
-                    figures[column] *= scale
-            rows.append(figures)
-        frame = pd.DataFrame(rows)
-        frame.attrs["unstable"] = list(self.run.unstable)
-        return frame
+        frame = self.run.to_frame()
+        frame = frame.sort_values("time_s", ascending=False, kind="stable", ignore_index=True)[:top]
+        scaled = {c: frame[f] if s == 1 else frame[f] * s for c, (f, s) in _COLUMNS.items()}
+        return frame.assign(**scaled)[[*_COLUMNS]]
 
     def plot(
         self,

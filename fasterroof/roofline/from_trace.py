@@ -10,7 +10,7 @@ import datetime
 import json
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from ..core.errors import InputError, RunFileError, one_line
 from ..core.units import si
 from ..machine.chips import exactly
 from ..machine.host import cpu_name
-from ..machine.peaks import peaks_for
+from ..machine.peaks import check_peaks, peaks_for
 from ..machine.roof import Roof
 from .run import Run, joined_run
 from .run_file import OWN, run_from_dict
@@ -41,26 +41,28 @@ def _gpu_of(trace: TraceFile, device: str) -> str:
 
 def _roof(trace: TraceFile, found: Profiled) -> tuple[Roof, str]:
     "Peaks measured now, and what to know about them."
-    if found.device == "cpu":
-        note = (
+    device, note = (
+        "cpu",
+        (
             f"The roof was measured on this machine ({cpu_name()}); a trace does not say which"
             " processor it is from."
-        )
-        return peaks_for(modes_of(found.ops) or ["fp32"], "cpu"), note
-    gpu = _gpu_of(trace, found.device)
-    here = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-    if not here or (gpu and gpu not in here):
-        raise InputError(
-            f"The trace is from a GPU ({one_line(gpu or 'unnamed', 60)}) that is not here, so its"
-            " roof cannot be measured: give peaks, such as HardwarePeaks.load(path) of that"
-            " machine."
-        )
-    device = f"cuda:{here.index(gpu) if gpu else 0}"
-    note = (
-        f"The roof was measured on this machine's {device}; the trace may be from another of its"
-        " kind."
+        ),
     )
-    return peaks_for(modes_of(found.ops) or ["fp32"], device), note
+    if found.device != "cpu":
+        gpu = _gpu_of(trace, found.device)
+        here = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+        if not here or (gpu and gpu not in here):
+            raise InputError(
+                f"The trace is from a GPU ({one_line(gpu or 'unnamed', 60)}) that is not here, so"
+                " its roof cannot be measured: give peaks, such as HardwarePeaks.load(path) of that"
+                " machine."
+            )
+        device = f"cuda:{here.index(gpu) if gpu else 0}"
+        note = (
+            f"The roof was measured on this machine's {device}; the trace may be from another of"
+            " its kind."
+        )
+    return peaks_for(modes_of(found.ops), device), note
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #479d3f0b
 _CALL = "## Call CompiledFxGraph"
@@ -91,30 +93,30 @@ def _whose(trace: TraceFile, device: str, roof: Roof) -> str:
     return f"the trace calls its {device} {one_line(gpu, 60)}{other}"
 
 
-def _said(trace: TraceFile, found: Profiled, roof: Roof) -> list[str]:
-    hidden, said = _hidden_s(trace) if found.device == "cpu" else 0.0, []
+def _said(trace: TraceFile, found: Profiled, roof: Roof) -> Iterator[str]:
+    hidden = _hidden_s(trace) if found.device == "cpu" else 0.0
     if hidden:
-        said.append(
+        yield (
             "It ran code that torch.compile generated, whose kernels leave no event on a CPU: "
             f"{si(hidden, 's')} of the trace within its graphs belong to no operation here. "
             "Profile the program to see them."
         )
     if roof.source == "datasheet":
         whose = _whose(trace, found.device, roof)
-        said.append(f"Judged under {one_line(roof.name, 80)}, a datasheet; {whose}.")
-    return said
+        yield f"Judged under {one_line(roof.name, 80)}, a datasheet; {whose}."
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #782bda30
-def _left_out(found: Profiled) -> list[str]:
-    out = [
-        f"{found.between} operations ran outside of the {found.marked} marked steps and were left"
-        " out."
-    ]
-    aside = (
-        f"{found.aside} of {found.marked or 1} steps ran a different list of operations and were"
-        " set aside."
-    )
-    return out * (found.between > 0) + [aside] * (found.aside > 0)
+def _left_out(found: Profiled) -> Iterator[str]:
+    if found.between:
+        yield (
+            f"{found.between} operations ran outside of the {found.marked} marked steps and were"
+            " left out."
+        )
+    if found.aside:
+        yield (
+            f"{found.aside} of {found.marked or 1} steps ran a different list of operations and"
+            " were set aside."
+        )
 
 
 def _environment(trace: TraceFile, found: Profiled) -> dict:
@@ -185,11 +187,7 @@ def _run_of(
     """A run from one rank's trace.
 
     Raises `RunFileError` if it holds no operation, `InputError` if there is no roof for it."""
-    if peaks is not None and not isinstance(peaks, Roof):
-        raise InputError(
-            "peaks must be a Roof, such as HardwarePeaks.load(path) reads, not"
-            f" {type(peaks).__name__}."
-        )
+    check_peaks(peaks, None)
     found = profiled(trace, claim)
     taken = replace(taken_from([found]), events=())
     if not taken.watched.median > 0:
@@ -206,15 +204,15 @@ def _run_of(
         environment=_environment(trace, found),
     )
     repeats = not found.marked and any(p.calls > 1 for p in run.points)
-    notes = [
+    notes = (
         "From a trace: times are those of a run that was profiled.",
-        *([_REPEATS] * repeats),
-        *([note] * bool(note)),
+        _REPEATS * repeats,
+        note,
         *_said(trace, found, roof),
         *found.notes,
         *_left_out(found),
-    ]
-    return replace(run, notes=tuple(notes))
+    )
+    return replace(run, notes=tuple(filter(None, notes)))
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #0c64b5c5
 _MARK, _MOST = (

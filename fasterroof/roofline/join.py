@@ -154,12 +154,11 @@ def _point(
     uncounted = tuple(dict.fromkeys(part.name for part in parts if not part.counted))
     floors = [op_floor(roof, op) for op in ops]
     bound = _bound(roof, ops, floors, [*times] or [None] * len(ops), [*idle] or [0.0] * len(ops))
-    figures: dict[str, Any] = dict.fromkeys((*_FLOPS, "floor_s"))
-    if not uncounted:
-        figures |= _flops(ops)
-    if uncounted or bound == "undefined":
+    figures: dict[str, Any] = dict.fromkeys(_FLOPS) if uncounted else _flops(ops)
+    figures |= {"floor_s": None}
+    if uncounted:
         bound = "undefined"
-    else:
+    if bound != "undefined":
         figures |= {
             "floor_s": sum(f.time_s for f in floors),
             "cold_floor_s": sum(f.cold_s for f in floors),
@@ -168,8 +167,10 @@ def _point(
         }
     # The operation that stands for the point: the one with the highest floor, or, where none is
     # known, with most bytes.
-    known = [0.0 if math.isnan(f.time_s) else f.time_s for f in floors]
-    main = max(range(len(ops)), key=lambda i: (known[i], ops[i].bytes))
+    main, floor = max(
+        zip(ops, floors, strict=True),
+        key=lambda pair: (0.0 if math.isnan(pair[1].time_s) else pair[1].time_s, pair[0].bytes),
+    )
     first = next((op for op in ops if op.bytes), ops[0])
     fused = [f"{x.module}: {x.name}" if x.module else x.name for op in ops for x in op.fused]
     estimated = {"time_s": figures["floor_s"], "interval": None, "samples": (), "measured": False}
@@ -177,16 +178,16 @@ def _point(
         name=name,
         type=_type(name, ops),
         phase=phase,
-        kind=ops[main].kind,
+        kind=main.kind,
         calls=len({op.call for op in ops}) if ops[0].leaf else sum(op.times for op in ops),
         bytes_moved=sum(op.bytes for op in ops),
         idle_s=sum(idle) if len(idle) else None,
-        peak_flops=_peak(ops, ops[main].mode, roof),
+        peak_flops=_peak(ops, main.mode, roof),
         fused=tuple(dict.fromkeys(fused)),
         unfused_bytes=sum(op.unfused_bytes for op in ops) if fused else None,
         bound=bound,
-        level=floors[main].level,
-        mode=ops[main].mode,
+        level=floor.level,
+        mode=main.mode,
         uncounted=uncounted,
         shapes=" → ".join(map(_dims, first.shapes)),
         share=0.0,

@@ -7,7 +7,7 @@ __all__ = ['waiting', 'merge_runs']
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #671411e7
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ from ..core.units import si
 from .join import points_of
 from .point import RooflinePoint, folded, timed, union, with_shares
 from .run import Run
-from .summary import listed
+from .summary import listed, sentences_on
 from ..timing.clock import Timing
 from ..timing.events import event_name
 from ..timing.spans import Span, communicating
@@ -97,6 +97,19 @@ class _Job:
     def mixed(self) -> set[_Key]:
         "Points that communicate and compute."
         return {key for key, kinds in self.talking.items() if kinds - {0} and kinds != {2}}
+
+    @property
+    def absent(self) -> list[int]:
+        "Ranks below the last one that no run was passed for."
+        return [r for r in range(max(self.runs)) if r not in self.runs]
+
+    @property
+    def counts(self) -> dict[int, int]:
+        "Steps that each rank made."
+        return {
+            r: min([run.whole.n, *(len(p.samples) for p in run.points)])
+            for r, run in self.runs.items()
+        }
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #f213dfee
 def _rank(run: Run, place: int) -> int:
@@ -244,25 +257,24 @@ def _ranks(ranks: Iterable[int]) -> str:
     return ", ".join(map(str, ranks))
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #775b87b7
-def _notes(job: _Job) -> Iterator[str]:
-    "What was merged, who is slow and who waits."
-    ranks = job.runs
-    yield (
-        f"Merged from the runs of ranks {_ranks(ranks)}; operations and roof are those of rank"
-        f" {job.rank}."
-    )
-    absent = [r for r in range(max(ranks)) if r not in ranks]
-    if absent:
-        yield f"Ranks that no run was passed for: {_ranks(absent)}."
+def _slow(job: _Job) -> str | None:
+    "Which rank computes for longest."
     took = _computing(job)
     slow, quick = max(took, key=took.get), min(took, key=took.get)
     more = took[slow] - took[quick]
-    if more > 0:
-        share = f" ({100 * more / took[quick]:.0f} %)" if took[quick] else ""
-        yield (
+    share = f" ({100 * more / took[quick]:.0f} %)" if took[quick] else ""
+    return (
+        None
+        if more <= 0
+        else (
             f"Slowest is rank {slow}: it computes for {si(took[slow], 's')} a step, "
             f"{si(more, 's')}{share} longer than rank {quick}."
         )
+    )
+
+
+def _waits(job: _Job) -> Iterator[str]:
+    "Who waits for whom."
     waits = _waiting(job)
     for (name, phase), by_rank in sorted(waits.items(), key=lambda w: -max(w[1].values()))[:5]:
         yield (
@@ -270,13 +282,49 @@ def _notes(job: _Job) -> Iterator[str]:
             f" {_each(by_rank)}."
         )
     if len(waits) > 5:
-        sums = {r: sum(by_rank.get(r, 0.0) for by_rank in waits.values()) for r in ranks}
+        sums = {r: sum(by_rank.get(r, 0.0) for by_rank in waits.values()) for r in job.runs}
         yield f"Waiting in all {len(waits)} collectives together, a step: {_each(sums)}."
+
+
+_MERGING: tuple[Callable[[_Job], object], ...] = (
+    lambda job: (
+        f"Merged from the runs of ranks {_ranks(job.runs)}; operations and roof are those of rank"
+        f" {job.rank}."
+    ),
+    lambda job: job.absent and f"Ranks that no run was passed for: {_ranks(job.absent)}.",
+    _slow,
+)
+_DIFFERENCES: tuple[Callable[[_Job], object], ...] = (
+    lambda job: (
+        any(run.roof != job.shown.roof for run in job.runs.values())
+        and "Roofs differ between ranks: each point is judged by that of the rank whose time is"
+        " shown."
+    ),
+    lambda job: (
+        len({*job.counts.values()}) > 1
+        and "Ranks made different numbers of steps"
+        f" ({', '.join(f'rank {r} {n}' for r, n in job.counts.items())}): as many as all have"
+        " count, from the first."
+    ),
+    lambda job: (
+        len(job.runs) > 1
+        and any(run.timeline for run in job.runs.values())
+        and "Timeline: a step of each rank, its own usual one, from its first start on: clocks are"
+        " not compared."
+    ),
+)
+
+
+def _notes(job: _Job) -> Iterator[str]:
+    "What was merged, who is slow and who waits, and what is not alike."
+    yield from sentences_on(job, _MERGING)
+    yield from _waits(job)
     if job.mixed:
         yield f"Computing and communicating in one, waiting included: {_names(sorted(job.mixed))}."
-    for r in ranks:
+    for r in job.runs:
         yield from _unlike(job, r)
-    yield from _differences(job)
+    yield from sentences_on(job, _DIFFERENCES)
+    yield from _passed_on(job.runs)
 
 
 def _given(run: Run) -> str:
@@ -284,11 +332,14 @@ def _given(run: Run) -> str:
     return re.sub(r", rank \d+ of \d+$", "", run.sample)
 
 
+def _does(p: RooflinePoint) -> tuple[int | None, int]:
+    return p.flops, p.bytes_moved
+
+
 def _unlike(job: _Job, r: int) -> Iterator[str]:
     "What is not alike on a rank."
-    run, shown = job.runs[r], job.shown
-    have = {_key(p): p for p in run.points}
-    lacking = [key for key in job.points if key not in have]
+    run, given, on = job.runs[r], _given(job.runs[r]), job.points.items()
+    lacking = [key for key, p in on if r not in p]
     if lacking:
         yield f"Missing on rank {r}: {_names(lacking)}."
     own = [p for p in run.points if _key(p) not in job.points]
@@ -297,39 +348,18 @@ def _unlike(job: _Job, r: int) -> Iterator[str]:
             f"Only on rank {r}, and not among the points here: {_names(map(_key, own))}, "
             f"{si(_step_s(own, job.steps), 's')} a step."
         )
-    works = {_key(p): (p.flops, p.bytes_moved) for p in shown.points}
-    other = [k for k in works if k in have and (have[k].flops, have[k].bytes_moved) != works[k]]
+    other = [key for key, p in on if r in p and _does(p[r]) != _does(p[job.rank])]
     if other:
         yield f"Rank {r} does other work in (shown, where it is the slowest): {_names(other)}."
-    if _given(run) != _given(shown):
-        yield f"Rank {r} was given {one_line(_given(run))}."
+    if given != _given(job.shown):
+        yield f"Rank {r} was given {one_line(given)}."
     if run.unstable:
         yield f"The machine of rank {r} changed meanwhile."
 
 
-def _differences(job: _Job) -> Iterator[str]:
-    "What is not alike on all ranks."
-    runs = job.runs
-    if any(run.roof != job.shown.roof for run in runs.values()):
-        yield (
-            "Roofs differ between ranks: each point is judged by that of the rank whose time is"
-            " shown."
-        )
-    counts = {
-        r: min([run.whole.n, *(len(p.samples) for p in run.points)]) for r, run in runs.items()
-    }
-    if len(set(counts.values())) > 1:
-        yield (
-            "Ranks made different numbers of steps"
-            f" ({', '.join(f'rank {r} {n}' for r, n in counts.items())}): as many as all have"
-            " count, from the first."
-        )
-    if any(run.timeline for run in runs.values()) and len(runs) > 1:
-        yield (
-            "Timeline: a step of each rank, its own usual one, from its first start on: clocks are"
-            " not compared."
-        )
-    for note in dict.fromkeys(note for run in runs.values() for note in run.notes):
+def _passed_on(runs: dict[int, Run]) -> Iterator[str]:
+    "The ranks' own notes, each once, and whose they are where not all have them."
+    for note in union(run.notes for run in runs.values()):
         by = [r for r, run in runs.items() if note in run.notes]
         whose = "" if len(by) == len(runs) else f"Rank{'s' * (len(by) > 1)} {_ranks(by)}: "
         yield whose + note

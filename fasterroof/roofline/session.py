@@ -96,30 +96,25 @@ class Machine:
     def __exit__(self, *exc) -> None:
         self._stack.close()
 
-    @property
-    def _used(self) -> float:
-        return self._guard.used_s if self._guard else 0.0
-
     def find_roof(
         self,
         modes: list[str],  # compute modes that are needed
     ) -> None:
         "Take the roof that was given, or measure one."
-        self.measured = self.given or peaks_for(modes or ["fp32"], self.device)
+        self.measured = self.given or peaks_for(modes, self.device)
 
     @contextmanager
     def looking(self) -> Iterator[None]:
         "Look at the machine before and after the block, in which something is measured."
-        self._guard = (
-            self._stack.enter_context(DriftGuard(self.device, roof=self.measured))
-            if self.looks
-            else None
-        )
-        self.before = self._guard.look() if self._guard else {}
-        load, helped = ForeignLoad(), self._used
+        look, used_s = dict, float  # where nobody looks: nothing, and no time
+        if self.looks:
+            guard = self._stack.enter_context(DriftGuard(self.device, roof=self.measured))
+            look, used_s = guard.look, lambda: guard.used_s
+        self.before = look()
+        load, helped = ForeignLoad(), used_s()
         yield
-        self.foreign = load.share(self._used - helped)
-        self.after = self._guard.look() if self._guard else {}
+        self.foreign = load.share(used_s() - helped)
+        self.after = look()
         self.environment = environment(self.device) | {"foreign_cpu_share": self.foreign}
 
 # %% ../../nbs/analysis/roofline/session.ipynb #80cc72c9

@@ -29,7 +29,7 @@ from fasterroof.roofline.compare.change import (
 )
 from ..point import union
 from ..run import Run
-from ..summary import share_text
+from ..summary import sentences_on, share_text
 from ...timing.clock import Timing
 
 if TYPE_CHECKING:
@@ -116,18 +116,15 @@ def _doubt(d: "Diff") -> str | None:
 
 def _unguarded(d: "Diff") -> str | None:
     runs = d.before, d.after
-    guarded = all(run.guard for run in runs)
+    if not d or all(run.guard for run in runs) or not all(run.measured for run in runs):
+        return None
     return (
-        None
-        if guarded or not d or not all(run.measured for run in runs)
-        else (
-            "Nobody looked at the machine in both runs: what it did itself is not told from what was"
-            " changed."
-        )
+        "Nobody looked at the machine in both runs: what it did itself is not told from what was"
+        " changed."
     )
 
 
-# what a reader of the verdicts needs to know; a note that says nothing is left out
+# what a reader of the verdicts needs to know
 _NOTES: "tuple[Callable[[Diff], object], ...]" = (
     lambda d: d.sentence,
     _other_times,
@@ -285,7 +282,7 @@ class Diff:
         "What came out, and what a reader of the verdicts needs to know."
         sides = {"before": self.before, "after": self.after}.items()
         return (
-            *(str(text) for note in _NOTES if (text := note(self))),
+            *sentences_on(self, _NOTES),
             *(f"{which}: {text}" for which, run in sides for text in _notes(run)),
         )
 
