@@ -79,20 +79,19 @@ class Claims:
         if known is None:
             return None
         places = aligned([k for k, _ in known], [child.name for child in node.children])
-        found = [
-            (k, op, node.children[i])
-            for (k, op), i in zip(known, places, strict=True)
-            if i is not None
-        ]
-        self.missing |= {k.name for (k, _), i in zip(known, places, strict=True) if i is None}
+        found = []
+        for (kernel, op), i in zip(known, places, strict=True):
+            if i is None:
+                self.missing.add(kernel.name)
+            else:
+                found.append((kernel, op, node.children[i]))
         call = node.name, node.phase, node.step
         self.calls[call] += 1
         repeated = self.calls[call] > 1 and node.step >= 0
         if repeated:
             self.often.add(node.name)
         other = any(k.dynamic for k, _, _ in found) and _resized(found, repeated)
-        if other:
-            self.resized += 1
+        self.resized += other
         return [(_unsized(op) if other else op, where) for _, op, where in found]
 
     def _replayed(self, node: CallNode) -> list[tuple[Op, CallNode]] | None:

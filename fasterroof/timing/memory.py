@@ -58,19 +58,13 @@ def peak_memory(
     profiled already."""
     if profiler_is_on():
         return {}
-    kind = {"cpu": "CPU", "cuda": "CUDA"}[device.type]
     activities = [torch.profiler.ProfilerActivity.CPU]
     with kineto_quiet(), torch.profiler.profile(activities=activities, profile_memory=True) as prof:
         step()
-    here = getattr(torch.autograd.DeviceType, kind)
-    moments = []
-    for e in prof.profiler.kineto_results.events():
-        memory = e.name() == "[memory]"
-        if memory and e.device_type() != here:
-            continue
-        moments.append(
-            _Moment(
-                e.start_ns() * 1e-9, e.duration_ns() * 1e-9, e.name(), e.nbytes() if memory else 0
-            )
-        )
+    here = getattr(torch.autograd.DeviceType, device.type.upper())
+    moments = [
+        _Moment(e.start_ns() * 1e-9, e.duration_ns() * 1e-9, e.name(), e.nbytes())
+        for e in prof.profiler.kineto_results.events()
+        if e.name() != "[memory]" or e.device_type() == here
+    ]
     return _peaks_by_phase(moments, held) if any(m.nbytes for m in moments) else {}

@@ -38,7 +38,6 @@ _OLD = {
 _MOST_TEXT, _MOST_EVENTS = 2**31, 10**7  # characters of a file
 _MOST_NAME, _MOST_INPUTS = 1000, 1000  # characters of a name; arguments of an operator
 _MORE = frozenset(MORE)
-_RECORDED = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 
 
 def _number(x: object) -> bool:
@@ -67,27 +66,26 @@ def _texts(x: object) -> tuple:
     return tuple(map(sys.intern, x))
 
 
+def _shapes(x: object) -> tuple:
+    return tuple(map(_shape, x))
+
+
+_RECORDED = {
+    "Input Dims": _shapes,
+    "Input type": _texts,
+    "Input Strides": _shapes,
+    "Concrete Inputs": _texts,
+}  # in the order of `Inputs`; the last two are not in every trace
+
+
 def _inputs(args: dict) -> Inputs | None:
     "The inputs, or None where they are not recorded or make no sense."
-    types, dims = args.get("Input type"), args.get("Input Dims")
-    if not isinstance(types, list) or not isinstance(dims, list):
-        return None
     try:
-        n = len(types)
-        strides, concrete = args.get("Input Strides"), args.get("Concrete Inputs")
-        found = Inputs(
-            tuple(map(_shape, dims)),
-            _texts(types),
-            tuple(map(_shape, strides)) if strides is not None else (),
-            _texts(concrete) if concrete is not None else (),
-        )
+        found = Inputs(*(check(args.get(k) or []) for k, check in _RECORDED.items()))
     except (ValueError, TypeError, RecursionError):
         return None
-    fits = (
-        n <= _MOST_INPUTS
-        and len(found.dims) == n
-        and {len(found.strides), len(found.concrete)} <= {0, n}
-    )
+    lengths, n = [*map(len, found)], len(found.types)
+    fits = n <= _MOST_INPUTS and lengths[0] == n and {*lengths[2:]} <= {0, n}
     return found if fits else None
 
 # %% ../../nbs/analysis/timing/profiler_file.ipynb #e75c8479
@@ -130,9 +128,7 @@ class _Events:
         return None
 
     def _event(self, e: dict, category: str, start: int, duration: int) -> tuple:
-        args = e.get("args")
-        if type(args) is not dict:
-            args = {}
+        args = e["args"] if type(e.get("args")) is dict else {}
         pid, tid = (x if type(x) is int else self.name(x) for x in (e.get("pid"), e.get("tid")))
         device, stream = "cpu", 0
         if category in ON_DEVICE or category == "gpu_user_annotation":
