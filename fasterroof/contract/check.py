@@ -14,6 +14,8 @@ from functools import lru_cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from fastcore.basics import groupby
+
 from .ceiling import USUAL
 from .contract import RooflineContract, read_contract, unbalanced
 from .dimensions import declared, unit_of
@@ -106,11 +108,12 @@ def _is_tolerance(value: object) -> bool:
 def _wrong(section: str, item: dict, of: str) -> Iterator[str]:
     "What is missing in an entry of a section, or of another type."
     for key in _NEEDS[section]:
-        value, kind = item.get(key), "list" if key == "checks" else "text"
+        value = item.get(key)
+        what, kinds = ("list", list) if key == "checks" else ("text", (str, Real))
         if value in (None, "", []):
             yield f"{key!r} is missing{of.replace(' of ', ' in ', 1)}"
-        elif not isinstance(value, list if kind == "list" else (str, Real)):
-            yield f"{key}{of} is no {kind}"
+        elif not isinstance(value, kinds):
+            yield f"{key}{of} is no {what}"
     if section == "proof_obligations" and not _is_tolerance(item.get("tolerance", 0)):
         yield f"tolerance{of} is no number from 0"
 
@@ -121,17 +124,18 @@ def _schema(c: RooflineContract) -> Iterator[Check]:
     for section in _NEEDS:
         given = c.plain.get(section)
         items = given if isinstance(given, list) else [given]
-        items = dict(enumerate(items)) if section != "equations" else equations
-        names = [n if section == "equations" else f"number {n + 1}" for n in items]
-        held = f"{len(items)} {'entry' if len(items) == 1 else 'entries'}"
-        if section == "metadata":
-            held = f"version {one_line(c.version, 20)}"
-        elif section == "qa_gate":
-            held = "its four parts"
+        named = {f"number {n}": item for n, item in enumerate(items, 1)}
+        if section == "equations":
+            named = equations
+        many = len(named) > 1
+        held = {
+            "metadata": f"version {one_line(c.version, 20)}",
+            "qa_gate": "its four parts",
+        }.get(section, f"{len(named)} {'entries' if many else 'entry'}")
         wrong = [] if given else ["it is missing or empty"]
-        for name, item in zip(names, items.values() if given else (), strict=bool(given)):
-            wrong += _wrong(section, item, f" of {name}" if len(items) > 1 else "")
-        yield _held("schema", section, [one_line("; ".join(wrong), 400)] if wrong else (), held)
+        for name, item in named.items() if given else ():
+            wrong += _wrong(section, item, f" of {name}" * many)
+        yield _held("schema", section, filter(None, [one_line("; ".join(wrong), 400)]), held)
 
 # %% ../../nbs/analysis/contract/check.ipynb #f74f0441
 @lru_cache(maxsize=1024)
@@ -161,25 +165,23 @@ def _obligation_of(
 
 def _references(c: RooflineContract) -> Iterator[Check]:
     "Whether what is referred to is there."
-    ids, tested = [t.id for t in c.tests], []
-    for t in c.tests:
-        o, how = _obligation_of(c, t)
-        tested.append(o)
-        faults = [] if o else [f"rule {one_line(t.rule, 60)!r}: {how}"]
+    ids, tested = [t.id for t in c.tests], [_obligation_of(c, t) for t in c.tests]
+    for t, (o, how) in zip(c.tests, tested, strict=True):
+        faults = [f"rule {one_line(t.rule, 60)!r}: {how}"] * (o is None)
         if ids.count(t.id) > 1:
             faults = ["several tests have this id"]
-        yield _held(
-            "reference", t.id, faults, f"tests {one_line(o.property, 60)!r}, by {how}" if o else ""
-        )
+        held = f"tests {one_line(o.property, 60)!r}, by {how}" if o else ""
+        yield _held("reference", t.id, faults, held)
     bounded = (e.bounded for e in c.equations.values())
     subjects = {"", "all", "simd", "scalar", *c.equations, *c.defined, *bounded}
     for o in c.obligations:
-        unchecked = ["no test is of this obligation"] * (o not in tested)
-        if o.applies_to not in subjects:
-            what = one_line(o.applies_to, 60)
-            unchecked.append(f"it applies to {what!r}, which is no equation")
-        for why in unchecked:
-            yield Check("reference", o.property, "unchecked", why)
+        where = one_line(o.applies_to, 60)
+        for wrong, why in (
+            (all(o != tests for tests, _ in tested), "no test is of this obligation"),
+            (o.applies_to not in subjects, f"it applies to {where!r}, which is no equation"),
+        ):
+            if wrong:
+                yield Check("reference", o.property, "unchecked", why)
     rules = (t.rule for t in c.tests)
     promises = (name for o in c.obligations for name in (o.property, o.kind))
     known = set(map(_words, (*ids, *rules, *c.equations, *promises)))
@@ -204,9 +206,7 @@ def _formal(o: Obligation):
 
 def _formulas(c: RooflineContract) -> Iterator[Check]:
     "Whether formulas can be read, their names are told of, and their units balance."
-    wrong = {}
-    for part, equation, why in c.faults:
-        wrong.setdefault((part, equation), []).append(one_line(why))
+    wrong = groupby(c.faults, lambda fault: fault[:2], lambda fault: one_line(fault[2]))
     for e in c.equations.values():
         faults = wrong.get(("formula", e.name), [])
         if e.tree is None:

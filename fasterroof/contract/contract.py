@@ -122,20 +122,19 @@ class RooflineContract:
         "A row an equation."
         import pandas as pd
 
-        return pd.DataFrame(
-            [
-                {
-                    "equation": e.name,
-                    "formula": e.formula,
-                    "defines": e.result,
-                    "unit": e.units.get(e.result or e.bounded, ""),
-                    "domain": e.domain,
-                    "unread": e.unread,
-                }
-                for e in self.equations.values()
-            ],
-            columns=["equation", "formula", "defines", "unit", "domain", "unread"],
-        )
+        columns = ["equation", "formula", "defines", "unit", "domain", "unread"]
+        rows = [
+            (
+                e.name,
+                e.formula,
+                e.result,
+                e.units.get(e.result or e.bounded, ""),
+                e.domain,
+                e.unread,
+            )
+            for e in self.equations.values()
+        ]
+        return pd.DataFrame(rows, columns=columns)
 
     def __repr__(self) -> str:
         return (

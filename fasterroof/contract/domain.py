@@ -10,7 +10,11 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
+
+from fastcore.basics import groupby
 
 from .formula import Node, evaluated, parsed, plain_signs
 from ..core.errors import ContractError
@@ -56,13 +60,14 @@ class Domain:
         )
 
     def __str__(self):
-        told = (
-            [f"one of {', '.join(f'{v:g}' for v in self.values)}"]
-            if self.values
-            else ["whole"] * self.whole
+        told = ["whole"] * (self.whole and not self.values)
+        if self.values:
+            told = [f"one of {', '.join(f'{v:g}' for v in self.values)}"]
+        ends = (
+            (self.low, "above" if self.above else "at least"),
+            (self.high, "below" if self.below else "at most"),
         )
-        told += [f"{'above' if self.above else 'at least'} {self.low:g}"] * math.isfinite(self.low)
-        told += [f"{'below' if self.below else 'at most'} {self.high:g}"] * math.isfinite(self.high)
+        told += [f"{words} {end:g}" for end, words in ends if math.isfinite(end)]
         return ", ".join(told) or "any number"
 
     def __and__(self, other: "Domain") -> "Domain":
@@ -132,11 +137,8 @@ def _compared(node: Node) -> dict[str, Domain]:
 
 def _merged(domains: Iterable[dict[str, Domain]]) -> dict[str, Domain]:
     "All that is known of each name."
-    merged: dict[str, Domain] = {}
-    for d in domains:
-        for name, domain in d.items():
-            merged[name] = merged.get(name, Domain()) & domain
-    return merged
+    told = groupby((item for d in domains for item in d.items()), 0, 1)
+    return {name: reduce(and_, of) for name, of in told.items()}
 
 # %% ../../nbs/analysis/contract/domain.ipynb #8520ab77
 def _understood(piece: str, waiting: list[str]) -> tuple[dict[str, Domain], list[Node]]:

@@ -180,22 +180,16 @@ def _tree(e: ast.expr) -> Node:
             return Node("name", text=name.removeprefix(_PREFIX))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _tree(operand)
-        case ast.UnaryOp(op=ast.USub() | ast.Not() as op, operand=operand):
-            return _node(_SIGNS[type(op)], _tree(operand))
-        case ast.BinOp(left=left, op=op, right=right):
-            return _node(_SIGNS[type(op)], _tree(left), _tree(right))
-        case ast.BoolOp(op=op, values=values):
-            return _node(_SIGNS[type(op)], *map(_tree, values))
+        case ast.UnaryOp(op=op) | ast.BinOp(op=op) | ast.BoolOp(op=op):
+            operands = [n for n in ast.iter_child_nodes(e) if isinstance(n, ast.expr)]
+            return _node(_SIGNS[type(op)], *map(_tree, operands))
         case ast.IfExp(body=left, test=ast.Name(id="implies"), orelse=right):
             return _node("=>", _tree(left), _tree(right))
         case ast.Tuple(elts=[*left, ast.Name(id="iff"), right]):
             return _node("<=>", _tree(left[0] if len(left) == 1 else ast.Tuple(left)), _tree(right))
         case ast.Compare(left=left, ops=ops, comparators=rights) if ast.IsNot not in map(type, ops):
-            terms = [_tree(x) for x in (left, *rights)]
-            chain = [
-                _node(_SIGNS[type(op)], a, b)
-                for op, a, b in zip(ops, terms, terms[1:], strict=False)
-            ]
+            terms, signs = [*map(_tree, (left, *rights))], [_SIGNS[type(op)] for op in ops]
+            chain = [*map(_node, signs, terms, terms[1:])]
             return chain[0] if len(chain) == 1 else _node("and", *chain)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return _call(name.removeprefix(_PREFIX), args)

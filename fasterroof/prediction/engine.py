@@ -92,11 +92,10 @@ def _uncovered(trace: Trace, roof: Roof, system: SystemArchetype) -> list[str]:
             f"{one_line(trace.name, 60)} computes in {', '.join(lacking)}, and "
             f"{one_line(system.name, 60)} has no figure for it; it has {', '.join(system.modes)}."
         )
-    said = [f"uncounted, judged by bytes alone: {k} ({n}×)" for k, n in trace.uncounted.items()]
-    whole_numbers = sorted({x.mode for x in bare})
-    return said + [f"arithmetic in {', '.join(whole_numbers)} is judged by bytes alone"] * bool(
-        whole_numbers
-    )
+    whole_numbers = ", ".join(sorted({x.mode for x in bare}))
+    unjudged = [f"arithmetic in {whole_numbers} is judged by bytes alone"] * bool(bare)
+    uncounted = trace.uncounted.items()
+    return [f"uncounted, judged by bytes alone: {k} ({n}×)" for k, n in uncounted] + unjudged
 
 
 def _solve_trace(
@@ -108,22 +107,21 @@ def _solve_trace(
     roof, count = system.hardware.roof(efficiency), system.count
     bandwidth = system.magnitude("memory_bw") * of_bandwidth
     notes = [*_uncovered(trace, roof, system), *trace.caveats]
-    tax, parts = system.hardware.launch_s, []
-    for op in work:
-        floor = op_floor(roof, op)
-        compute = 0.0 if math.isnan(floor.compute_s) else floor.compute_s
-        parts.append(
-            Part(
-                op.name,
-                op.executed_flops or 0,
-                op.bytes,
-                compute / count,
-                op.bytes / bandwidth,
-                tax * op.times,
-                op.module,
-                op.mode,
-            )
+    tax = system.hardware.launch_s
+
+    def part(op):
+        compute = op_floor(roof, op).compute_s
+        return Part(
+            op.name,
+            op.executed_flops or 0,
+            op.bytes,
+            0.0 if math.isnan(compute) else compute / count,
+            op.bytes / bandwidth,
+            tax * op.times,
+            op.module,
+            op.mode,
         )
+
     held = max(trace.held_bytes or 0, trace.external_bytes or 0, max(op.footprint for op in work))
     made = sum(op.bytes_written for op in work)  # (as if nothing were ever given back)
     notes.append(
@@ -143,7 +141,7 @@ def _solve_trace(
         (m for m in modes if not math.isnan(roof.ceiling(m))), modes[0] if modes else "none"
     )
     return profile_of(
-        parts,
+        [*map(part, work)],
         Pace(system, mode, efficiency, roof.ceiling(mode) * count, bandwidth),
         held,
         model=trace.name,

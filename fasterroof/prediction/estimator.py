@@ -51,9 +51,8 @@ class RooflineMetrics(Displayed):
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
-        return {f.name: getattr(self, f.name) for f in fields(RooflineMetrics)} | {
-            "hardware_specs": self.hardware_specs.as_dict()
-        }
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "run"}
+        return {k: v.as_dict() if hasattr(v, "as_dict") else v for k, v in values.items()}
 
     @property
     def sentence(self) -> str:
@@ -189,10 +188,7 @@ class JaxProfile(RooflineMetrics):
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON; the run saves itself."
-        names = ("flops", "memory_bytes", "unfused_bytes", "compile_seconds")
-        own = {name: getattr(self, name) for name in names}
-        texts = {"notes": list(self.notes), "timing": self.timing.as_dict()}
-        return super().as_dict() | own | texts
+        return super().as_dict() | {"notes": list(self.notes)}
 
     def rows(self) -> list[tuple[str, str]]:
         "Its figures as people read them."
