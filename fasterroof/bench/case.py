@@ -178,7 +178,7 @@ class Case:
         self._require({"its space has no point": self.points})
 
     def _require(self, rules: Mapping[str, object]) -> None:
-        "Raise `CaseError` with the first rule that does not hold."
+        "Raise `CaseError` with the first rule, or fault, whose value is false."
         for rule, holds in rules.items():
             if not holds:
                 raise CaseError(f"case {one_line(self.name, 60)}: {rule}.")
@@ -221,11 +221,10 @@ class Case:
         fine = isinstance(found, Tolerance) and all(
             math.isfinite(x) and x >= 0 for x in (found.rtol, found.atol)
         )
-        if not fine or not found.rtol + found.atol > 0:
-            raise CaseError(
-                f"case {self.name}: its tolerance at {one_line(dict(point), 80)} is no Tolerance"
-                " above 0."
-            )
+        where = one_line(dict(point), 80)
+        self._require(
+            {f"its tolerance at {where} is no Tolerance above 0": fine and found.rtol + found.atol}
+        )
         return Tolerance(float(found.rtol), float(found.atol), found.scope)
 
     def checked_point(
@@ -246,20 +245,20 @@ class Case:
     ) -> Built:
         "Inputs and implementations; raises `CaseError` where they are not what was declared."
         made = self.build(dict(point))
-        if not isinstance(made, Built):
-            raise CaseError(f"case {self.name}: build returns a Built.")
-        wrong = next((k for k, v in made.inputs.items() if not isinstance(v, np.ndarray)), None)
-        if wrong is not None:
-            raise CaseError(
-                f"case {self.name}: its input {one_line(repr(wrong), 40)} is no numpy array."
-            )
-        missing = [
-            b.name
-            for b in self.baselines
-            if b.name not in made.implementations and b.exists_at(point)
-        ]
-        if missing:
-            raise CaseError(f"case {self.name}: build has no implementation of {missing[0]}.")
+        self._require({"build returns a Built": isinstance(made, Built)})
+        self._require(
+            {
+                f"its input {one_line(repr(name), 40)} is no numpy array": isinstance(x, np.ndarray)
+                for name, x in made.inputs.items()
+            }
+        )
+        self._require(
+            {
+                f"build has no implementation of {b.name}": b.name in made.implementations
+                for b in self.baselines
+                if b.exists_at(point)
+            }
+        )
         return made  # (one that is no baseline is not run)
 
 # %% ../../nbs/analysis/bench/case.ipynb #615a9345

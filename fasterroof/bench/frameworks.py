@@ -94,10 +94,6 @@ class Numpy:
         "The operations of one call."
         return None
 
-    def version(self) -> str:
-        "Of the framework."
-        return np.__version__
-
 # %% ../../nbs/analysis/bench/frameworks.ipynb #41f198bb
 class Torch(Numpy):
     "Tensors of torch, called as they are, without gradients."
@@ -186,10 +182,6 @@ class Torch(Numpy):
 
         return trace(_positional(fn, inputs), *inputs.values(), framework="torch")
 
-    def version(self) -> str:
-        "Of torch."
-        return self.torch.__version__
-
 # %% ../../nbs/analysis/bench/frameworks.ipynb #f98f8602
 class Jax(Numpy):
     "Arrays of JAX; a function is compiled once, for these inputs."
@@ -253,10 +245,6 @@ class Jax(Numpy):
         from fasterroof.work.jax.jaxpr import trace_jax
 
         return trace_jax(_positional(fn, inputs), tuple(inputs.values()), {}, name="case")
-
-    def version(self) -> str:
-        "Of JAX."
-        return self.jax.__version__
 
 # %% ../../nbs/analysis/bench/frameworks.ipynb #e150ac73
 def framework(

@@ -6,6 +6,7 @@
 __all__ = ['hardware_command']
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #83b21795
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #39fb5900
 _DEVICE = (
-    Column("of one device", lambda row: row[0]),
-    Column("", lambda row: row[1]),
-    Column("", lambda row: row[2]),
-    Column("source", lambda row: row[3], fold=True, least=20),
+    Column("of one device", itemgetter(0)),
+    Column("", itemgetter(1)),
+    Column("", itemgetter(2)),
+    Column("source", itemgetter(3), fold=True, least=20),
 )
 
 
@@ -60,19 +61,22 @@ def _show_machine(specs: HardwareSpecs, console: "Console") -> None:
     print_result(console, specs.sentence, table, values, specs.notes)
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #419ccabe
+_FIGURES = (
+    Column("", itemgetter(0)),
+    Column("printed", itemgetter(1)),
+    Column("source", itemgetter(2)),
+    Column("where in it", itemgetter(3), limit=1000, fold=True, least=20),
+)
+
+
 def _show_chip(c: Chip, console: "Console") -> None:
     numbers = {key: f"[{i}]" for i, key in enumerate(c.sources, 1)}
-    columns = (
-        Column("", lambda x: x[0]),
-        Column("printed", lambda x: shown(x[0], x[2].value, x[1])),
-        Column("source", lambda x: numbers[x[2].source]),
-        Column("where in it", lambda x: x[2].where, limit=1000, fold=True, least=20),
-    )
-    known = [x for x in c.figures() if x[2] is not None]
-    unknown = ", ".join(what for what, _, figure in c.figures() if figure is None)
+    known = [(what, shown(what, x.value, unit), x) for what, unit, x in c.figures() if x]
+    known = [(what, text, numbers[x.source], x.where) for what, text, x in known]
+    unknown = ", ".join(what for what, _, x in c.figures() if not x)
     about = ", ".join(filter(None, (c.kind, c.generation, c.memory)))
     sentence = f"{one_line(c.vendor)} {one_line(c.name)}: {one_line(about)}"
-    print_result(console, sentence, Table(columns, known))
+    print_result(console, sentence, Table(_FIGURES, known))
     for number, s in zip(numbers.values(), c.sources.values(), strict=True):
         kind = "" if s.kind == "vendor" else "secondary: "
         line(console, f"{number} {kind}{one_line(s.title)} <{one_line(s.url)}>")

@@ -12,7 +12,7 @@ import os
 import sys
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .outputs import print_result, write_outputs
@@ -227,23 +227,26 @@ def _prediction(args: "Namespace") -> object:
     return sweep(ask, asked) if several else ask(**asked)
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #7874880a
+_PARTS = (  # of an operation and its share of the time
+    Column("module", lambda x: x[0].module or x[0].name, least=8),
+    Column("operation", lambda x: x[0].name.rpartition(".")[2], least=12),
+    Column("time", lambda x: x[0].time_s, unit="s"),
+    Column("share", itemgetter(1), form=lambda share: f"{100 * share:.1f} %", right=True),
+    Column("bound", lambda x: x[0].bound, colors=COLORS),
+    Column("work", lambda x: x[0].flops, unit="FLOP"),
+    Column("moved", lambda x: x[0].nbytes, unit="B"),
+)
+
+
 def _parts_table(found, top: int | None) -> Table | None:
     "Return the slowest operations; None where a prediction has no parts."
     parts = sorted(getattr(found, "parts", ()), key=lambda p: -p.time_s)
     if len(parts) < 2:
         return None
     total = sum(p.time_s for p in parts)
-    columns = (
-        Column("module", lambda p: p.module or p.name, least=8),
-        Column("operation", lambda p: p.name.rpartition(".")[2], least=12),
-        Column("time", attrgetter("time_s"), unit="s"),
-        Column("share", lambda p: p.time_s / total, form=lambda x: f"{100 * x:.1f} %", right=True),
-        Column("bound", attrgetter("bound"), colors=COLORS),
-        Column("work", attrgetter("flops"), unit="FLOP"),
-        Column("moved", attrgetter("nbytes"), unit="B"),
-    )
     rest = f"The {top} slowest of {len(parts)} operations; --top 0 shows all."
-    return Table(columns, parts[:top], notes=["", rest] if top and top < len(parts) else ())
+    rows = [(p, p.time_s / total) for p in parts[:top]]
+    return Table(_PARTS, rows, notes=["", rest] if top and top < len(parts) else ())
 
 
 def shown(

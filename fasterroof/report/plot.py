@@ -7,7 +7,7 @@ __all__ = ['COLORS', 'GREY', 'BARE', 'AXIS', 'text', 'figure', 'run_figure', 'ar
 
 # %% ../../nbs/analysis/report/plot.ipynb #785fe8da
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -163,11 +163,16 @@ class _RoofLine:
     "A level or a ceiling between two intensities, with its label at the second of three points."
 
     rate: float
+    unit: str  # "B/s" of a level, "FLOP/s" of a ceiling
     label: str
     x: list[float]
     y: list[float]
     main: bool  # the one that points are judged by
     band: dict | None  # of its interval
+
+    def trace(self, before: str = "", **style) -> dict:
+        "The line as plotly takes it."
+        return _trace(before + self.label, self.x, self.y, "lines+text", **style)
 
 
 def _trace(label: str, x: list, y: list, mode: str = "lines", **style) -> dict:
@@ -195,49 +200,41 @@ def _line(
         label = f"{text(name)} {' to '.join(si(end, unit) for end in interval)}"
         band = _trace(label, [*x_high, *x_low[::-1]], [*y_high, *y_low[::-1]], **look)
     label = f"{text(name)} {'≥ ' * least}{si(rate, unit)}"
-    return _RoofLine(rate, label, xs, ys, _near(rate, main), band)
+    return _RoofLine(rate, unit, label, xs, ys, _near(rate, main), band)
 
 
-def _roof_lines(
-    roof: Roof, low: float, high: float, shift: float = 0.0
-) -> tuple[list[_RoofLine], list[_RoofLine]]:
-    "The lines of levels and those of ceilings, whose labels stand further in by a shift."
+def _roof_lines(roof: Roof, low: float, high: float, shift: float = 0.0) -> Iterator[_RoofLine]:
+    "The lines of levels, then those of ceilings, whose labels stand further in by a shift."
     slopes, flats = _slopes(roof), _flats(roof)
     top, fastest = max(flats), max(slopes)
-    rising, flat = [], []
+
+    def rising(r):
+        return [low, top / r], [low * r, top]
+
     for i, (rate, about) in enumerate(sorted(slopes.items())):
         place = 0.3 + shift + 0.12 * i  # above and left of the line
-        rising.append(
-            _line(
-                rate,
-                about,
-                "B/s",
-                roof.peak_bandwidth,
-                lambda r: ([low, top / r], [low * r, top]),
-                place,
-            )
-        )
+        yield _line(rate, about, "B/s", roof.peak_bandwidth, rising, place)
     above, slot = math.inf, 0
     for rate, about in sorted(flats.items(), reverse=True):
         # Close ceilings have their labels beside each other.
         slot = (slot + 1) % 4 if above / rate < 1.7 else 0
         above, x = rate, [rate / fastest, high]
         place = 1 - 0.25 * slot - shift
-        flat.append(
-            _line(rate, about, "FLOP/s", roof.peak_flops, lambda r, x=x: (x, [r, r]), place)
-        )
-    return rising, flat
+        yield _line(rate, about, "FLOP/s", roof.peak_flops, lambda r, x=x: (x, [r, r]), place)
+
+
+_DASHES = {"B/s": "dot", "FLOP/s": "dash"}
 
 
 def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
     "The lines of a roof in front of the bands of their intervals, and the ridge point."
-    rising, flat = _roof_lines(roof, low, high)
-    traces = [line.band for line in (*rising, *flat) if line.band]
-    for dash, lines in (("dot", rising), ("dash", flat)):
-        for line in lines:
-            look = dict(color=GREY, width=1.5, dash="solid" if line.main else dash)
-            drawn = dict(line=look, textposition="top left")
-            traces.append(_trace(line.label, line.x, line.y, "lines+text", **drawn))
+    lines = [*_roof_lines(roof, low, high)]
+    traces = [line.band for line in lines if line.band]
+    for line in lines:
+        dash = "solid" if line.main else _DASHES[line.unit]
+        traces.append(
+            line.trace(line=dict(color=GREY, width=1.5, dash=dash), textposition="top left")
+        )
     label = f"ridge {si(roof.ridge_point, 'FLOP/B')}"
     look = dict(marker=dict(symbol="diamond", size=9, color=GREY), textposition="bottom right")
     ridge = _trace(label, [roof.ridge_point], [roof.peak_flops], "markers+text", **look)
@@ -246,15 +243,13 @@ def _roof_traces(roof: Roof, low: float, high: float) -> list[dict]:
 
 def _earlier_traces(roof: Roof, later: Roof, low: float, high: float) -> list[dict]:
     "Faint lines of a roof, where a later one has none as fast."
-    traces = []
-    every = zip(_roof_lines(roof, low, high, 0.25), (_slopes(later), _flats(later)), strict=True)
-    for line, others in ((line, others) for lines, others in every for line in lines):
-        nearest = min(others, key=lambda x: abs(x - line.rate))
+    traces, others = [], {"B/s": _slopes(later), "FLOP/s": _flats(later)}
+    for line in _roof_lines(roof, low, high, 0.25):
+        nearest = min(others[line.unit], key=lambda x, rate=line.rate: abs(x - rate))
         if not _near(line.rate, nearest):
             beside = "top left" if line.rate > nearest else "bottom right"
             look = dict(line=dict(color=GREY, width=1, dash="dot"), opacity=0.6)
-            label = f"before: {line.label}"
-            traces.append(_trace(label, line.x, line.y, "lines+text", textposition=beside, **look))
+            traces.append(line.trace("before: ", textposition=beside, **look))
     return traces
 
 # %% ../../nbs/analysis/report/plot.ipynb #c7372bb5

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import fasterroof
 from ..case import Case
-from ..run.provenance import suite_provenance
+from ..run.provenance import ask_git, suite_provenance
 from ...core.errors import InputError, one_line
 
 # %% ../../../nbs/analysis/bench/judge/sides.ipynb #5c3d9ef3
@@ -91,19 +91,10 @@ _CAPTURED = {
 
 def _git(folder: str | Path, *command: str, **environ: str) -> str:
     "What git answers; raises `InputError` saying what it says."
-    # (GIT_DIR and the like are set inside a git hook)
-    inherited = {k: x for k, x in os.environ.items() if not k.startswith("GIT_")}
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *command],
-            **_CAPTURED,
-            env=inherited | environ | {"LC_ALL": "C"},
-        )
-    except OSError as e:
-        raise InputError(f"Comparing revisions needs git: {e.strerror or e}.") from e
-    if done.returncode:
-        raise InputError(f"git {command[0]} failed: {one_line(done.stderr.strip(), 200)}.")
-    return done.stdout
+    answer, why = ask_git(folder, *command, timeout_s=None, **environ)
+    if why:
+        raise InputError(f"Comparing revisions needs git {command[0]}: {why}.")
+    return answer
 
 
 def _sha(folder: str | Path, word: str) -> str | None:

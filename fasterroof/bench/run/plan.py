@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..case import Baseline, Case
 from ..fidelity import Oracle
-from ..registry import accelerator, provider
+from ..registry import accelerator, known, provider
 from .devices import Slot, cpu_slots, gpu_slots
 from .provenance import suite_provenance
 from ...core.errors import DeviceError, InputError, one_line
@@ -88,12 +88,8 @@ def plan_attempts(
         raise InputError("Name each platform once.")
     for platform in platforms:
         accelerator(platform)
-    known = {b.name for case in cases for b in case.baselines}
-    if wrong := [b for b in baselines if b not in known]:
-        raise InputError(
-            f"There is no baseline {one_line(repr(wrong[0]), 40)}: use {', '.join(sorted(known))}."
-        )
-    chosen, plan = baselines or known, []
+    there = {name: name for name in sorted(b.name for case in cases for b in case.baselines)}
+    chosen, plan = [known(there, "baseline", name) for name in baselines or there], []
     for case in cases:
         points = [dict(case.representative)] if quick else case.points
         if point is not None:
@@ -104,7 +100,7 @@ def plan_attempts(
             for p in points
             for platform in platforms
             for b in ordered
-            if b.name in chosen and (b.only is None or b.only(p))
+            if b.name in chosen and b.exists_at(p)
         ]
     return [Attempt(f"{i:04d}", *each) for i, each in enumerate(plan, 1)]
 

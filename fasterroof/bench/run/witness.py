@@ -38,26 +38,23 @@ def loaded(
 ) -> dict:  # {"from_tree": how many, "from_elsewhere": names of modules}
     "Return where the modules of this process came from."
     ours, theirs = Path(tree).resolve(), Path(checkout).resolve()
-    files = {name: getattr(module, "__file__", None) for name, module in [*sys.modules.items()]}
-    found = {
-        name: Path(file).resolve()
-        for name, file in files.items()
-        if isinstance(file, str)
-        and os.path.isabs(file)
-        and Path(file).resolve() != Path(case).resolve()
-    }
-    here = {name for name, x in found.items() if x.is_relative_to(ours) and not _installed(x)}
-    packages = _packages(ours)
-    astray = [
-        name
-        for name in sorted(found.keys() - here)
-        if (
-            name.partition(".")[0] in packages
-            if _installed(found[name])
-            else found[name].is_relative_to(theirs)
-        )
-    ]
-    return {"from_tree": len(here), "from_elsewhere": astray[:20]}
+    here, astray, packages = 0, [], _packages(ours)
+    for name, module in sorted(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or not os.path.isabs(file):
+            continue
+        path = Path(file).resolve()
+        if path == Path(case).resolve():
+            continue
+        if _installed(path):
+            meant = name.partition(".")[0] not in packages
+        elif path.is_relative_to(ours):
+            here += 1
+            meant = True
+        else:
+            meant = not path.is_relative_to(theirs)
+        astray += [name] * (not meant)
+    return {"from_tree": here, "from_elsewhere": astray[:20]}
 
 
 def _installed(file: Path) -> bool:
