@@ -217,14 +217,7 @@ def _missing(func, inputs: Inputs, values: list) -> dict[int, tuple[list, bool]]
             own = [*shapes, [], [*range(most)], *([d] for d in range(most)), *alike]
         first = [a.default_value] if a.has_default_value() and a.default_value is not None else []
         own = [*first, *([None] * optional), *own]
-        tries[i] = (
-            [
-                x
-                for k, x in enumerate(own)
-                if not any(x == y and type(x) is type(y) for y in own[:k])
-            ],
-            only,
-        )
+        tries[i] = [*{repr(x): x for x in own}.values()], only  # 1, 1.0 and True are three
     return tries
 
 

@@ -18,7 +18,7 @@ from torch.fx.node import Node, map_aggregate
 from ...core.tensors import tensors_in
 from .. import rules  # noqa: F401  (registers the cost rules)
 from ..cost import distinct_bytes, kind_of, op_name, operator_cost
-from ..op import Cost, Op
+from ..op import FREE, Cost, Op, summed_work
 
 # %% ../../../nbs/analysis/work/fused/regions.ipynb #6394c3d2
 @dataclass(frozen=True)
@@ -233,19 +233,13 @@ def fused_ops(
 
     So does a part of the forward that the compiler chose to compute again in the backward; not so a
     checkpoint's, which the program itself asks for."""
-    ops, whole = (
-        [],
-        _calls(n for n in nodes[0].graph.nodes if n.op == "call_function") if nodes else {},
-    )
+    graph = nodes[0].graph.nodes if nodes else ()
+    ops, whole = [], _calls(n for n in graph if n.op == "call_function")
     for source, mine in _calls(nodes).items():
         again = backward and mine[0].meta.get("partitioner_tag") == "is_forward"
         chosen = again and mine[0].meta.get("recompute") is None
         new = [] if chosen else [n for n in mine if n not in seen]
-        costs = {
-            n: c
-            for n in mine
-            if (c := node_cost(n)) is not None and c.kind not in ("view", "allocation")
-        }
+        costs = {n: c for n in mine if (c := node_cost(n)) is not None and c.kind not in FREE}
         if not costs:
             continue
         first, lead = (
@@ -315,24 +309,18 @@ def region(
         fused, key=lambda op: (op.contraction_flops or 0, op.flops or 0, op.bytes), default=None
     )
 
-    def total(name):
-        parts = [getattr(op, name) for op in fused]
-        return None if None in parts else sum(parts)
-
+    work = summed_work(fused)
     phases = {op.phase for op in fused} or {"backward" if backward else "forward"}
     read, written = sum(reads.values()), sum(writes.values())
     return Op(
         kind="fused" if len(fused) > 1 else lead.kind if lead else "move",
-        flops=total("flops"),
-        executed_flops=total("executed_flops"),
-        contraction_flops=total("contraction_flops"),
-        transcendentals=total("transcendentals"),
+        **work,
         bytes_read=read,
         bytes_written=written,
         footprint=read + written,
         mode=lead.mode if lead else "none",
         shapes=(tuple(k[1] for k in reads), tuple(k[1] for k in writes)),
-        rule=None if total("flops") is None else "regions",
+        rule=None if work["flops"] is None else "regions",
         name=f"inductor.{kernel}",
         module=module,
         type=kind,

@@ -14,6 +14,7 @@ from fasterroof.work.jax.rules import (
     body_flops,
     bytes_of,
     complex_factor,
+    floating_size,
     format_of,
     has_complex,
     is_floating,
@@ -26,7 +27,7 @@ from ..formulas import attention_work, lu, qr, qr_with_q, reflected, seen_pairs,
 from ..rulebook import Work
 
 # %% ../../../nbs/analysis/work/jax/primitives.ipynb #0d12ac91
-@primitive_rule(("dot_general",), "matmul")
+@primitive_rule(("dot_general", "scaled_dot"), "matmul")
 def dot_general(eqn):
     (summed, _), _ = eqn.params["dimension_numbers"]
     return (
@@ -41,10 +42,11 @@ def dot_general(eqn):
 def _ragged_dot(eqn):
     shape, out, sizes = eqn.invars[0].aval.shape, eqn.outvars[0], eqn.invars[2]
     numbers = eqn.params.get("ragged_dot_dimension_numbers")
+    flops = 2 * complex_factor(eqn) * size_of(out)
     if numbers is None:
-        return 2 * complex_factor(eqn) * size_of(out) * shape[-1]
+        return flops * shape[-1]
     summed = numbers.dot_dimension_numbers[0][0]
-    flops = 2 * complex_factor(eqn) * size_of(out) * prod(shape[d] for d in summed)
+    flops *= prod(shape[d] for d in summed)
     in_summed = any(d in summed for d in numbers.lhs_ragged_dimensions)
     return flops // max(1, sizes.aval.shape[-1]) if in_summed else flops
 
@@ -52,12 +54,6 @@ def _ragged_dot(eqn):
 @primitive_rule(("scaled_matmul", "scaled_matmul_wrapper"), "matmul")
 def _scaled_matmul(eqn):
     return 2 * size_of(eqn.outvars[0]) * eqn.invars[0].aval.shape[-1]
-
-
-@primitive_rule(("scaled_dot",), "matmul")
-def _scaled_dot(eqn):
-    (summed, _), _ = eqn.params["dimension_numbers"]
-    return 2 * size_of(eqn.outvars[0]) * prod(eqn.invars[0].aval.shape[d] for d in summed)
 
 
 @primitive_rule(("symmetric_product",), "matmul")
@@ -114,7 +110,7 @@ def convolution(eqn, place):
 def _reduced(eqn) -> int:
     x = eqn.invars[0]
     same = size_of(x) == size_of(eqn.outvars[0])  # nothing to reduce
-    return 0 if same or not is_floating(x) else size_of(x) * (2 if has_complex(eqn) else 1)
+    return 0 if same else floating_size(x) * (2 if has_complex(eqn) else 1)
 
 
 primitive_rule(
@@ -144,7 +140,7 @@ def reduce(eqn):
 
 def _scanned(flops: int, transcendentals: int = 0):
     def scanned(eqn):
-        n = size_of(eqn.invars[0]) if is_floating(eqn.invars[0]) else 0
+        n = floating_size(eqn.invars[0])
         return Work(flops * n * (2 if has_complex(eqn) else 1), transcendentals=transcendentals * n)
 
     return scanned
@@ -176,7 +172,7 @@ def _reduce_window(eqn):
 @primitive_rule(("select_and_scatter_add", "select_and_scatter"), "pool")
 def _select_and_scatter_add(eqn):
     source = eqn.invars[0] if eqn.primitive.name.endswith("add") else eqn.invars[1]
-    return _window(eqn) * size_of(source) if is_floating(source) else 0
+    return _window(eqn) * floating_size(source)
 
 
 def _comparisons(n: int) -> int:
@@ -285,7 +281,7 @@ primitive_rule(
 
 @primitive_rule(("rng_uniform",), "random")
 def _rng_uniform(eqn):
-    return size_of(eqn.outvars[0]) if is_floating(eqn.outvars[0]) else 0
+    return floating_size(eqn.outvars[0])
 
 
 @primitive_rule(("random_gamma",), "random")
@@ -306,7 +302,7 @@ primitive_rule(("bcoo_sort_indices",), "sort")(nothing)
 
 @primitive_rule(("bcoo_sum_duplicates",), "scatter")
 def _bcoo_sum_duplicates(eqn):
-    return size_of(eqn.invars[0]) if is_floating(eqn.invars[0]) else 0
+    return floating_size(eqn.invars[0])
 
 
 @primitive_rule(("bcoo_dot_general", "bcsr_dot_general"), "matmul")
@@ -374,7 +370,7 @@ _UNKNOWN_AXIS = (
 def _collective(reduces: bool):
     def collective(eqn, place):
         names, n = _axes(eqn), _group(eqn, place.get("axes", {}))
-        numbers = sum(size_of(v) for v in eqn.invars if is_floating(v))
+        numbers = sum(map(floating_size, eqn.invars))
         if names and all(isinstance(name, int) for name in names):
             return Work(numbers, kind="reduction")
         return Work(

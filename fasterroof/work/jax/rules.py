@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['register_jax_cost', 'primitive_rule', 'unregister_jax_cost', 'jax_rule', 'size_of', 'bytes_of', 'format_of',
-           'is_floating', 'has_complex', 'complex_factor', 'nothing', 'body_flops', 'is_view', 'of_output', 'gather']
+           'is_floating', 'floating_size', 'has_complex', 'complex_factor', 'nothing', 'body_flops', 'is_view',
+           'of_output', 'gather']
 
 # %% ../../../nbs/analysis/work/jax/rules.ipynb #9280d29b
 from collections.abc import Callable
@@ -80,6 +81,13 @@ def is_floating(
 ) -> bool:
     "Whether arithmetic on it is floating-point arithmetic, complex numbers included."
     return format_of(x).startswith(("float", "bfloat", "complex")) and format_of(x) != "float0"
+
+
+def floating_size(
+    x: object,  # a variable or literal of a jaxpr
+) -> int:  # elements
+    "How many floating-point numbers it has."
+    return size_of(x) if is_floating(x) else 0
 
 
 def has_complex(
@@ -275,23 +283,14 @@ def _scatter(eqn, around) -> Work:
     "Elements that are only overwritten are not read; those that are added to are."
     target, updates = eqn.invars[0], eqn.invars[2]
     region = _scattered(eqn, around.get("known", (None, None))[1])
-    if eqn.primitive.name == "scatter":
-        each = (
-            body_flops(eqn.params["update_jaxpr"])
-            if eqn.params.get("update_jaxpr") is not None
-            else 0
-        )
-        return Work(
-            each * size_of(updates), first=region if each else 0, written=region, in_place=each > 0
-        )
-    each = (
-        (6 if eqn.primitive.name in ("scatter-mul", "scatter_mul") else 2)
-        if has_complex(eqn)
-        else 1
-    )
-    return Work(
-        each * size_of(updates) * is_floating(target), first=region, written=region, in_place=True
-    )
+    name, update = eqn.primitive.name, eqn.params.get("update_jaxpr")
+    if name == "scatter":
+        each = 0 if update is None else body_flops(update)
+    else:
+        of_complex = 6 if name in ("scatter-mul", "scatter_mul") else 2
+        each = (of_complex if has_complex(eqn) else 1) * is_floating(target)
+    reads = name != "scatter" or each > 0
+    return Work(each * size_of(updates), first=region * reads, written=region, in_place=reads)
 
 
 primitive_rule(
@@ -313,9 +312,4 @@ def _swap(eqn):
 @primitive_rule(("addupdate", "accum_grad_in_ref"), "scatter")
 def _addupdate(eqn):
     region = bytes_of(eqn.invars[1])
-    return Work(
-        size_of(eqn.invars[1]) * is_floating(eqn.invars[1]),
-        first=region,
-        written=region,
-        in_place=True,
-    )
+    return Work(floating_size(eqn.invars[1]), first=region, written=region, in_place=True)
