@@ -308,6 +308,7 @@ class JaxWorkload:
     def _compile(self, peaks: Roof | None) -> None:
         "Count it, compile it, and run it once."
         from fasterroof.work.jax.jaxpr import trace_jax
+        from fasterroof.work.jax.staging import described
 
         self._counted = trace_jax(self.fn, self.args, self.kwargs, name=self.name)
         if not self._counted.ops:
