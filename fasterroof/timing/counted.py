@@ -19,7 +19,7 @@ from .marks import module_mark
 from .profiler_ops import ASIDE
 from ..work.op import Op
 from ..work.program import Program
-from ..work.recorded import is_composite
+from ..work.recorded.calls import is_composite
 from ..work.scope import Owner
 
 # %% ../../nbs/analysis/timing/counted.ipynb #0517db54

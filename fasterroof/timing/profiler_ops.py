@@ -20,7 +20,7 @@ from .events import NOWHERE, ON_DEVICE, CallNode, Event, TraceFile, call_trees
 from .marks import ABORTED, MODULE_MARK, Places, Steps, under_marks
 from .spans import Span, Stretch, union
 from ..work.op import CONTRACTIONS, Cost, Op
-from fasterroof.work.recorded import (
+from fasterroof.work.recorded.calls import (
     UNKNOWN,
     Formats,
     Rebuilt,

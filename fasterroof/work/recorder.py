@@ -37,7 +37,7 @@ from fasterroof.work.cost import (
 from .fakes import Fakes, recipe_of, repeated, repeats, restrided, values_on
 from .op import Cost, Op
 from .scope import Owner, Scope
-from fasterroof.work.signature import (
+from fasterroof.work.signatures import (
     ALIGNED,
     NOT_FAKE,
     NeedsValues,

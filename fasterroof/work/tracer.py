@@ -57,7 +57,7 @@ from fasterroof.work.program import (
 )
 from .recorder import Recorder
 from .scope import Owner, Scope
-from .signature import NeedsValues
+from .signatures import NeedsValues
 from .threads import following
 
 # %% ../../nbs/analysis/work/tracer.ipynb #7d3c948f

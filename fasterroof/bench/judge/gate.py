@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..cells import counted, figure
+from ..cells import count_text, figure
 from .counterparts import Matched, Unmatched, alike, alone, around, matched
 from .result import IDENTITY_COLUMNS, Result, disturbed, pair_columns
 from ..registry import METRICS
@@ -165,7 +165,7 @@ class Gate(Result):
     def sentence(self) -> str:
         "What came out, in words."
         verdicts = ", ".join(f"{n:,} {v}" for v, n in self.counts.items())
-        attempts = counted(len(self.findings), "attempt")
+        attempts = count_text(len(self.findings), "attempt")
         return f"{'Failed' if self.failed else 'Passed'}: of {attempts} compared, {verdicts}."
 
     @property

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from fastcore.basics import groupby
 
-from ..cells import counted, median_interval_of, revisions
+from ..cells import count_text, median_interval_of, revisions
 from .counterparts import Attempted, attempt_of, what_ran
 from ..row import each_row, identity, seconds
 from ..store.query import moment
@@ -116,7 +116,7 @@ class History(Attempted):
         runs = f"{counted(len(self.timed), 'run')} with a time"
         if len(self.timed) < LEAST:
             return f"{runs}: too few to look for changes, which takes {LEAST}"
-        changes = counted(len(self.changes), "change") if self.changes else "no changes"
+        changes = count_text(len(self.changes), "change") if self.changes else "no changes"
         levels = " → ".join(si(x, "s") for x in self.levels)
         return f"{runs}, {changes} of level" + f": {levels}" * bool(self.changes)
 

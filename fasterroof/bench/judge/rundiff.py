@@ -16,7 +16,7 @@ from pathlib import Path
 from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
-    counted,
+    count_text,
     figure,
     oracle_of,
     rel_to_tol_of,
@@ -262,7 +262,7 @@ class RunDiff(Result):
         "How much there was to compare, in words."
         counts = {what: of(self) for what, of in _COUNTS.items()}
         said = [f"{n:,} {what}" for what, n in counts.items() if n or what != _MOVED]
-        attempts = counted(len(self.rows), "attempt is", "attempts are")
+        attempts = count_text(len(self.rows), "attempt is", "attempts are")
         return f"{', '.join([f'{attempts} in both', *said])}."
 
     @property

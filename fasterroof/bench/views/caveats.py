@@ -15,7 +15,6 @@ from fastcore.basics import groupby
 from fasterroof.bench.cells import (
     DISTURBED,
     compared_badly,
-    counted,
     failures_by_status,
     figure,
     foreign_load_of,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ..cells import ATTEMPT, counted, point_text, revision_text, time_text
+from ..cells import ATTEMPT, point_text, revision_text, time_text
 from ..judge.history import LEAST, History
 from .site.charts import CHARTS, figure_element, history_figure, ranked
 from .site.tables import moments_table

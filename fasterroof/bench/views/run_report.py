@@ -15,7 +15,6 @@ from fasterroof.bench.cells import (
     amount,
     cache_of,
     compile_of,
-    counted,
     figure,
     hot_and_cold,
     interval_of,

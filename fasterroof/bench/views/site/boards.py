@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from fastcore.basics import groupby
 from fastcore.xml import FT, A, B, I, Li, Small, Span, Ul
 
-from ...cells import counted, figure, point_key, point_text, ratio_of, within
+from ...cells import count_text, figure, point_key, point_text, ratio_of, within
 from ...row import seconds
 from .rows import ShownAttempt, by_case
 from .tables import boxed, glyph, linked
@@ -108,5 +108,5 @@ def overview(
     boards = groupby(shown, lambda a: a.place)
     made = [(*place, _board(those, anchors)) for place, those in [*boards.items()][:_BOARDS]]
     left = len(boards) - len(made)
-    what = counted(left, "more platform or device is", "more platforms and devices are")
+    what = count_text(left, "more platform or device is", "more platforms and devices are")
     return made, [f"{what} left out here."] * (left > 0)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
-    devices,
+    device_names,
     figure,
     median_interval_of,
     natural,
@@ -229,7 +229,7 @@ def in_order(
         rank = point, baseline not in references, turn[baseline]
         return ShownAttempt(row, where, device, rank=rank)
 
-    attempts = map(attempt, rows, where, devices(rows))
+    attempts = map(attempt, rows, where, device_names(rows))
     return numbered(sorted(attempts, key=lambda a: (a.case, *a.place, a.rank, a.row["framework"])))
 
 

@@ -36,7 +36,7 @@ from fastcore.xml import (
     ft,
 )
 
-from ...cells import counted, point_text, within
+from ...cells import count_text, point_text, within
 from ...judge.counterparts import attempt_of
 from ...judge.history import History
 from ..setting import when
@@ -280,7 +280,7 @@ def _roof_section(
         figure_element(
             roof_figure(r, f"roof{j}"),
             r.device or "device not told",
-            counted(len(r.points), "attempt"),
+            count_text(len(r.points), "attempt"),
         )
         for j, r in enumerate(found[:_ROOFS])
     ]
@@ -291,7 +291,7 @@ def _roof_section(
     ]
     older = found[_ROOFS:]
     if older:
-        rest = counted(sum(len(r.points) for r in older), "attempt")
+        rest = count_text(sum(len(r.points) for r in older), "attempt")
         said.append(f"{counted(len(older), 'older roof')} with {rest} listed below the charts.")
     if why:
         said.append(f"Not drawn: {why}.")

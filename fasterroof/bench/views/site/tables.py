@@ -16,7 +16,7 @@ from fastcore.xml import FT, H3, A, B, Dd, Details, Dl, Dt, P, Pre, Small, Span,
 
 from fasterroof.bench.cells import (
     compile_of,
-    counted,
+    count_text,
     failures_by_status,
     figure,
     hot_and_cold,
@@ -247,7 +247,7 @@ def moments_table(
     "Return the runs of a history, the newest first, folded away."
     rows = [(m, i in h.changes) for i, m in enumerate(h.moments)][::-1]
     table = Table(_MOMENTS, rows, f"Runs of {name}", most=LISTED, sortable=False)
-    return Details(Summary(counted(len(rows), "run")), boxed(table))
+    return Details(Summary(count_text(len(rows), "run")), boxed(table))
 
 # %% ../../../../nbs/analysis/bench/views/site/tables.ipynb #e4bb9e4b
 def _medians(group: Sequence[Left]) -> list[float]:
