@@ -19,7 +19,7 @@ from pathlib import Path
 from ..core.errors import DeviceError, InputError, one_line, quoted
 from ..core.units import si
 from .chip_figures import Chip, Peak, Source, Word
-from .chips import Rules, check, check_figure, exactly, read_sourced
+from .chips import Rules, check_fields, check_figure, exactly, read_sourced
 from .datasheet import per_device
 from fasterroof.machine.host import (
     caches,
@@ -90,7 +90,7 @@ def _read_cores(
     where = one_line(path)
     for c in known.cores:
         name = one_line(c.name)
-        check(c, _CORE_RULES, where, name)
+        check_fields(c, _CORE_RULES, where, name)
         for figure in filter(None, (*c.flops_per_cycle, c.models_source)):
             check_figure(figure, f"a figure of {name}", known.sources, where)
     return known

@@ -180,7 +180,7 @@ class Gate(Result):
                 moved = sum(bool(u.elsewhere) for u in rows)
                 device = f" ({moved:,} of a device that the other side has none of)" * bool(moved)
                 said.append(
-                    f"Only the {which} {counted(len(rows), 'attempt')}{device}: not compared."
+                    f"Only the {which} {count_text(len(rows), 'attempt')}{device}: not compared."
                 )
         if same := sum(f.runs[0] == f.runs[1] for f in self.findings):
             said.append(

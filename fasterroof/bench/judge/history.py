@@ -113,7 +113,7 @@ class History(Attempted):
     @property
     def sentence(self) -> str:
         "What was found, in words."
-        runs = f"{counted(len(self.timed), 'run')} with a time"
+        runs = f"{count_text(len(self.timed), 'run')} with a time"
         if len(self.timed) < LEAST:
             return f"{runs}: too few to look for changes, which takes {LEAST}"
         changes = count_text(len(self.changes), "change") if self.changes else "no changes"

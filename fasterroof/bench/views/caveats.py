@@ -233,14 +233,14 @@ def notes(
     lines = [text for holds, text in _REMARKS if any(map(holds, rows))] + _load(rows)
     for holds, what in _UNCHECKED:
         if those := [row for row in rows if holds(row)]:
-            lines.append(f"{what}: {_who(those)} ({counted(len(those), 'row')}).")
+            lines.append(f"{what}: {_who(those)} ({count_text(len(those), 'row')}).")
     lines += _own(rows, most)
     if skipped:
         verb = "were" if len(skipped) > 1 else "was"
         shown = [f"\n  - {plain(line, 300)}" for line in skipped[:20]]
         if len(skipped) > 20:
             shown.append(f"\n  - … and {len(skipped) - 20:,} more")
-        lines.append(f"{counted(len(skipped), 'line')} {verb} passed over:{''.join(shown)}")
+        lines.append(f"{count_text(len(skipped), 'line')} {verb} passed over:{''.join(shown)}")
     bullets = "\n".join(f"- {line}" for line in lines)
     meanings = _meanings(rows)
     parts = [bullets, *(["**What the figures are**", "\n".join(meanings)] if meanings else [])]

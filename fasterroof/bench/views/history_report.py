@@ -85,7 +85,7 @@ def history_page(
         for i, h in enumerate(order[:CHARTS])
     )
     left = (
-        f"{len(order) - CHARTS:,} of {counted(len(order), 'identity', 'identities')} are not drawn:"
+        f"{len(order) - CHARTS:,} of {count_text(len(order), 'identity', 'identities')} are not drawn:"
         " those with a change and most runs are."
     )
     style = files("fasterroof.bench.views.site").joinpath("site.css").read_text(encoding="utf-8")

@@ -252,7 +252,7 @@ def _head(
     what = plain(title) if title else f"Benchmark: {several(map(code, by_case(attempts)))}"
     parts = [
         f"# {what}",
-        f"**{counted(len(rows), 'row')}**: {plain(tally(rows))}. {one}, {when(rows)}.",
+        f"**{count_text(len(rows), 'row')}**: {plain(tally(rows))}. {one}, {when(rows)}.",
     ]
     groups = groupby(attempts, lambda a: (a.case, a.place)).values()
     if len(groups) > 1:

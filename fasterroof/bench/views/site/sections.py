@@ -219,10 +219,10 @@ def _case(i: int, case: str, attempts: Sequence[ShownAttempt], opened: bool) -> 
         cls="filter",
     )
     return Details(
-        Summary(H3(one_line(case, 80)), Small(f" {counted(len(attempts), 'attempt')}")),
+        Summary(H3(one_line(case, 80)), Small(f" {count_text(len(attempts), 'attempt')}")),
         note(where) if where else None,
         *charts,
-        note(f"{counted(left, 'more chart is', 'more charts are')} left out.") if left else None,
+        note(f"{count_text(left, 'more chart is', 'more charts are')} left out.") if left else None,
         Div(search, attempts_table(case, attempts), id=f"t{i}"),
         cls="case",
         id=f"case-{i}",
@@ -272,7 +272,7 @@ def _roof_section(
     "Return every attempt on its roofline."
     found, lacking = rooflines(page.shown.attempts)
     why = "; ".join(
-        f"{counted(n, 'attempt has', 'attempts have')} {what}" for what, n in lacking.items()
+        f"{count_text(n, 'attempt has', 'attempts have')} {what}" for what, n in lacking.items()
     )
     if not found:
         return [note(f"Nothing is drawn: {why}.")] if why else []
@@ -292,7 +292,7 @@ def _roof_section(
     older = found[_ROOFS:]
     if older:
         rest = count_text(sum(len(r.points) for r in older), "attempt")
-        said.append(f"{counted(len(older), 'older roof')} with {rest} listed below the charts.")
+        said.append(f"{count_text(len(older), 'older roof')} with {rest} listed below the charts.")
     if why:
         said.append(f"Not drawn: {why}.")
     table = _older_roofs(older) if older else None
@@ -341,7 +341,7 @@ def _history_section(
 
     said = (
         "The median of what ran more than once"
-        f" ({counted(len(order), 'identity', 'identities')}), run by run."
+        f" ({count_text(len(order), 'identity', 'identities')}), run by run."
     )
     marks = page.unmarked or _MARKS
     rows = [*map(row, order)]

@@ -171,7 +171,7 @@ def beside(
         for p in places[:_PLACES]
     ]
     left = len(places) - len(columns)
-    notes = [f"{counted(left, 'more place is', 'more places are')} left out here."] * (left > 0)
+    notes = [f"{count_text(left, 'more place is', 'more places are')} left out here."] * (left > 0)
     return boxed(
         Table((*_KEYS, *columns), rows, "Platforms side by side", notes=notes, most=_BESIDE)
     )
