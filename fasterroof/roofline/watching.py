@@ -218,23 +218,21 @@ class _Live:
         self.scope = Scope(model, _marked if self.profiles else None)
 
     def __enter__(self) -> "_Live":
-        self._stack.enter_context(no_gc())
+        enter = self._stack.enter_context
+        enter(no_gc())
         if self.profiles:
-            self.recorded = self._stack.enter_context(
-                recording(self.device, shapes=True, threads=True)
-            )
-            stop = getattr(
-                checkpoints, "_StopRecomputationError", None
-            )  # private: another torch may have none
+            self.recorded = enter(recording(self.device, shapes=True, threads=True))
+            # private: another torch may have none
+            stop = getattr(checkpoints, "_StopRecomputationError", None)
             if stop:
-                self._stack.enter_context(Patched(stop, __init__=_noting_stop))
-            self.threads = self._stack.enter_context(following(self._handed_over))
+                enter(Patched(stop, __init__=_noting_stop))
+            self.threads = enter(following(self._handed_over))
         else:
             self.recorder = Recorder(self.scope, DispatchClock(), {})
-            self._stack.enter_context(steps_told(self.recorder))
-            self.threads = self._stack.enter_context(following(self.recorder.hand_over))
-            self._stack.enter_context(self.recorder)
-        self._stack.enter_context(self.scope)
+            enter(steps_told(self.recorder))
+            self.threads = enter(following(self.recorder.hand_over))
+            enter(self.recorder)
+        enter(self.scope)
         self.sync()
         self.start = time.perf_counter()
         return self
