@@ -153,11 +153,10 @@ def _point(
     parts = [part for op in ops for part in (op.fused or (op,))]
     uncounted = tuple(dict.fromkeys(part.name for part in parts if not part.counted))
     floors = [op_floor(roof, op) for op in ops]
-    bound = _bound(roof, ops, floors, [*times] or [None] * len(ops), [*idle] or [0.0] * len(ops))
+    known = [*times] or [None] * len(ops), [*idle] or [0.0] * len(ops)
+    bound = "undefined" if uncounted else _bound(roof, ops, floors, *known)
     figures: dict[str, Any] = dict.fromkeys(_FLOPS) if uncounted else _flops(ops)
     figures |= {"floor_s": None}
-    if uncounted:
-        bound = "undefined"
     if bound != "undefined":
         figures |= {
             "floor_s": sum(f.time_s for f in floors),
@@ -172,7 +171,7 @@ def _point(
         key=lambda pair: (0.0 if math.isnan(pair[1].time_s) else pair[1].time_s, pair[0].bytes),
     )
     first = next((op for op in ops if op.bytes), ops[0])
-    fused = [f"{x.module}: {x.name}" if x.module else x.name for op in ops for x in op.fused]
+    fused = [": ".join(filter(None, (x.module, x.name))) for op in ops for x in op.fused]
     estimated = {"time_s": figures["floor_s"], "interval": None, "samples": (), "measured": False}
     return RooflinePoint(
         name=name,

@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 
 from ..core.errors import InputError
-from ..core.units import si
+from ..core.units import positive, si
 from ..machine.probes.readings import best_of
 from ..machine.roof import Link
 from ..timing.clock import no_gc, synchronizer, time_once
@@ -81,19 +81,15 @@ def _calls(kind: str, numel: int, group: object, device: torch.device) -> tuple[
 def _link(
     kind: str, sizes: Sequence[int], group: object, device: torch.device, budget_s: float
 ) -> Link:
-    n, found, latency_s = dist.get_world_size(group), [], math.inf
-    for size in sizes:
-        numel = max(1, size // 4 // n) * n  # parts of equal length
-        times = _windows(*_calls(kind, numel, group, device), group, device, budget_s)
-        if math.isinf(latency_s):
-            latency_s = min(times)
-            continue
+    n = dist.get_world_size(group)
+    lengths = [max(1, size // 4 // n) * n for size in sizes]  # parts of equal length
+    runs = (_windows(*_calls(kind, k, group, device), group, device, budget_s) for k in lengths)
+    latency_s, found = min(next(runs)), []
+    for numel, times in zip(lengths[1:], runs, strict=True):
         payload = 4 * numel // (n if kind == "all_gather" else 1)
-        if min(times) < 2 * latency_s:
-            continue
-        found.append(
-            (best_of([wire_bytes(kind, payload, n) / (t - latency_s) for t in times]), 4 * numel)
-        )
+        if min(times) >= 2 * latency_s:
+            rates = [wire_bytes(kind, payload, n) / (t - latency_s) for t in times]
+            found.append((best_of(rates), 4 * numel))
     if not found:
         raise InputError(
             f"No {kind} took twice as long as the smallest: measure links with more bytes."
@@ -146,8 +142,7 @@ def measure_links(
             "nbytes are two sizes or more above zero, each larger than the last, not"
             f" {tuple(nbytes)!r}."
         )
-    if not 0 < budget_s < math.inf:
-        raise InputError(f"budget_s is a time above zero, in s, not {budget_s!r}.")
+    positive("budget_s", budget_s)
     if device is None:
         device = "cuda" if "nccl" in dist.get_backend(group) else "cpu"
     device = torch.device(device)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import InputError, one_line
-from ..core.units import si
+from ..core.units import si, whole
 from .join import points_of
 from .point import RooflinePoint, folded, timed, union, with_shares
 from .run import Run
@@ -113,9 +113,7 @@ class _Job:
 
 # %% ../../nbs/analysis/roofline/ranks.ipynb #f213dfee
 def _rank(run: Run, place: int) -> int:
-    rank = run.environment.get("rank", place)
-    if not isinstance(rank, int) or isinstance(rank, bool) or rank < 0:
-        raise InputError(f"A rank is a whole number from 0, not {one_line(repr(rank), 40)}.")
+    rank = whole("A rank", run.environment.get("rank", place), 0)
     if not run.measured or not all(p.samples for p in run.points):
         raise InputError(
             f"The run of rank {rank} was not measured step by step: a projection cannot be merged."

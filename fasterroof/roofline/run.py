@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, one_line
 from ..core.files import read_json, write_whole
-from ..core.units import computed_as
+from ..core.units import computed_as, whole
 from ..machine.datasheet import chip_roof
 from ..machine.looks import roof_changes
 from ..machine.roof import Roof
@@ -174,8 +174,7 @@ class Run:
         depth: int = 1,  # levels of the modules' paths that are told apart: a count, from 1
     ) -> dict[str, Total]:
         "The points under each module together, all phases."
-        if not isinstance(depth, int) or depth < 1:
-            raise InputError(f"depth is a whole number from 1, not {depth!r}.")
+        whole("depth", depth)
         return totals(self.parts, lambda p: module_prefix(p.name, depth))
 
     @property

@@ -13,7 +13,8 @@ from typing import Protocol
 
 import torch
 
-from ..core.errors import InputError, one_line
+from ..core.errors import one_line
+from ..core.units import whole
 from ..machine.drift import DriftGuard, elsewhere, widened
 from ..machine.host import ForeignLoad, cpu_name, environment
 from ..machine.peaks import HardwarePeaks, better, keep_better, peaks_for
@@ -57,20 +58,20 @@ class Workload(Protocol):
         ...
 
 
-def _foreign_peaks(peaks: Roof | None) -> list[str]:
-    "What whoever reads figures under peaks that were measured elsewhere needs to know."
-    if isinstance(peaks, Roof) and peaks.source == "datasheet":
-        return [
+def _foreign_peaks(peaks: Roof | None) -> Iterator[str]:
+    "What a reader of figures under peaks that were measured elsewhere needs to know."
+    if peaks and peaks.source == "datasheet":
+        yield (
             f"The roof is a datasheet's, of {one_line(peaks.name, 80)}: nothing says that this"
             " machine is one."
-        ]
-    if not isinstance(peaks, HardwarePeaks) or peaks.source != "measured" or peaks.device != "cpu":
-        return []
-    there, here = one_line(peaks.conditions.get("cpu", cpu_name())), cpu_name()
-    threads = torch.get_num_threads()
-    processor = f"The peaks were measured on another processor: {there}, not {here}."
-    number = f"The peaks were measured with {peaks.threads} threads, torch uses {threads} now."
-    return [processor] * (there != here) + [number] * (peaks.threads not in (0, threads))
+        )
+    if isinstance(peaks, HardwarePeaks) and (peaks.source, peaks.device) == ("measured", "cpu"):
+        there, here = one_line(peaks.conditions.get("cpu", cpu_name())), cpu_name()
+        threads = torch.get_num_threads()
+        if there != here:
+            yield f"The peaks were measured on another processor: {there}, not {here}."
+        if peaks.threads not in (0, threads):
+            yield f"The peaks were measured with {peaks.threads} threads, torch uses {threads} now."
 
 # %% ../../nbs/analysis/roofline/session.ipynb #8451c42a
 @dataclass
@@ -160,17 +161,6 @@ def place(
     return replace(run, probed_again=again, notes=tuple(notes))
 
 # %% ../../nbs/analysis/roofline/session.ipynb #2d1f9594
-def _check_steps(
-    steps: object,  # how many steps are measured
-    warmup: object,  # and how many are run before
-) -> None:
-    "Raise `InputError` for numbers of steps that cannot be."
-    if not isinstance(steps, int) or steps < 1 or not isinstance(warmup, int) or warmup < 0:
-        raise InputError(
-            f"steps must be a whole number from 1 and warmup from 0, not {steps!r} and {warmup!r}."
-        )
-
-
 def measure_run(
     workload: Workload,  # what is measured
     *,
@@ -181,7 +171,8 @@ def measure_run(
     """The workload's run under the roof. Everything that it can reach is afterwards as it was.
 
     Raises `ModelError` if it raises, `InputError` for other arguments."""
-    _check_steps(steps, warmup)
+    whole("steps", steps)
+    whole("warmup", warmup, 0)
     with workload.prepared(peaks), ExitStack() as stack:
         here = workload.device if workload.looks else torch.device("cpu")
         machine = stack.enter_context(Machine(here, peaks, workload.looks))

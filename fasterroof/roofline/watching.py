@@ -22,6 +22,7 @@ from ..core.patching import Patched
 from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
 from .run import Run
+from .summary import sentences_on
 from .session import Machine, Workload, measure_run, place
 from .workloads.torch_workload import TorchWorkload, timed_device
 from ..timing.clock import Timing, no_gc, synchronizer
@@ -178,6 +179,30 @@ def watch(
     run.__init__(**{f: getattr(made, f) for f in Run.__dataclass_fields__})
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #2d4fe4c0
+# what a reader of a block's figures needs to know
+_BLOCK_NOTES: "tuple[Callable[[_Live], object], ...]" = (
+    lambda live: (
+        live.profiles
+        and len({span.stream for span in live.steps[0] if span.device == "cpu"}) > 1
+        and "Times of operations in different threads overlap."
+    ),
+    lambda live: (
+        live.profiles
+        and live.scope.others
+        and "Modules also ran in threads that had been started before: their operations "
+        f"{'have no module here' if SEES_THREADS else 'are not counted'}."
+    ),
+    lambda live: (
+        live.unseen and "Work in other threads is not counted: this torch profiles one thread."
+    ),
+    lambda live: (
+        any(map(is_compiled, live.scope.names))
+        and "A compiled module was met: on a CPU the kernels that it runs leave no events here."
+        " profile_step profiles them."
+    ),
+)
+
+
 class _Live:
     """Profiles a block with shapes, or times it by the dispatch clock where a profiler is on
     already."""
@@ -193,23 +218,21 @@ class _Live:
         self.scope = Scope(model, _marked if self.profiles else None)
 
     def __enter__(self) -> "_Live":
-        self._stack.enter_context(no_gc())
+        enter = self._stack.enter_context
+        enter(no_gc())
         if self.profiles:
-            self.recorded = self._stack.enter_context(
-                recording(self.device, shapes=True, threads=True)
-            )
-            stop = getattr(
-                checkpoints, "_StopRecomputationError", None
-            )  # private: another torch may have none
+            self.recorded = enter(recording(self.device, shapes=True, threads=True))
+            # private: another torch may have none
+            stop = getattr(checkpoints, "_StopRecomputationError", None)
             if stop:
-                self._stack.enter_context(Patched(stop, __init__=_noting_stop))
-            self.threads = self._stack.enter_context(following(self._handed_over))
+                enter(Patched(stop, __init__=_noting_stop))
+            self.threads = enter(following(self._handed_over))
         else:
             self.recorder = Recorder(self.scope, DispatchClock(), {})
-            self._stack.enter_context(steps_told(self.recorder))
-            self.threads = self._stack.enter_context(following(self.recorder.hand_over))
-            self._stack.enter_context(self.recorder)
-        self._stack.enter_context(self.scope)
+            enter(steps_told(self.recorder))
+            self.threads = enter(following(self.recorder.hand_over))
+            enter(self.recorder)
+        enter(self.scope)
         self.sync()
         self.start = time.perf_counter()
         return self
@@ -232,36 +255,22 @@ class _Live:
     def taken(self) -> Taken:
         "Return the operations of the block, and when they ran."
         handed_over = [] if self.profiles else self.recorder.thread_notes
-        notes = sentences([*handed_over, *self.threads.notes])
+        threads = sentences([*handed_over, *self.threads.notes])
         try:
             found, more = self._found()
         except RunFileError:
             raise InputError(
                 "Nothing was dispatched within the block: there is nothing to place."
             ) from None
-        steps = found.steps
-        if self.profiles and len({s.stream for s in steps[0] if s.device == "cpu"}) > 1:
-            notes.append("Times of operations in different threads overlap.")
-        if self.profiles and self.scope.others:
-            notes.append(
-                "Modules also ran in threads that had been started before: their operations "
-                f"{'have no module here' if SEES_THREADS else 'are not counted'}."
-            )
-        if self.unseen:
-            notes.append("Work in other threads is not counted: this torch profiles one thread.")
-        if any(is_compiled(module) for module in self.scope.names):
-            notes.append(
-                "A compiled module was met: on a CPU the kernels that it runs leave no events here."
-                " profile_step profiles them."
-            )
+        self.steps = found.steps
         return Taken(
             ops=found.ops,
-            steps=steps,
+            steps=found.steps,
             windows=found.windows if self.profiles else (),
             modules=found.modules,
-            notes=(*notes, *found.notes, *more),
+            notes=(*threads, *sentences_on(self, _BLOCK_NOTES), *found.notes, *more),
             watched=Timing(tuple(end - start for start, end in found.windows)),
-            idle_s=idle_time(steps[0]) if found.device != "cpu" else None,
+            idle_s=idle_time(found.steps[0]) if found.device != "cpu" else None,
         )
 
     def _found(self) -> tuple[Profiled, list[str]]:

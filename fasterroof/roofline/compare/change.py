@@ -92,28 +92,33 @@ def _rates(roof: Roof) -> dict[str, _Rate]:
     return found
 
 
+def _both(a: dict, b: dict) -> Iterator[tuple]:
+    return ((name, a[name], b[name]) for name in a if name in b)
+
+
 def differences(
     before: Run,  # one run
     after: Run,  # another
 ) -> tuple[Difference, ...]:
     """What two runs do not share besides their points: versions, threads, clocks, machine and
     settings, in this order."""
-
-    a, b = _settings(before), _settings(after)
+    runs = before, after
+    a, b = map(_settings, runs)
     found = [
         Difference(_group(k), k.removeprefix("versions."), a.get(k), b.get(k))
         for k in a | b
         if a.get(k) != b.get(k) and k not in _MOMENT and not k.startswith("trace.")
     ]
-    looks, later = before.guard.get("before", {}), after.guard.get("before", {})
-    for what in looks:
-        if what in later and roof_changes({what: looks[what]}, {what: later[what]}):
-            found.append(Difference("clocks", what, looks[what], later[what], unit_of(what)))
-    a, b = _rates(before.roof), _rates(after.roof)
-    for name in a:
-        if name in b and (a[name].high < b[name].low or b[name].high < a[name].low):
-            x, y = a[name], b[name]
-            found.append(Difference("clocks", name, x.value, y.value, x.unit))
+    found += (
+        Difference("clocks", what, x, y, unit_of(what))
+        for what, x, y in _both(*(run.guard.get("before", {}) for run in runs))
+        if roof_changes({what: x}, {what: y})
+    )
+    found += (
+        Difference("clocks", name, x.value, y.value, x.unit)
+        for name, x, y in _both(*(_rates(run.roof) for run in runs))
+        if x.high < y.low or y.high < x.low
+    )
     return tuple(sorted(found, key=lambda d: _ORDER.index(d.group)))
 
 # %% ../../../nbs/analysis/roofline/compare/change.ipynb #200f887d
@@ -175,32 +180,6 @@ def _same_setting(
     machine's."""
     told = [d for d in differences(before, after) if d.what not in ("model", "sample", "roof.name")]
     return all(d.group == "clocks" for d in told)
-
-
-def _machine_factors(
-    before: Run,  # with looks at the machine, or without
-    after: Run,  # another
-    level: str
-    # memory level of the part; "" for a part that is not bound by memory; None: all looks
-    | None = "",
-    same: bool = True,  # whether looks of one run can be held against those of the other
-) -> tuple[float, float]:  # from 1 or less to 1 or more
-    """By how much the machine alone may have changed a time, as the looks of both runs tell; (1, 1)
-    without them."""
-    low = high = 1.0
-    for what in {what for run in (before, after) for look in run.guard.values() for what in look}:
-        if (
-            level is not None
-            and what != "arithmetic"
-            and not (level and what.endswith(f" {level}"))
-        ):
-            continue
-        a, b = ([x[what] for x in run.guard.values() if what in x] for run in (before, after))
-        if a and b:
-            within = max(a) / min(a) * max(b) / min(b)
-            low = min(low, min(a) / max(b) if same else 1 / within)
-            high = max(high, max(a) / min(b) if same else within)
-    return low, high
 
 
 def _common_factors(
@@ -287,9 +266,8 @@ class Change:
         "FLOPs and bytes that differ, as (before, after); only where both runs have the part."
         if not (self.a and self.b):
             return {}
-        flops, moved = (self.a.flops, self.b.flops), (self.a.bytes_moved, self.b.bytes_moved)
-        sides = {"flops": flops, "bytes_moved": moved}
-        return {figure: pair for figure, pair in sides.items() if pair[0] != pair[1]}
+        pairs = {f: (getattr(self.a, f), getattr(self.b, f)) for f in ("flops", "bytes_moved")}
+        return {figure: (x, y) for figure, (x, y) in pairs.items() if x != y}
 
     @property
     def moved(self) -> bool:
@@ -310,12 +288,17 @@ class Factors:
         self,
         *levels: str | None,  # memory levels that a part is bound by; None: all looks
     ) -> tuple[float, float]:
-        "From the least to the most that a time may have changed by."
-        low, high = zip(
-            self.common,
-            *(_machine_factors(self.before, self.after, x, self.same) for x in (*levels, "")),
-            strict=True,
-        )
+        "From the least to the most that a time may have changed by; looks at arithmetic count."
+        runs = self.before, self.after
+        ends = [self.common, (1.0, 1.0)]
+        for what in union(look for run in runs for look in run.guard.values()):
+            counts = what == "arithmetic" or any(what.endswith(f" {x}") for x in levels if x)
+            a, b = ([look[what] for look in run.guard.values() if what in look] for run in runs)
+            if a and b and (counts or None in levels):
+                within = max(a) / min(a) * max(b) / min(b)
+                across = min(a) / max(b), max(a) / min(b)
+                ends.append(across if self.same else (1 / within, within))
+        low, high = zip(*ends, strict=True)
         return min(low), max(high)
 
 

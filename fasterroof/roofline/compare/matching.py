@@ -37,36 +37,38 @@ def _eager(entry: str, phase: str, known: set[tuple[str, str]]) -> str:
 
 
 def _connected(parts: Sequence[set]) -> list[list[int]]:
-    "Positions of the sets that share an element, directly or by way of others."
-    group_of: dict[Hashable, tuple[list[int], set]] = {}
+    "Positions of the sets that share an element, directly or by way of others: union-find."
+    leader, first = [*range(len(parts))], {}
+
+    def root(i: int) -> int:
+        while leader[i] != i:
+            i = leader[i]
+        return i
+
     for i, names in enumerate(parts):
-        positions, elements = [i], {*names}
-        for others in {
-            id(group_of[name]): group_of[name] for name in names & group_of.keys()
-        }.values():
-            positions += others[0]
-            elements |= others[1]
-        group_of |= dict.fromkeys(elements, (positions, elements))
-    return [
-        sorted(group) for group in {id(group): group for group, _ in group_of.values()}.values()
-    ]
+        for name in names:
+            leader[root(i)] = root(first.setdefault(name, i))
+    groups = defaultdict(list)
+    for i in range(len(parts)):
+        groups[root(i)].append(i)
+    return [*groups.values()]
 
 
 def _fused(a: Points, b: Points) -> list[tuple[list[int], list[int]]]:
     "Positions of points that are made of the same parts, where at least one of them is fused."
-    points = [*a.values(), *b.values()]
-    positions = [*a, *b]
-    known = {(p.name, p.phase) for p in points if not p.fused}
+    points = [(side, i, p) for side, run in enumerate((a, b)) for i, p in run.items()]
+    known = {(p.name, p.phase) for *_, p in points if not p.fused}
     parts = [
         {(p.phase, _eager(x, p.phase, known)) for x in p.fused} or {(p.phase, p.name)}
-        for p in points
+        for *_, p in points
     ]
-    groups = [g for g in _connected(parts) if any(points[i].fused for i in g)]
-    sides = [
-        ([positions[i] for i in g if i < len(a)], [positions[i] for i in g if i >= len(a)])
-        for g in groups
-    ]
-    return [(mine, theirs) for mine, theirs in sides if mine and theirs]
+    found = []
+    for group in _connected(parts):
+        members = [points[k] for k in group]
+        mine, theirs = ([i for which, i, _ in members if which == side] for side in (0, 1))
+        if mine and theirs and any(p.fused for *_, p in members):
+            found.append((mine, theirs))
+    return found
 
 # %% ../../../nbs/analysis/roofline/compare/matching.ipynb #35950027
 _Positions = list[tuple[list[int], list[int]]]  # in one run and in the other

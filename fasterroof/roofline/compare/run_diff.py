@@ -66,6 +66,10 @@ def _listed(found: Iterable[Difference]) -> list[dict[str, object]]:
     return [{k: _plain(v) for k, v in asdict(d).items()} for d in found]
 
 # %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #f88622af
+def _arrow_s(before: float | None, after: float | None) -> str:
+    return f"{si(before, 's')} → {si(after, 's')}"
+
+
 def _took(d: "Diff") -> dict[str, str]:
     kind, x, y = d._timed
     if not (x and y):
@@ -73,7 +77,7 @@ def _took(d: "Diff") -> dict[str, str]:
         return {"time": " → ".join(times)}
     ratio = ratio_text(y.median / x.median, d.told and d.told.interval)
     verdict = d.verdict if d.told else "too few samples, or drifting ones"
-    return {kind: f"{si(x.median, 's')} → {si(y.median, 's')}, ratio {ratio}: {verdict}"}
+    return {kind: f"{_arrow_s(x.median, y.median)}, ratio {ratio}: {verdict}"}
 
 
 def _phases(a: Run, b: Run) -> Iterator[tuple[str, str]]:
@@ -81,13 +85,12 @@ def _phases(a: Run, b: Run) -> Iterator[tuple[str, str]]:
     phases = [run.by_phase() for run in (a, b)]
     for name in union(phases) if max(map(len, phases)) > 1 else ():
         s, t = (phase[name].time_s if name in phase else None for phase in phases)
-        ratio = f", ratio {t / s:.2f}" if s and t else ""
-        yield name, f"{si(s, 's')} → {si(t, 's')}{ratio}"
+        yield name, _arrow_s(s, t) + (f", ratio {t / s:.2f}" if s and t else "")
     for phase in union((a.memory, b.memory)):
         most = (si(run.memory.get(phase), "B") for run in (a, b))
         yield f"most memory, {phase}", arrow_text(*most)
     if (a.compile_s, b.compile_s) != (None, None):
-        yield "compiling took", f"{si(a.compile_s, 's')} → {si(b.compile_s, 's')}"
+        yield "compiling took", _arrow_s(a.compile_s, b.compile_s)
 
 
 def _other_times(d: "Diff") -> str | None:
