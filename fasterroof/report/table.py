@@ -105,6 +105,11 @@ class _Layout:
     once: list[tuple[Column, Cell]]  # what all rows agree on
     notes: list[str]
 
+    @property
+    def agreed(self) -> str:
+        "What all rows agree on, as text."
+        return " · ".join(f"{column.heading}: {cell.text}" for column, cell in self.once)
+
 
 def _layout(table: Table) -> _Layout:
     columns = [
@@ -197,8 +202,7 @@ def text_table(
         rows = [[cell for i, cell in enumerate(row) if i not in groups] for row in rows]
         columns = [c for c in columns if c.role != "group"]
     widths = _widths(columns, rows, width)
-    once = " · ".join(f"{column.heading}: {cell.text}" for column, cell in layout.once)
-    parts = [Text(once)] * bool(once)
+    parts = [Text(layout.agreed)] * bool(layout.once)
     if not rows and not table.sparse:
         parts.append(_grid(columns, [], widths, True))
     named = groupby(zip(titles, rows, strict=True), key=itemgetter(0))
@@ -253,16 +257,14 @@ def html_table(
 
     layout = _layout(table)
     classes = ["n" if _right(c) else None for c in layout.columns]
-    figures = [
-        any(c.key is not None for c in cells)
-        for cells in zip(*(x for _, x in layout.lines), strict=True)
-    ]
+    # an unknown one among figures sorts last
+    figures = {i for _, cells in layout.lines for i, x in enumerate(cells) if x.key is not None}
 
     def element(i, cell):
         content = cell.text
         if color := layout.columns[i].colors.get(content):
             content = Span(content, cls="dot", style=f"--dot:{color}")
-        unknown = "" if figures[i] else None  # sorts last
+        unknown = "" if i in figures else None
         return (Td if i else Th)(
             Strong(content) if cell.strong else content,
             scope=None if i else "row",
@@ -280,9 +282,8 @@ def html_table(
         Tr(*(element(i, cell) for i, cell in enumerate(cells)), **table.attributes(row))
         for row, cells in layout.lines
     )
-    once = " · ".join(f"{c.heading}: {cell.text}" for c, cell in layout.once)
     return Div(
-        P(once) if once else None,
+        P(layout.agreed) if layout.once else None,
         Element(
             Caption(one_line(table.title)) if table.title else None,
             Thead(Tr(*head)),

@@ -91,11 +91,12 @@ def cpu_slots(
 ) -> list[Slot]:
     "Disjoint, equal slots; raises `InputError` where there are fewer cores than slots."
     allowed = sorted(cpu_set() if allowed is None else allowed)
-    quota = cpu_quota(root) if quota is None else quota
+    if quota is None:
+        quota = cpu_quota(root) or math.inf
     if n < 1:
         raise InputError(f"There is at least 1 slot of the CPU, not {n}.")
     found = _shared_cores(allowed, n, root)
-    most = max(1, math.floor(min(len(allowed), math.inf if quota is None else quota)))
+    most = max(1, math.floor(min(len(allowed), quota)))
     if n > min(len(found), most):
         raise InputError(
             f"There are {min(len(found), most)} cores to share out, too few for {n} slots of the"
@@ -135,24 +136,21 @@ def visible_gpus(
     said = environ.get("CUDA_VISIBLE_DEVICES")
     if said is None:
         return list(gpus)
+    numbered = (
+        environ.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID" or len({g["name"] for g in gpus}) < 2
+    )
     found = {}
-    for name in said.split(","):
-        name = name.strip()
-        if name.startswith("MIG-"):
-            found[name] = {"index": None, "uuid": name}
-            continue
+    for name in map(str.strip, said.split(",")):
         ours = [
             g
             for g in gpus
             if name == str(g["index"]) or name.startswith("GPU-") and g["uuid"].startswith(name)
         ]
+        if name.startswith("MIG-"):
+            ours = [{"index": None, "uuid": name}]
         if len(ours) != 1:
             break
-        if (
-            name.isdecimal()
-            and len({g["name"] for g in gpus}) > 1
-            and environ.get("CUDA_DEVICE_ORDER") != "PCI_BUS_ID"
-        ):
+        if name.isdecimal() and not numbered:
             raise InputError(
                 f"CUDA_VISIBLE_DEVICES={one_line(said, 60)} can be read in two ways on GPUs of"
                 " several kinds: name UUIDs, or set CUDA_DEVICE_ORDER=PCI_BUS_ID."

@@ -198,26 +198,28 @@ class _Jobs:
         self.jobs: dict[str, tuple[Job, Callable, Callable]] = {}
         roofs: tuple[str, ...] = ()
         for slot in brief.roof_slots():
-            about, least = "measuring the roof", max(self.limit_s, 120.0)
-            more = {"slot": slot.name, "limit_s": least, "needs": roofs, "about": about}
-            self._add(f"roof {slot.file_name}", slot.kind, brief.roof_spec, self._roof, **more)
+            more = {"slot": slot.name, "limit_s": max(self.limit_s, 120.0), "needs": roofs}
+            about, name = "measuring the roof", f"roof {slot.file_name}"
+            self._add(name, slot.kind, brief.roof_spec, self._roof, about, **more)
             roofs = (*self.jobs,)
-        for place, attempts in brief.places.items():
-            able, oracle = [a for a in attempts if brief.can_run(a)], brief.oracles[place]
-            for a in able[:1]:
+        for a in filter(brief.can_run, suite.attempts):
+            oracle = brief.oracles[a.place]
+            if oracle not in self.jobs:
                 spec, take = partial(brief.oracle_spec, a), partial(self._oracle, a)
-                self._add(oracle, "cpu", spec, take, about="computing an oracle", needs=roofs)
-            for a in able:
-                before = {oracle, brief.designated(a)} - {None, a.name}
-                more = {"needs": (*roofs, *sorted(before)), "settle_s": suite.options.gpu_settle_s}
-                spec, take = partial(self._spec, a), partial(self._row, a)
-                about = f"{a.case.name}/{a.baseline.name}"
-                self._add(a.name, a.accelerator, spec, take, about=about, **more)
+                self._add(oracle, "cpu", spec, take, "computing an oracle", needs=roofs)
+            before = {oracle, brief.designated(a)} - {None, a.name}
+            more = {"needs": (*roofs, *sorted(before)), "settle_s": suite.options.gpu_settle_s}
+            about = f"{a.case.name}/{a.baseline.name}"
+            spec, take = partial(self._spec, a), partial(self._row, a)
+            self._add(a.name, a.accelerator, spec, take, about, **more)
 
-    def _add(self, name: str, kind: str, spec: Callable, take: Callable, **more) -> None:
+    def _add(
+        self, name: str, kind: str, spec: Callable, take: Callable, about: str, **more
+    ) -> None:
         "Add a job whose worker reads a spec."
         prepare = partial(prepare_worker, self.brief.folder / f"{name}.spec", spec)
-        self.jobs[name] = Job(name, kind, prepare, **{"limit_s": self.limit_s} | more), spec, take
+        more = {"limit_s": self.limit_s, "about": about} | more
+        self.jobs[name] = Job(name, kind, prepare, **more), spec, take
 
     def _spec(self, a: Attempt, slot: Slot) -> dict:
         "What an attempt is told when it begins."

@@ -94,13 +94,13 @@ def _show(rows: list[dict], console: "Console") -> None:
 
 def _disturbed(rows: list[dict]) -> list[str]:
     "Return what the table does not show of how its figures came about."
-    loads = [r["provenance"].get("foreign_load") or 0 for r in rows]
+    loads = [load for r in rows if (load := r["provenance"].get("foreign_load") or 0) > 0.1]
     remarks = []
-    if any(x > 0.1 for x in loads):
+    if loads:
         remarks.append(
             "Other processes took more than 10 % of the CPUs' time during"
-            f" {sum(x > 0.1 for x in loads)} of {len(rows)} attempts, {100 * max(loads):.0f} % at"
-            " most: their times are those of a busy machine."
+            f" {len(loads)} of {len(rows)} attempts, {100 * max(loads):.0f} % at most: their times"
+            " are those of a busy machine."
         )
     if any((_utilization(r) or 0) > 1 for r in rows):
         remarks.append(
