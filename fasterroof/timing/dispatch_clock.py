@@ -58,4 +58,6 @@ class DispatchClock:
             )
         ]
         took = max(took_s, *(span.end for span in spans))
-        return Profiled(ops=list(ops), steps=[spans], windows=[(0.0, took)], modules=[[]])
+        return Profiled(
+            ops=list(ops), steps=[spans], windows=[(0.0, took)], walls=[took], modules=[[]]
+        )

@@ -295,6 +295,7 @@ class Profiled:
     ops: list[Op]  # the operations of a step, in order
     steps: list[list[Span]]  # of each step what ran, with positions in `ops`
     windows: list[Stretch]  # s, when each of these steps began and ended
+    walls: list[float]  # s, each of these steps as a whole
     modules: list[
         list[tuple[float, float, str]]
     ]  # of each step, when marked modules ran: start and end, s, and path
@@ -309,11 +310,6 @@ class Profiled:
     idle: tuple[
         float, ...
     ] = ()  # s, of each step: no device ran anything, between its first kernel and its last
-
-    @property
-    def walls(self) -> list[float]:  # s
-        "How long each of these steps lasted as a whole."
-        return [end - start for start, end in self.windows]
 
 
 def _spans(found: list[tuple], on_device: bool, threads: dict, rank: int) -> list[Span]:
@@ -435,6 +431,8 @@ def profiled(
     threads: dict[tuple, int] = {}
     spans = [_spans(steps[i], walk.on_device, threads, trace.rank) for i in kept]
     windows = _windows(walk, spans, kept)
+    # a mark's own length, without a difference's last digits
+    lasts = {(e.start, e.end): e.duration for e in walk.steps.host}
     took: Counter = Counter()
     for s in spans[0]:
         took[s.device] += s.duration
@@ -443,6 +441,7 @@ def profiled(
         ops=[f[2] for f in counted],
         steps=spans,
         windows=windows,
+        walls=[lasts.get(window, window[1] - window[0]) for window in windows],
         modules=_modules(trace.events, windows),
         events=tuple(
             0 if walk.on_device or f[3] is None else sum(1 for _ in f[3].walk()) for f in counted
