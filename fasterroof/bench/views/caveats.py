@@ -13,6 +13,7 @@ from operator import itemgetter
 from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
+    count_text,
     DISTURBED,
     compared_badly,
     failures_by_status,

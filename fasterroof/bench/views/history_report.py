@@ -11,7 +11,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ..cells import ATTEMPT, point_text, revision_text, time_text
+from ..cells import count_text, ATTEMPT, point_text, revision_text, time_text
 from ..judge.history import LEAST, History
 from .site.charts import CHARTS, figure_element, history_figure, ranked
 from .site.tables import moments_table
@@ -85,8 +85,8 @@ def history_page(
         for i, h in enumerate(order[:CHARTS])
     )
     left = (
-        f"{len(order) - CHARTS:,} of {count_text(len(order), 'identity', 'identities')} are not drawn:"
-        " those with a change and most runs are."
+        f"{len(order) - CHARTS:,} of {count_text(len(order), 'identity', 'identities')} are not"
+        " drawn: those with a change and most runs are."
     )
     style = files("fasterroof.bench.views.site").joinpath("site.css").read_text(encoding="utf-8")
     return page_html(

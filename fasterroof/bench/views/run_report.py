@@ -12,6 +12,7 @@ from dataclasses import replace
 from fastcore.basics import chunked, groupby
 
 from fasterroof.bench.cells import (
+    count_text,
     amount,
     cache_of,
     compile_of,
