@@ -163,7 +163,7 @@ class Recorder(TorchDispatchMode):
         self.guard = guard
         self.phase = "forward"  # of what runs outside autograd's nodes
         # in an optimizer's step: whose parameter a tensor belongs to
-        self.tended: dict[int, Owner] | None = None
+        self.tended: dict[int, tuple[torch.Tensor, Owner]] | None = None
         self.tending: Owner | None = None  # and whose was met last
         self.shapes_by = None  # the fake mode that is on when the recording starts
         self.sharded = False  # whether a DTensor was met
@@ -342,13 +342,16 @@ class Recorder(TorchDispatchMode):
             for t in (p, p.grad, *optimizer.state.get(p, {}).values()):
                 if not isinstance(t, torch.Tensor):
                     continue
-                self.tended[id(t)] = owner
+                # each is held, so that no other tensor gets its id
+                self.tended[id(t)] = t, owner
                 if self.fakes is not None and not isinstance(t, FakeTensor):
-                    self.tended[id(self.fakes.of(t))] = owner
+                    fake = self.fakes.of(t)
+                    self.tended[id(fake)] = fake, owner
 
     def _tender(self, args) -> Owner:
         # An optimizer works through its parameters one by one, or on all of them at once.
-        owners = {self.tended.get(id(t)) for t in tensors_in(args)} - {None}
+        known = (self.tended.get(id(t)) for t in tensors_in(args))
+        owners = {owner for _, owner in filter(None, known)}
         if owners:
             self.tending = owners.pop() if len(owners) == 1 else None
         return self.tending or self.scope.owner
