@@ -11,9 +11,8 @@ from pathlib import Path
 from cells import plain
 from page import ROOT, Page
 
-FOLDERS = {
-    "analysis": ("Reference", "reference.html")
-}  # a folder that no menu of the navigation names
+# a folder that no menu of the navigation names
+FOLDERS = {"analysis": ("Reference", "reference.html")}
 # The package's packages from what is used to what uses it: three questions, their join, the views
 # of it, the command.
 PACKAGES = "core work timing machine roofline report prediction contract bench cli".split()

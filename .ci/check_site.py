@@ -322,9 +322,8 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
                     page.emulate_media(color_scheme="dark" if dark else "light")
                     page.set_viewport_size({"width": width, "height": 900})
                     if width == 360 and dark and page.query_selector("div.plot"):
-                        page.reload(
-                            wait_until="load"
-                        )  # figures are drawn for the width that they meet
+                        # figures are drawn for the width that they meet
+                        page.reload(wait_until="load")
                     for text in page.evaluate(SETTLED, [dark, width]):
                         say(text, f"{width} px, {'dark' if dark else 'light'}")
             except Error as e:

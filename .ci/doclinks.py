@@ -1,12 +1,10 @@
 """Mend the links that nbdev makes of names in backticks, in the notebooks that it processed.
 
 nbdev takes a short name for the first module, by the alphabet, that has it, whatever word it is; it
-writes anchors in
-lower case, of methods too, which have no section; and it makes a link within a link. Here a name is
-what the notebook
-that says it has by that name: its own, or what it imports, or else what a package hands out. Of
-others only those
-are kept that one module alone has and that are no plain words.
+writes anchors in lower case, of methods too, which have no section; and it makes a link within a
+link. Here a name is what the notebook that says it has by that name: its own, or what it imports,
+or else what a package hands out. Of others only those are kept that one module alone has and that
+are no plain words.
 """
 
 import ast

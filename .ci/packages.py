@@ -1,8 +1,7 @@
 """Make the picture of the packages, nbs/images/packages-light.svg and -dark.svg, from the imports
 between them.
 
-.venv/bin/python .ci/packages.py
-.venv/bin/python .ci/packages.py --check    only compare
+.venv/bin/python .ci/packages.py .venv/bin/python .ci/packages.py --check    only compare
 """
 
 import sys

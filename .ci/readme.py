@@ -28,9 +28,8 @@ def markdown(name: str, to_notebooks: str) -> str:
     parts = []
     for cell in nbformat.read(root / f"nbs/{name}.ipynb", 4).cells:
         if cell.cell_type == "markdown":
-            text = LINK.sub(
-                rf"\g<1>{to_notebooks}", cell.source
-            )  # links are relative to nbs/ there
+            # links are relative to nbs/ there
+            text = LINK.sub(rf"\g<1>{to_notebooks}", cell.source)
             text = re.sub(r"^:::.*\n?", "", text, flags=re.M)
             parts.append(re.sub(r"\n{3,}", "\n\n", text).strip())
         elif cell.cell_type == "code" and "#| hide" not in (lines := cell.source.splitlines()):

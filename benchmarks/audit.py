@@ -1,11 +1,9 @@
 """Does anything run above the roof?
 
 Profiles torchvision classifiers of different families, then times single operations over sizes and
-layouts in fp32
-and bf16, and counts what stands above 100 % of the measured roof: of its estimate, and of the upper
-end of its
-interval. Beside it, for contrast, the same under a roof of `torch.mm` and `copy_`, as other tools
-measure it.
+layouts in fp32 and bf16, and counts what stands above 100 % of the measured roof: of its estimate,
+and of the upper end of its interval. Beside it, for contrast, the same under a roof of `torch.mm`
+and `copy_`, as other tools measure it.
 
     python benchmarks/audit.py [--steps 15] [--json FILE] [--only models|operations]
 """
@@ -77,9 +75,8 @@ def operations() -> list[tuple[str, object]]:
 
     for dtype in (torch.float32, torch.bfloat16):
         short = "fp32" if dtype is torch.float32 else "bf16"
-        sizes = [
-            2**k for k in (12, 14, 16, 18, 20, 21, 22, 23, 24, 25)
-        ]  # numbers: 16 KiB to 128 MiB of fp32
+        # numbers: 16 KiB to 128 MiB of fp32
+        sizes = [2**k for k in (12, 14, 16, 18, 20, 21, 22, 23, 24, 25)]
         for n in sizes:
             x, y = rand(n, dtype=dtype), rand(n, dtype=dtype)
             out = torch.empty_like(x)

@@ -2,16 +2,12 @@
 turn.
 
 In each round `ceilings.c` and `measure_peaks` run one after the other on the same CPUs, in
-alternating order. Caches
-are gone over by half of their capacity, main memory by as much as `measure_peaks` takes. Main
-memory may be in another
-state a second later, so C tries it right before and right after; the better of the two counts.
-Since `measure_peaks`
-takes seconds, its kernels for main memory then run alone between two tries of C, and pairs in which
-these two agree
+alternating order. Caches are gone over by half of their capacity, main memory by as much as
+`measure_peaks` takes. Main memory may be in another state a second later, so C tries it right
+before and right after; the better of the two counts. Since `measure_peaks` takes seconds, its
+kernels for main memory then run alone between two tries of C, and pairs in which these two agree
 within a tenth were in one state: their median is what counts. Prints what both reached and their
-ratios; then the
-smallest ratio of each quantity beside what is to be reached. With `--mixes`, the
+ratios; then the smallest ratio of each quantity beside what is to be reached. With `--mixes`, the
 ratios of each mix of reading and writing too: one far above the others of its level is worth a
 look.
 

@@ -105,9 +105,8 @@ def main() -> None:
     tokens, image = torch.zeros(1, 512, dtype=torch.long, device="meta"), torch.rand(1, 3, 224, 224)
     with torch.no_grad():
         trace(decoder, tokens)
-    most = (
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    )  # before anything else is loaded
+    # before anything else is loaded
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     from torchvision.models import resnet18, vit_b_16
 
     cases = [

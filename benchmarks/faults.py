@@ -119,9 +119,8 @@ def seen_rows(store: Path) -> dict[tuple[str, str], dict]:
     found = {}
     with contextlib.suppress(FileNotFoundError):  # a folder that is renamed meanwhile
         for path in store.glob(".attempts/*/[0-9]*.json"):
-            row = json.loads(
-                path.read_text()
-            )  # it is whole, or this benchmark has found a torn one
+            # it is whole, or this benchmark has found a torn one
+            row = json.loads(path.read_text())
             found[row["run_id"], row["attempt"]] = row
     return found
 
@@ -291,9 +290,8 @@ if __name__ == "__main__":
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
     args = p.parse_args()
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # ignored where a shell starts this in the background
+    # ignored where a shell starts this in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if shutil.which("mount") is None:
         print("There is no mount here.", file=sys.stderr)
     if args.what in ("faults", "all"):

@@ -5,12 +5,10 @@
     python benchmarks/gate.py rates gate0.jsonl gate1.jsonl
 
 A trial is a comparison of its own, by the parts of `fasterroof bench compare`: a fresh process for
-each side of each
-pair, on the whole machine, or on one of several equal shares of it that are used at once. The kinds
-of trials are
-shuffled, so that what drifts over the hour meets all alike. Each trial is written down when it
-ends; a run that is
-begun again goes on where it was. All rules see the same processes.
+each side of each pair, on the whole machine, or on one of several equal shares of it that are used
+at once. The kinds of trials are shuffled, so that what drifts over the hour meets all alike. Each
+trial is written down when it ends; a run that is begun again goes on where it was. All rules see
+the same processes.
 """
 
 import argparse
@@ -68,9 +66,8 @@ def trial(kind, pairs, budget_s, slot):
 def run(args):
     lane, lanes = map(int, args.lane.split("/"))
     path, slot = Path(args.file), cpu_slots(lanes)[lane]
-    os.sched_setaffinity(
-        0, slot.cores
-    )  # or this process would be the foreign load of the other lane
+    # or this process would be the foreign load of the other lane
+    os.sched_setaffinity(0, slot.cores)
     done = (
         collections.Counter(json.loads(x)["kind"] for x in path.read_text().splitlines())
         if path.exists()

@@ -1,12 +1,10 @@
 """How often does the interval that a short probe states hold the session's best?
 
 Runs short probes of each kernel again and again, in turn. The session's best is the best sample of
-all of them. Prints,
-for each kernel: how many of the intervals hold it, how far the estimates fall short of it, and how
-far the upper ends
-lie from it. A memory that changes its state within the session is outside any interval by nature:
-so the same is said
-for pieces of ten probes in a row, each against the best of its own piece.
+all of them. Prints, for each kernel: how many of the intervals hold it, how far the estimates fall
+short of it, and how far the upper ends lie from it. A memory that changes its state within the
+session is outside any interval by nature: so the same is said for pieces of ten probes in a row,
+each against the best of its own piece.
 
     python benchmarks/honesty.py [--probes 200] [--json FILE]
 """

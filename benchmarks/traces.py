@@ -3,9 +3,8 @@
 python benchmarks/traces.py [--megabytes N] [--rounds N]
 
 The trace is one that torch writes here, training steps of resnet18 with shapes (and again with
-stacks), repeated
-until the file is large enough. Each round reads it in a process of its own, whose peak memory is
-what is stated.
+stacks), repeated until the file is large enough. Each round reads it in a process of its own, whose
+peak memory is what is stated.
 """
 
 import argparse

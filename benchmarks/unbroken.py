@@ -2,10 +2,9 @@
 in a subprocess.
 
 A program is a module, or a function around one, whose forward changes containers, attributes,
-hooks, settings and
-storages, and may raise anywhere. Two copies are built from one description. One runs plainly. The
-other first goes
-through trace, profile or watch. Afterwards both must return the same bits, three calls in a row.
+hooks, settings and storages, and may raise anywhere. Two copies are built from one description. One
+runs plainly. The other first goes through trace, profile or watch. Afterwards both must return the
+same bits, three calls in a row.
 
     python benchmarks/unbroken.py --programs 500
     python benchmarks/unbroken.py --programs 30 --undo all     # each fix taken back in turn: is

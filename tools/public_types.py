@@ -2,10 +2,8 @@
 """What type checkers see of the public names: all of it is known, and it says what the names do.
 
 `python tools/public_types.py` (10 s) fails where a public name, a part of a public class or a type
-that one of them
-refers to within the package has no type or a vague one, and where the program below is an error to
-pyright, or the one
-mistake in it is none.
+that one of them refers to within the package has no type or a vague one, and where the program
+below is an error to pyright, or the one mistake in it is none.
 """
 
 # pyright: reportUnnecessaryTypeIgnoreComment=error

@@ -35,16 +35,13 @@ class Baseline:
     name: str  # in rows and tables
     provider: str  # what it is written in: "numpy", "jax", "torch", "pyg" or a registered one
     accelerators: tuple[str, ...] = ()  # where it runs at all; empty: wherever its provider does
-    untimed: tuple[
-        str, ...
-    ] = ()  # accelerators where it is run to be compared only, such as an interpreted kernel
+    # accelerators where it is run to be compared only, such as an interpreted kernel
+    untimed: tuple[str, ...] = ()
     compiled: bool = True  # whether a JAX function is jitted; a torch function is run as it is
-    only: Callable[[Mapping[str, Any]], bool] | None = (
-        None  # at which points it exists; None: at all
-    )
-    layout: Callable[[np.ndarray], np.ndarray] | None = (
-        None  # brings its output to the oracle's layout and shape
-    )
+    # at which points it exists; None: at all
+    only: Callable[[Mapping[str, Any]], bool] | None = None
+    # brings its output to the oracle's layout and shape
+    layout: Callable[[np.ndarray], np.ndarray] | None = None
 
     def exists_at(
         self,
@@ -59,9 +56,8 @@ class Built:
     "A case at one point."
 
     inputs: Mapping[str, np.ndarray]  # arrays of any shape, made from a fixed seed
-    implementations: Mapping[
-        str, Callable[[], Callable[..., Any]]
-    ]  # baseline -> makes a function of named inputs
+    # baseline -> makes a function of named inputs
+    implementations: Mapping[str, Callable[[], Callable[..., Any]]]
 
 
 UNIT = 2.0**-24  # half the distance from 1 to the next fp32, which tolerances are made of
@@ -87,9 +83,8 @@ class Case:
     name: str  # of letters, digits, '_', '-' and '.': it names files
     build: Callable[[Mapping[str, Any]], Built]  # param_point -> inputs and implementations
     space: Mapping[str, Sequence[Any]]  # parameter -> its values; every combination is a point
-    representative: Mapping[
-        str, object
-    ]  # the one point of --quick, and of ratios that stand for the case
+    # the one point of --quick, and of ratios that stand for the case
+    representative: Mapping[str, object]
     baselines: tuple[Baseline, ...]  # the competitors
     reference: str  # the baseline that ratios are taken against
     tolerance: Tolerance | Callable[[Mapping[str, Any]], Tolerance]  # or a function of the point
@@ -106,35 +101,27 @@ class Case:
         "bound",
     )  # its rows' figures
     oracle: Callable[..., np.ndarray] | None = None  # (param_point, **inputs in fp64) -> outputs
-    oracle_at: Callable[..., np.ndarray] | None = (
-        None  # (param_point, index, **inputs in fp64) -> outputs[index]
-    )
-    shape: Callable[[Mapping[str, Any]], tuple[int, ...]] | None = (
-        None  # shape of the outputs, for `oracle_at`
-    )
-    oracle_flops: Callable[[Mapping[str, Any]], float] | None = (
-        None  # FLOP of the full oracle; None: always computed
-    )
-    flops: Callable[[Mapping[str, Any]], float] | None = (
-        None  # FLOP, for baselines whose work cannot be traced
-    )
-    independent: bool = (
-        False  # whether each output is computed from inputs alone, not from other outputs
-    )
+    # (param_point, index, **inputs in fp64) -> outputs[index]
+    oracle_at: Callable[..., np.ndarray] | None = None
+    # shape of the outputs, for `oracle_at`
+    shape: Callable[[Mapping[str, Any]], tuple[int, ...]] | None = None
+    # FLOP of the full oracle; None: always computed
+    oracle_flops: Callable[[Mapping[str, Any]], float] | None = None
+    # FLOP, for baselines whose work cannot be traced
+    flops: Callable[[Mapping[str, Any]], float] | None = None
+    # whether each output is computed from inputs alone, not from other outputs
+    independent: bool = False
     designated: str | None = None  # the baseline that is the oracle where there is no other
-    items: Callable[[Mapping[str, Any]], float] | None = (
-        None  # how many items a call has, for throughput
-    )
+    # how many items a call has, for throughput
+    items: Callable[[Mapping[str, Any]], float] | None = None
     item: str = "item"  # the name of it
     modes: tuple[str, ...] = ("fp32",)  # compute modes that the roof has to know
     least_effect: float = 0.01  # share of the time below which a difference does not matter
-    keep: Callable[[Mapping[str, Any]], bool] | None = (
-        None  # which combinations of the space are points; None: all
-    )
+    # which combinations of the space are points; None: all
+    keep: Callable[[Mapping[str, Any]], bool] | None = None
     title: str = ""  # one line
-    source: Mapping[str, str] = field(
-        default_factory=dict, compare=False
-    )  # where a worker finds it
+    # where a worker finds it
+    source: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         names = [b.name for b in self.baselines]
@@ -285,9 +272,8 @@ def _from_file(path: Path) -> object:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:
         raise CaseError(f"{one_line(path)} is no Python file.")
-    module = sys.modules[name] = importlib.util.module_from_spec(
-        spec
-    )  # (dataclasses look their module up)
+    # (dataclasses look their module up)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 

@@ -152,9 +152,8 @@ def hot_and_cold(
 # %% ../../nbs/analysis/bench/cells.ipynb #95d0cd00
 def _gpu_of(
     row: Mapping,  # that was read
-) -> (
-    tuple[str, str] | None
-):  # ("NVIDIA H200", "GPU-8a2f11c0"); None where the row is of no GPU that has a name
+    # ("NVIDIA H200", "GPU-8a2f11c0"); None where the row is of no GPU that has a name
+) -> tuple[str, str] | None:
     "The GPU that a row is of: its name and the beginning of its identifier."
     device, name = device_of(row), within(row, "provenance", "gpu", "name")
     return (

@@ -44,9 +44,8 @@ def _errors(out: np.ndarray, ref: np.ndarray, tolerance: Tolerance) -> np.ndarra
     with np.errstate(all="ignore"):
         error = _distance(out, ref).ravel()
         out, ref = _array(out).ravel(), _array(ref).ravel()
-        same = (
-            (error == 0) | (np.isinf(out) & (out == ref)) | (np.isnan(out) & np.isnan(ref))
-        )  # infinities among them
+        # infinities among them
+        same = (error == 0) | (np.isinf(out) & (out == ref)) | (np.isnan(out) & np.isnan(ref))
         error = np.where(same, 0.0, np.where(np.isfinite(error), error, np.inf))
         size = np.where(np.isfinite(ref), np.abs(ref), 0.0)
         share = np.where(same, 0.0, error / (tolerance.atol + tolerance.rtol * size))
@@ -99,9 +98,8 @@ class Oracle:
     "What results at one point are held against."
 
     kind: str | None  # "fp64_full", "fp64_subsample", "designated_baseline"; None: there is none
-    refs: tuple[
-        np.ndarray, ...
-    ] = ()  # the outputs, or those of the sample; empty where they are not known
+    # the outputs, or those of the sample; empty where they are not known
+    refs: tuple[np.ndarray, ...] = ()
     index: tuple[np.ndarray, ...] = ()  # of the sample: an array for each axis
     baseline: str | None = None  # the designated one
     subsample: Mapping | None = None  # n, fraction, seed, stratification

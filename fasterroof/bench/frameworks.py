@@ -55,9 +55,8 @@ class Numpy:
         fn: Callable,  # an implementation
         inputs: Mapping,  # placed
         compiled: bool = True,  # whether it is to be compiled, where the framework does so
-    ) -> tuple[
-        Callable[[], object], float | None
-    ]:  # a call without arguments that waits; s of compiling, if it was
+        # a call without arguments that waits; s of compiling, if it was
+    ) -> tuple[Callable[[], object], float | None]:
         "What is timed."
         return lambda: fn(**inputs), None
 
@@ -227,9 +226,8 @@ class Jax(Numpy):
 
     def _host(self, x: object) -> np.ndarray:
         x = np.asarray(x)
-        return (
-            x.astype(np.float32) if x.dtype.kind == "V" else x
-        )  # bf16, fp8: formats that numpy has not
+        # bf16, fp8: formats that numpy has not
+        return x.astype(np.float32) if x.dtype.kind == "V" else x
 
     def peak_bytes(self) -> int | None:
         "The most that the device's allocator held."

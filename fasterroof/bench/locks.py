@@ -27,9 +27,8 @@ from ..core.errors import DeviceError, InputError, one_line
 
 # %% ../../nbs/analysis/bench/locks.ipynb #c5b719b0
 def _lock_folder(
-    folder: (
-        str | Path | None
-    ) = None,  # None: FASTERROOF_LOCK_DIR, else fasterroof-locks in the temporary folder
+    # None: FASTERROOF_LOCK_DIR, else fasterroof-locks in the temporary folder
+    folder: str | Path | None = None,
 ) -> Path:
     """The folder of the locks, made where it is missing; raises `DeviceError` where it cannot be
     used."""

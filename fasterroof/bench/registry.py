@@ -33,9 +33,8 @@ class Metric:
     better: str  # "lower", "higher" or "neither"
     kind: str  # "measured", "counted" or "derived"
     meaning: str  # one line
-    gate: Mapping[str, float] | None = (
-        None  # statistic -> factor beyond which it has become worse; None: never gates
-    )
+    # statistic -> factor beyond which it has become worse; None: never gates
+    gate: Mapping[str, float] | None = None
 
     def __post_init__(self):
         for name, words in _WORDS.items():

@@ -95,9 +95,8 @@ def dumped(
         raise RowError(f"This row is not JSON: {one_line(e)}.") from None
 
 # %% ../../nbs/analysis/bench/row.ipynb #7a7a33dc
-_told = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False
-).encode  # made once: rows are many
+# made once: rows are many
+_told = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 def device_of(

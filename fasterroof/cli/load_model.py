@@ -174,13 +174,11 @@ def _in_format(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
 
 def load_target(
     target: str,  # torchvision's name, or "package.module:callable"
-    shapes: tuple[
-        str, ...
-    ] = (),  # of the inputs, each like "1,3,224,224" or "1,2048:int64"; none: the target's own
+    # of the inputs, each like "1,3,224,224" or "1,2048:int64"; none: the target's own
+    shapes: tuple[str, ...] = (),
     batch: int | None = None,  # first dimension of the inputs
-    dtype: (
-        str | None
-    ) = None,  # of the model's parameters and floating-point inputs; None: as they are
+    # of the model's parameters and floating-point inputs; None: as they are
+    dtype: str | None = None,
 ) -> tuple[object, object]:
     "The model and its sample."
     if batch is not None and batch < 1:

@@ -43,9 +43,8 @@ class HardwareProfile:
     "What a machine can do for a model."
 
     bandwidth_gb_s: float  # GB/s of main memory, of 1e9 bytes
-    compute_gflops: (
-        float  # GFLOP/s (GOP/s of whole numbers) in the format that the model computes in
-    )
+    # GFLOP/s (GOP/s of whole numbers) in the format that the model computes in
+    compute_gflops: float
     ops_per_token: float = 2.0  # FLOP of each parameter for each token
     source: str = "given"  # where the figures are from
 
@@ -68,9 +67,8 @@ class HardwareProfile:
     def from_chip(
         cls,
         name: str,  # of a chip, "H100 SXM"; see `chip_names`
-        precision: (
-            str | None
-        ) = None,  # that the model computes in; None: what models run in, bf16 or next to it
+        # that the model computes in; None: what models run in, bf16 or next to it
+        precision: str | None = None,
         *,
         count: int = 1,  # of them, each with its share of the weights; what they send is left out
         ops_per_token: float = 2.0,  # FLOP of each parameter for each token
@@ -263,9 +261,8 @@ def roofline_arrays(
     bits_per_weight: np.ndarray,  # bits of a parameter, of a shape that goes with it
     hw: HardwareProfile,  # the machine
     contract: RooflineContract | None = None,  # None: the package's own
-) -> dict[
-    str, np.ndarray
-]:  # that shape: model_bytes, bw_ceiling, compute_ceiling, throughput_ceiling, memory_bound
+    # that shape: model_bytes, bw_ceiling, compute_ceiling, throughput_ceiling, memory_bound
+) -> dict[str, np.ndarray]:
     "The same for arrays, element by element."
     given = []
     for what, values in (("total_params", total_params), ("bits_per_weight", bits_per_weight)):

@@ -59,9 +59,8 @@ class RooflineContract:
     references: tuple[str, ...] = ()  # where its formulas are from
     sha256: str = ""  # of the file's bytes
     path: str = ""  # where it was read
-    plain: dict[str, Any] = field(
-        default_factory=dict, hash=False, compare=False
-    )  # all that the file holds
+    # all that the file holds
+    plain: dict[str, Any] = field(default_factory=dict, hash=False, compare=False)
 
     @property
     def extra(self) -> dict[str, Any]:
@@ -100,9 +99,8 @@ class RooflineContract:
     @cached_property
     def faults(
         self,
-    ) -> tuple[
-        tuple[str, str, str], ...
-    ]:  # "formula" or "units", the equation, what is wrong with it
+        # "formula" or "units", the equation, what is wrong with it
+    ) -> tuple[tuple[str, str, str], ...]:
         "What is wrong with its formulas."
         return tuple(_faults(self))
 
@@ -190,8 +188,8 @@ def _faults(c: RooflineContract) -> Iterator[tuple[str, str, str]]:
 def unbalanced(
     c: RooflineContract,  # that it is of
     e: Equation,  # with a tree
-    units: dict
-    | None = None,  # name -> unit; None: the contract's own, which hold exactly, constants and all
+    # name -> unit; None: the contract's own, which hold exactly, constants and all
+    units: dict | None = None,
 ) -> str:  # empty where both sides have the same unit
     "What is wrong with the units of an equation."
     exact = units is None
@@ -280,8 +278,9 @@ def read_contract(
 
 def load_roofline_contract(
     contracts_dir: str
+    # a folder; None: the one that comes with the package
     | os.PathLike[str]
-    | None = None,  # a folder; None: the one that comes with the package
+    | None = None,
 ) -> RooflineContract | None:  # None where the folder has none
     "The contract `roofline-model-v1.yaml` of a folder."
     folder = (

@@ -296,8 +296,7 @@ def kept(
     """Put everything that can be reached from `roots` back afterwards, whatever happens inside.
 
     The contents of tensors come back where the `Guard` that is yielded saved them: call its
-    `writes` before a write,
-    or `save`. Warns about what could not be put back."""
+    `writes` before a write, or `save`. Warns about what could not be put back."""
     found = reachable(*roots)
     guard = Guard(part for t in found if isinstance(t, torch.Tensor) for part in tensor_parts(t))
     buffers = [b for m in found if isinstance(m, torch.nn.Module) for b in m.buffers(recurse=False)]

@@ -86,9 +86,8 @@ class Peak:
     "The printed peak of one compute mode on one unit."
 
     mode: str  # one of `MODES`
-    unit: (
-        str  # "matrix": tensor cores, matrix cores, systolic arrays; "vector": all other arithmetic
-    )
+    # "matrix": tensor cores, matrix cores, systolic arrays; "vector": all other arithmetic
+    unit: str
     value: float  # FLOP/s; OP/s for whole numbers
     source: str  # key of a `Source`
     where: str  # table, row and column
@@ -151,17 +150,14 @@ class Chip:
     caches: tuple[Cache, ...] = ()  # nearest first
     links: tuple[Interconnect, ...] = ()  # ways to other chips
     peaks: tuple[Peak, ...] = ()  # by mode, unit, accumulator and sparsity
-    also: tuple[
-        str, ...
-    ] = ()  # other names of the same product, such as that which the driver reports
-    shared: tuple[
-        str, ...
-    ] = ()  # names that another product reports as well, of another size of memory
+    # other names of the same product, such as that which the driver reports
+    also: tuple[str, ...] = ()
+    # names that another product reports as well, of another size of memory
+    shared: tuple[str, ...] = ()
     note: str = ""  # where sources disagree, and what else a reader needs
     unusual: tuple[str, ...] = ()  # rules of `plausible` that do not hold for it; the note says why
-    sources: dict[str, Source] = field(
-        default_factory=dict, repr=False, compare=False
-    )  # of its figures, by key
+    # of its figures, by key
+    sources: dict[str, Source] = field(default_factory=dict, repr=False, compare=False)
 
     def peak(
         self,

@@ -18,9 +18,8 @@ from .chips import chip, exactly
 from .roof import Ceiling, Level, Roof
 
 # %% ../../nbs/analysis/machine/datasheet.ipynb #d4854086
-_AS = {
-    "fp8": ("fp8_e4m3", "fp8_e5m2")
-}  # what a sheet's mode is called in a roof; any other is itself
+# what a sheet's mode is called in a roof; any other is itself
+_AS = {"fp8": ("fp8_e4m3", "fp8_e5m2")}
 
 
 def roof_modes(
@@ -56,9 +55,8 @@ def chip_roof(
 ) -> Roof:  # its source is "datasheet"
     """The roof that is printed of a chip.
 
-    Raises `InputError` where the name fits no chip or several, where the chip has no printed
-    peak in that mode, or
-    where no source tells its bandwidth."""
+    Raises `InputError` where the name fits no chip or several, where the chip has no printed peak
+    in that mode, or where no source tells its bandwidth."""
     c = chip(name)
     main = c.main if mode is None else _printed(c, mode)
     if main is None:
@@ -69,9 +67,8 @@ def chip_roof(
         )
     if c.bandwidth is None:
         raise InputError(f"No source tells the memory bandwidth of {c.name}: it cannot be a roof.")
-    memory = (
-        "DRAM" if c.kind == "cpu" else re.match("[A-Za-z]*", c.memory)[0] or c.memory
-    )  # "HBM" of "HBM3e"
+    # "HBM" of "HBM3e"
+    memory = "DRAM" if c.kind == "cpu" else re.match("[A-Za-z]*", c.memory)[0] or c.memory
     levels = tuple(
         Level(x.name, x.bytes.value, x.bandwidth.value, c.cite(x.bandwidth))
         for x in (*c.caches, Cache(memory, c.memory_bytes, c.bandwidth))

@@ -43,9 +43,8 @@ class _Core:
 
     name: str  # "Zen 4"
     vendor_id: str  # as the processor reports it: "AuthenticAMD", "0x41"
-    flops_per_cycle: tuple[
-        Peak, ...
-    ]  # `value` in FLOP for each cycle and core, a fused multiply-add being two
+    # `value` in FLOP for each cycle and core, a fused multiply-add being two
+    flops_per_cycle: tuple[Peak, ...]
     family: int | None = None  # x86
     models: tuple[tuple[int, int], ...] = ()  # x86: from, to
     parts: tuple[str, ...] = ()  # Arm: "0xd0c"
@@ -206,9 +205,8 @@ class _Theoretical:
 
 def theoretical_peaks(
     p: Processor,  # as it describes itself
-) -> tuple[
-    _Theoretical, ...
-]:  # the fp32 vector peak first; empty where clock or microarchitecture are not known
+    # the fp32 vector peak first; empty where clock or microarchitecture are not known
+) -> tuple[_Theoretical, ...]:
     "Cores × clock × FLOP in a cycle, of all modes that are known."
     known = _known_cores()
     core = _core_of(p, known)
@@ -368,9 +366,8 @@ class HardwareDetector:
 
     def __init__(
         self,
-        framework: (
-            str | None
-        ) = None,  # "jax", "torch" or "system"; None: the first of them that has devices
+        # "jax", "torch" or "system"; None: the first of them that has devices
+        framework: str | None = None,
     ):
         if framework not in (None, *_ASKED):
             raise InputError(

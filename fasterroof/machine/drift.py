@@ -31,8 +31,8 @@ class DriftGuard:
     def __init__(
         self,
         device: torch.device,  # one that is present
-        nbytes: int
-        | None = None,  # working set of main memory, B; None: as much as measure_peaks chooses
+        # working set of main memory, B; None: as much as measure_peaks chooses
+        nbytes: int | None = None,
         roof: Roof | None = None,  # whose last cache is looked at as well; None: no cache
     ):
         self.device = device

@@ -290,8 +290,8 @@ class ForeignLoad:
 
     def __init__(
         self,
-        cpus: Iterable[int]
-        | None = None,  # which, by number; None: those that this process may run on
+        # which, by number; None: those that this process may run on
+        cpus: Iterable[int] | None = None,
     ):
         self.cpus = None if cpus is None else list(cpus)
         self.start = self._now()

@@ -90,9 +90,8 @@ class HardwarePeaks(Roof):
     threads: int = 0  # CPU threads that torch used; 0: not known
     probed: tuple[Probed, ...] = ()  # every kernel that tried, and how far it got
     notes: tuple[str, ...] = ()  # sentences that a reader of the figures needs
-    conditions: dict[str, Any] = field(
-        default_factory=dict
-    )  # clocks, CPUs, foreign load, when, how long: plain values
+    # clocks, CPUs, foreign load, when, how long: plain values
+    conditions: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,9 +135,8 @@ class HardwarePeaks(Roof):
     def from_chip(
         cls,
         name: "str | Chip",  # a chip of the registry, "H100 SXM", or one that `read_chips` read
-        mode: (
-            str | None
-        ) = None,  # compute mode of `peak_flops`; None: what models run in, bf16 or next to it
+        # compute mode of `peak_flops`; None: what models run in, bf16 or next to it
+        mode: str | None = None,
     ) -> "HardwarePeaks":
         """What is printed of a chip, as peaks whose source is "datasheet"; raises `InputError` for
         what is unknown."""
@@ -331,16 +329,13 @@ def _asked_modes(modes: str | Sequence[str]) -> tuple[str, ...]:
 def measure_peaks(
     device: str | torch.device | None = None,  # None: the best device present
     *,
-    modes: (
-        Sequence[str] | None
-    ) = None,  # compute modes, the most important first; None: that of `dtype`
+    # compute modes, the most important first; None: that of `dtype`
+    modes: Sequence[str] | None = None,
     dtype: torch.dtype | str = torch.float32,  # format of the operands
-    matmul_size: (
-        int | None
-    ) = None,  # rows of torch's square matrices; None: as many as take milliseconds
-    bandwidth_mb: (
-        float | None
-    ) = None,  # MB of main memory gone over; None: four times the last cache or more
+    # rows of torch's square matrices; None: as many as take milliseconds
+    matmul_size: int | None = None,
+    # MB of main memory gone over; None: four times the last cache or more
+    bandwidth_mb: float | None = None,
     warmup: int = 5,  # calls of each of torch's kernels that are not timed
     steps: int | None = None,  # samples of each kernel (a millisecond, or a call); None: chosen
     allow_tf32: bool = False,  # True: multiply fp32 as TF32 where the device has it

@@ -25,9 +25,8 @@ class Ceiling:
     mode: str  # "fp32", "tf32", "bf16", …
     flops_per_s: float  # FLOP/s
     by: str = ""  # what reached it, such as "FMA 512-bit × 24"
-    unit: str = (
-        "any"  # "matrix": for contractions; "vector": for other arithmetic; "any": not told apart
-    )
+    # "matrix": for contractions; "vector": for other arithmetic; "any": not told apart
+    unit: str = "any"
     accumulator: str = ""  # format that products are summed in, where known
     interval: Interval = None  # FLOP/s, from the least to the most that the ceiling may be
     lower_bound: bool = False  # reached, but not known to be the most
@@ -77,9 +76,8 @@ class Floor:
     # the outermost memory level that the working set reaches, or the link, where that takes longer
     level: str
     cold_memory_s: float = 0.0  # s, traffic alone, all of it from main memory
-    lower_bound: bool = (
-        False  # judged by a ceiling that is only a lower bound: the work may take less
-    )
+    # judged by a ceiling that is only a lower bound: the work may take less
+    lower_bound: bool = False
 
     @property
     def time_s(self) -> float:  # s
@@ -218,9 +216,8 @@ class Roof:
     name: str = "roof"  # shown in plots and tables
     mode: str | None = None  # compute mode that `peak_flops` holds for; None: for every mode
     ceilings: tuple[Ceiling, ...] = ()  # more about modes and kinds of arithmetic
-    levels: tuple[
-        Level, ...
-    ] = ()  # caches, smallest first; main memory is what remains, or the last of them
+    # caches, smallest first; main memory is what remains, or the last of them
+    levels: tuple[Level, ...] = ()
     memory: str = "DRAM"  # name of main memory: "DRAM", "HBM"
     launch_s: float = 0.0  # s, the least time of an operation that has nothing to do
     source: str = "given"  # where the figures come from: "measured", "given", a datasheet
@@ -291,10 +288,10 @@ class Roof:
         written: float = 0.0,  # bytes written
         *,
         mode: str | None = None,  # compute mode; None: that of `peak_flops`
-        footprint: float
-        | None = None,  # distinct bytes touched; None: as many as are read and written
-        contraction: float
-        | None = None,  # FLOP that a matrix unit can do, among `flops`; None: all
+        # distinct bytes touched; None: as many as are read and written
+        footprint: float | None = None,
+        # FLOP that a matrix unit can do, among `flops`; None: all
+        contraction: float | None = None,
     ) -> Floor:
         """The least time that this work can take, and why.
 

@@ -98,12 +98,10 @@ class HardwareSpecs:
     chip: str = ""  # its name in the registry
     processor: Processor | None = None  # of a CPU
     caches: tuple[tuple[str, int], ...] = ()  # of a CPU: name and bytes, over the cores in use
-    why: dict[str, str] = field(
-        default_factory=dict, hash=False
-    )  # figure -> what told it, in a few words
-    cited: dict[str, str] = field(
-        default_factory=dict, hash=False
-    )  # figure -> where an estimated one was read
+    # figure -> what told it, in a few words
+    why: dict[str, str] = field(default_factory=dict, hash=False)
+    # figure -> where an estimated one was read
+    cited: dict[str, str] = field(default_factory=dict, hash=False)
     notes: tuple[str, ...] = ()  # what a reader needs to know
 
     def __post_init__(self) -> None:
@@ -166,9 +164,8 @@ class HardwareSpecs:
     def from_chip(
         cls,
         name: "str | Chip",  # a chip of the registry, "H100 SXM", or one that `read_chips` read
-        mode: (
-            str | None
-        ) = None,  # compute mode of the peak; None: what models run in, bf16 or next to it
+        # compute mode of the peak; None: what models run in, bf16 or next to it
+        mode: str | None = None,
     ) -> "HardwareSpecs":
         """What is printed of a chip, all of it estimated; raises `InputError` for what is unknown.
 

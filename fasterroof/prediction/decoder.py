@@ -119,9 +119,8 @@ class Generation(Predicted):
     time_to_first_token: "Quantity"  # s of the prefill
     time_per_output_token: "Quantity"  # s, the mean of the steps after it; NaN where there is none
     tokens_per_second: "Quantity"  # 1/s, of all sequences: batch × new tokens / latency
-    decode_tokens_per_second: (
-        "Quantity"  # 1/s, of all sequences, while they are decoded; NaN without a step
-    )
+    # 1/s, of all sequences, while they are decoded; NaN without a step
+    decode_tokens_per_second: "Quantity"
     latency: "Quantity"  # s until the last token
     energy: "Quantity"  # J: TDP × latency, NaN where the TDP is not known
     kv_cache_bytes: "Quantity"  # byte of keys and values, room for all tokens of all sequences
@@ -129,15 +128,12 @@ class Generation(Predicted):
     memory_footprint: "Quantity"  # byte of weights and cache
     bytes_missing: "Quantity"  # byte that do not fit; 0 where all do, NaN where that is not known
     feasible: bool | None  # whether they fit; None where the system's memory is not known
-    compute_bound_batch: (
-        int | None
-    )  # sequences from which a step is bound by compute; None: at none
-    weights_compute_bound_batch: (
-        int | None
-    )  # sequences from which its products with weights are; None: at none
-    longest_context: (
-        int | None
-    )  # tokens of a sequence that fit at this batch; None: memory not known
+    # sequences from which a step is bound by compute; None: at none
+    compute_bound_batch: int | None
+    # sequences from which its products with weights are; None: at none
+    weights_compute_bound_batch: int | None
+    # tokens of a sequence that fit at this batch; None: memory not known
+    longest_context: int | None
     largest_batch: int | None  # sequences that fit at this context; None: memory not known
     prefill: PerformanceProfile  # the pass over the prompts
     decode: PerformanceProfile | None  # the mean step; None where no token follows the first
@@ -151,9 +147,8 @@ class Generation(Predicted):
     kv_precision: str  # that the cache is stored in
     efficiency: float  # share of the peak that arithmetic reaches
     notes: tuple[str, ...] = ()  # what was assumed, and what is not known
-    cited: Mapping[str, str] = field(
-        default_factory=dict
-    )  # figure that went into it -> where it was read
+    # figure that went into it -> where it was read
+    cited: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values in SI units, ready for JSON; None where a figure is not known."

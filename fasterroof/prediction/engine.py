@@ -156,14 +156,12 @@ class Engine:
 
     @staticmethod
     def solve(
-        model: (
-            ModelSpec | Trace | str
-        ),  # sizes, a registry name, or a traced call: that goes operation by operation
+        # sizes, a registry name, or a traced call: that goes operation by operation
+        model: ModelSpec | Trace | str,
         system: object,  # a `SystemArchetype`, a chip's name, measured peaks or `HardwareSpecs`
         batch_size: int | None = None,  # inferences at once; None: 1. A trace has its own
-        precision: (
-            str | None
-        ) = None,  # of weights and arithmetic; None: "fp16". A trace has its own
+        # of weights and arithmetic; None: "fp16". A trace has its own
+        precision: str | None = None,
         efficiency: float = 0.5,  # share of the peak that arithmetic reaches, above 0 and up to 1
         *,
         # share of the bandwidth that traffic reaches, above 0 and up to 1
@@ -194,21 +192,18 @@ class Engine:
         new_tokens: int,  # tokens that each is to get
         batch_size: int = 1,  # sequences
         precision: str = "fp16",  # of arithmetic, and of weights and cache unless those are given
-        kv_precision: (
-            str | None
-        ) = None,  # the cache of keys and values is stored in; None: `precision`
+        # the cache of keys and values is stored in; None: `precision`
+        kv_precision: str | None = None,
         efficiency: float = 0.5,  # share of the peak that arithmetic reaches
         *,
-        weight_precision: (
-            str | None
-        ) = None,  # weights are stored in, whatever is computed in; None: `precision`
+        # weights are stored in, whatever is computed in; None: `precision`
+        weight_precision: str | None = None,
         bandwidth_efficiency: float = 1.0,  # share of the bandwidth that traffic reaches
     ) -> Generation:
         """Prefill and decode of a language model, apart.
 
-        Raises `InputError` for figures that make no sense, for a model that is no decoder,
-        and for a precision that
-        the system has no figure for."""
+        Raises `InputError` for figures that make no sense, for a model that is no decoder, and for
+        a precision that the system has no figure for."""
         system, efficiency = SystemArchetype.of(system), _checked_efficiency(efficiency)
         mode = precision_name(precision)
         stored = tuple(
@@ -234,8 +229,7 @@ class Engine:
     ) -> Sweep:
         """Every combination of the arguments that are lists, as a frame and a figure.
 
-        A combination that has no answer keeps its row, with the reason. Raises `InputError`
-        where nothing is a list,
-        or for an argument that is none."""
+        A combination that has no answer keeps its row, with the reason. Raises `InputError` where
+        nothing is a list, or for an argument that is none."""
         ask = Engine.generate if {"prompt", "new_tokens"} & {*arguments} else Engine.solve
         return sweep(ask, {"model": model, "system": system} | arguments)

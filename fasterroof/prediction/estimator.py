@@ -43,9 +43,8 @@ class RooflineMetrics(Displayed):
     achieved_bandwidth_gb_per_second: float  # GB/s, of 1e9 bytes
     efficiency_ratio: float  # share: achieved over attainable rate; above 1 where a figure is wrong
     bottleneck: str  # "compute" or "memory"
-    attainable_flops_per_second: (
-        float  # FLOP/s that this intensity can reach: the smaller of peak and slope
-    )
+    # FLOP/s that this intensity can reach: the smaller of peak and slope
+    attainable_flops_per_second: float
     exceeds_roof: bool  # whether the operation is faster than the specs allow
     hardware_specs: HardwareSpecs  # the device, each figure with its source
 
@@ -91,8 +90,7 @@ def _analyze(
     executed: float | None = None,  # FLOP without what a kernel provably skips; None: all of them
 ) -> RooflineMetrics:
     """Where an operation stands: attainable = min(peak, intensity × bandwidth), efficiency = floor
-    ÷ time
-    (Williams, Waterman, Patterson 2009).
+    ÷ time (Williams, Waterman, Patterson 2009).
 
     Raises `InputError`, a ValueError, for figures that are not positive and naming those that
     the specs lack."""
@@ -123,18 +121,16 @@ def _analyze(
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #6e46b6da
 def _benchmark(
-    operation: Callable[
-        [], object
-    ],  # takes nothing; arrays of JAX that it captures are handed to the program
+    # takes nothing; arrays of JAX that it captures are handed to the program
+    operation: Callable[[], object],
     num_iterations: int = 10,  # runs that are timed
     warmup_iterations: int = 3,  # runs before
     compiled: bool = True,  # True: compiled once by XLA; False: called as it is, JAX or not
 ) -> Timing:  # usable as a float: its median, in s
     """Time a function, every leaf of its output awaited; compiling is in none of the runs.
 
-    Raises `InputError` for other counts and for a function that does nothing which JAX would
-    run, `ModelError` if the
-    function raises."""
+    Raises `InputError` for other counts and for a function that does nothing which JAX would run,
+    `ModelError` if the function raises."""
     num_iterations = whole("num_iterations", num_iterations)
     warmup_iterations = whole("warmup_iterations", warmup_iterations, 0)
     if not callable(operation):
@@ -182,9 +178,8 @@ class JaxProfile(RooflineMetrics):
     timing: Timing  # of the compiled function, every output awaited
     compile_seconds: float  # s of tracing, lowering and XLA, in none of the runs
     run: "Run"  # all of it as a run, to save or to plot
-    notes: tuple[
-        str, ...
-    ] = ()  # what was counted otherwise than it ran, and what the specs are not of
+    # what was counted otherwise than it ran, and what the specs are not of
+    notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON; the run saves itself."
@@ -246,9 +241,8 @@ def _profile_function(
 ) -> JaxProfile:
     """Count a JAX function by its jaxpr, time it compiled, and place it under the roof.
 
-    Raises `InputError` for what does not fit and naming what the specs lack, `ModelError` if
-    the function raises or has
-    an operation whose FLOPs no rule counts."""
+    Raises `InputError` for what does not fit and naming what the specs lack, `ModelError` if the
+    function raises or has an operation whose FLOPs no rule counts."""
     _need_jax()
     from fasterroof.roofline.workloads.jax_workload import profile_jax
 
@@ -293,8 +287,7 @@ class PerformanceEstimator:
         execution_time_seconds: float,  # s, above 0
     ) -> RooflineMetrics:
         """An operation's place under the roof: attainable = min(peak, intensity × bandwidth),
-        efficiency = achieved ÷
-        attainable (Williams, Waterman, Patterson 2009).
+        efficiency = achieved ÷ attainable (Williams, Waterman, Patterson 2009).
 
         Raises `InputError`, a ValueError, for figures that are not positive and naming
         those that the specs lack."""
@@ -325,10 +318,10 @@ class PerformanceEstimator:
         hidden_size: int,  # features, of all heads together
         num_heads: int,  # heads of queries
         *,
-        num_kv_heads: int
-        | None = None,  # heads of keys and values, fewer in grouped-query attention; None: all
-        key_value_length: int
-        | None = None,  # keys of each sequence, in cross-attention; None: as many as queries
+        # heads of keys and values, fewer in grouped-query attention; None: all
+        num_kv_heads: int | None = None,
+        # keys of each sequence, in cross-attention; None: as many as queries
+        key_value_length: int | None = None,
         causal: bool = False,  # True: without what the mask hides; the last query sees all keys
     ) -> int:  # FLOP
         """Products of attention and of its four projections; raises `InputError` for sizes that do
@@ -356,8 +349,8 @@ class PerformanceEstimator:
         num_kv_heads: int | None = None,  # heads of keys and values; None: as many as of queries
         gated: bool = False,  # True: the feed-forward network has a gate, a third matrix (SwiGLU)
         causal: bool = True,  # whether kernels skip what a causal mask hides
-        bytes_per_element: float
-        | None = None,  # B of a weight or activation; None: of the specs' compute mode
+        # B of a weight or activation; None: of the specs' compute mode
+        bytes_per_element: float | None = None,
     ) -> LayerEstimate:
         """Floors of a decoder's layer in prefill and in decode, operation by operation.
 
@@ -386,9 +379,8 @@ class PerformanceEstimator:
 
     def benchmark_operation(
         self,
-        operation: Callable[
-            [], object
-        ],  # takes nothing; arrays of JAX that it captures are handed to the program
+        # takes nothing; arrays of JAX that it captures are handed to the program
+        operation: Callable[[], object],
         num_iterations: int = 10,  # runs that are timed
         warmup_iterations: int = 3,  # runs before
         *,
@@ -396,9 +388,8 @@ class PerformanceEstimator:
     ) -> Timing:  # usable as a float: its median, in s
         """Time a function, every leaf of its output awaited; compiling is in none of the runs.
 
-        Raises `InputError` for other counts and for a function that does nothing which JAX
-        would run, `ModelError` if
-        the function raises."""
+        Raises `InputError` for other counts and for a function that does nothing which JAX would
+        run, `ModelError` if the function raises."""
         return _benchmark(operation, num_iterations, warmup_iterations, compiled)
 
     def profile_jax_function(
@@ -412,7 +403,6 @@ class PerformanceEstimator:
     ) -> JaxProfile:
         """Count a JAX function by its jaxpr, time it compiled, and place it under the roof.
 
-        Raises `InputError` for what does not fit and naming what the specs lack,
-        `ModelError` if the function raises or
-        has an operation whose FLOPs no rule counts."""
+        Raises `InputError` for what does not fit and naming what the specs lack, `ModelError` if
+        the function raises or has an operation whose FLOPs no rule counts."""
         return _profile_function(func, args, hardware_specs, num_iterations, warmup_iterations)

@@ -99,9 +99,8 @@ class ModelSpec(_Weights, Displayed, Portable):
 
     name: str  # shown in results
     parameters: "Quantity"  # count of all of them; a plain number is a count, too
-    inference_flops: "Quantity | None" = (
-        None  # FLOP of one inference; None: 2 × the parameters that it uses
-    )
+    # FLOP of one inference; None: 2 × the parameters that it uses
+    inference_flops: "Quantity | None" = None
     layers: int | None = None  # layers of a decoder; all that follow are a decoder's, too
     hidden: int | None = None  # features between the layers
     heads: int | None = None  # heads of queries
@@ -113,12 +112,10 @@ class ModelSpec(_Weights, Displayed, Portable):
     head_dim: int | None = None  # features of a head; None: hidden / heads
     tied: bool = False  # whether the output head is the table of embeddings
     context: int | None = None  # longest sequence that it was made for, tokens
-    feedforward: int | None = (
-        None  # features within the feed-forward network, of one expert; for information
-    )
-    cited: dict[str, str] = field(
-        default_factory=dict, hash=False, compare=False
-    )  # figure -> where it was read
+    # features within the feed-forward network, of one expert; for information
+    feedforward: int | None = None
+    # figure -> where it was read
+    cited: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
     kind: str = ""  # "decoder", "encoder", "vision"; empty: not told
     note: str = ""  # what a reader needs to know
 

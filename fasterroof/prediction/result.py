@@ -198,9 +198,8 @@ class PerformanceProfile(Predicted):
     efficiency: float  # share of the peak that arithmetic reaches
     parts: tuple[Part, ...] = ()  # what is run, one after another
     notes: tuple[str, ...] = ()  # what was assumed, and what is not known
-    cited: Mapping[str, str] = field(
-        default_factory=dict
-    )  # figure that went into it -> where it was read
+    # figure that went into it -> where it was read
+    cited: Mapping[str, str] = field(default_factory=dict)
 
     def by_part(self) -> "pd.DataFrame":
         "A row a part, in FLOP, B and s, with its bound."
@@ -311,9 +310,8 @@ def profile_of(
         goes_to[_bottleneck_of(p.compute_s, p.memory_s)] += max(p.compute_s, p.memory_s)
     sensible(latency, nbytes)
     room = system.magnitude("ram")
-    known = (
-        footprint > room or (footprint if most is None else most) <= room
-    )  # (neither holds for NaN)
+    # (neither holds for NaN)
+    known = footprint > room or (footprint if most is None else most) <= room
     return PerformanceProfile.of(
         **total,
         throughput=(batch_size or 1) / latency,

@@ -86,13 +86,11 @@ class Sweep:
     "A row a combination, in SI units."
 
     swept: tuple[str, ...]  # arguments that were gone through
-    rows: tuple[
-        Mapping[str, Any], ...
-    ]  # their values, what was predicted, and why not where it was not
+    # their values, what was predicted, and why not where it was not
+    rows: tuple[Mapping[str, Any], ...]
     units: Mapping[str, str]  # of what was predicted
-    results: tuple[
-        object, ...
-    ] = ()  # a `PerformanceProfile` or `Generation` each; None where there is no answer
+    # a `PerformanceProfile` or `Generation` each; None where there is no answer
+    results: tuple[object, ...] = ()
     fixed: Mapping[str, object] = field(default_factory=dict)  # arguments with a single value
 
     @property

@@ -45,24 +45,20 @@ class Hardware(Portable):
     }
 
     name: str  # shown in reports
-    peak_flops: "Quantity | None" = (
-        None  # FLOP/s, dense, in `precision`; None: only those in `peaks`
-    )
+    # FLOP/s, dense, in `precision`; None: only those in `peaks`
+    peak_flops: "Quantity | None" = None
     memory_bw: "Quantity | None" = None  # byte/s of main memory
     peak_flops_fp32: "Quantity | None" = None  # FLOP/s
     int8_flops: "Quantity | None" = None  # OP/s
     dispatch_tax: "Quantity | None" = None  # s that launching takes; None: not known
     tdp: "Quantity | None" = None  # W; None: not known
     precision: str = "fp16"  # that `peak_flops` holds for
-    peaks: "Mapping[str, Quantity]" = field(
-        default_factory=dict, hash=False
-    )  # further precisions: FLOP/s
-    cited: Mapping[str, str] = field(
-        default_factory=dict, hash=False, compare=False
-    )  # figure -> where it was read
-    known_roof: Roof | None = field(
-        default=None, init=False, compare=False
-    )  # that these figures are from
+    # further precisions: FLOP/s
+    peaks: "Mapping[str, Quantity]" = field(default_factory=dict, hash=False)
+    # figure -> where it was read
+    cited: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
+    # that these figures are from
+    known_roof: Roof | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
         self._convert(*self.UNITS, zero="dispatch_tax")

@@ -23,9 +23,8 @@ def elide(
     return f"{name[:head]}…{name[len(name) - (width - 1 - head) :]}"
 
 # %% ../../nbs/analysis/report/markdown.ipynb #ffb9e3ce
-_MARKUP = re.compile(
-    r"[\\`*\[\]~$#]|(?<![^\W_])_|_(?![^\W_])"
-)  # (an underline within a word is no markup)
+# (an underline within a word is no markup)
+_MARKUP = re.compile(r"[\\`*\[\]~$#]|(?<![^\W_])_|_(?![^\W_])")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "@": "&#64;"})
 _LEAD = re.compile(r"^([-+](?=[\s-]|$)|[=:](?=[=:\s-]*$))|^(\d+)([.)](?=\s|$))")
 _LINK = re.compile(r"(?i)(https?|ftp)(:)(?=//)|(www)(\.)")
@@ -41,9 +40,8 @@ def plain(
 
 def _inert(line: str) -> str:
     line = _MARKUP.sub(r"\\\g<0>", line).translate(_ENTITIES)
-    line = _LINK.sub(
-        lambda m: (m[1] or m[3]) + ("&#58;" if m[1] else "&#46;"), line
-    )  # or GitHub makes it a link
+    # or GitHub makes it a link
+    line = _LINK.sub(lambda m: (m[1] or m[3]) + ("&#58;" if m[1] else "&#46;"), line)
     return _LEAD.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
 
 

@@ -200,8 +200,8 @@ def chart(
     names: tuple[str, str],  # of the axes
     tell: tuple[Callable[[float], str], Callable[[float], str]],  # a tick of x, of y -> its label
     marks: Iterable[object],  # what is drawn in it
-    at: Sequence[tuple[float, str]]
-    | None = None,  # ticks of x, (number, label); None: round numbers
+    # ticks of x, (number, label); None: round numbers
+    at: Sequence[tuple[float, str]] | None = None,
 ) -> FT:
     "A chart."
     grid = "".join(f"M{LEFT} {_px(y.at(v))}H{RIGHT}" for v in y.ticks())

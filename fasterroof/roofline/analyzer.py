@@ -62,9 +62,8 @@ class RooflineAnalyzer:
         self,
         model: Callable,  # a module or another callable
         sample: object,  # what to call it with: a tensor, a tuple, or a dict of keyword arguments
-        peaks: (
-            Roof | None
-        ) = None,  # the roof; None: measured for the device and the modes that the model uses
+        # the roof; None: measured for the device and the modes that the model uses
+        peaks: Roof | None = None,
         *,
         # of the model's output, to train; True: the output's own; None: forward
         loss: "Callable | bool | None" = None,
@@ -122,9 +121,8 @@ class RooflineAnalyzer:
 
     def estimate(
         self,
-        roof: (
-            Roof | Chip | str | None
-        ) = None,  # a roof, a chip, or its name: "H100 SXM"; None: the analyzer's own
+        # a roof, a chip, or its name: "H100 SXM"; None: the analyzer's own
+        roof: Roof | Chip | str | None = None,
         mode: (
             str
             # compute mode that floating-point work is judged by; None: each operation's own

@@ -236,17 +236,15 @@ def _carried(path: str | os.PathLike) -> Run | None:
 
 
 def run_from_trace(
-    paths: (
-        str | os.PathLike | Sequence[str | os.PathLike]
-    ),  # a trace, or one of each rank of a distributed program
+    # a trace, or one of each rank of a distributed program
+    paths: str | os.PathLike | Sequence[str | os.PathLike],
     peaks: (
         Roof
         # the roof of the machine that it is from; None: measured now, on a device of its kind
         | None
     ) = None,
-    name: (
-        str | None
-    ) = None,  # shown in reports; None: that of the file, or what the files' names begin with
+    # shown in reports; None: that of the file, or what the files' names begin with
+    name: str | None = None,
 ) -> Run:
     """Make a run of a trace of torch.profiler (`export_chrome_trace`, with `record_shapes=True`).
 

@@ -40,9 +40,8 @@ class Join:
 
     points: tuple[RooflinePoint, ...]
     work_without_time: tuple[str, ...] = ()  # names of operations that no span belongs to
-    time_without_work: tuple[
-        float, ...
-    ] = ()  # s, spans that belong to no operation, one sum a step
+    # s, spans that belong to no operation, one sum a step
+    time_without_work: tuple[float, ...] = ()
     timeline: "tuple[Span, ...]" = ()  # the spans of one step: the one that took the median time
     host: tuple[RooflinePoint, ...] = ()  # the time between operations, for each module and phase
     shorter_s: float = 0.0  # s by which each gap is shorter than it was while profiled
@@ -65,9 +64,8 @@ def op_floor(
 ) -> Floor:
     "The least time of one operation, a collective's transfer included."
     modes = {x.mode for x in op.fused if x.flops}
-    if (
-        len(modes) > 1
-    ):  # in one kernel, arithmetic in several modes: the longest of them, if all overlap
+    # in one kernel, arithmetic in several modes: the longest of them, if all overlap
+    if len(modes) > 1:
         sums = [
             replace(op, fused=(), mode=m, **_flops([x for x in op.fused if x.mode == m]))
             for m in sorted(modes)
@@ -302,8 +300,8 @@ def _times(
         for span in spans:
             if not span.ops:
                 unexplained[s] += span.duration
-            # A span of several operations of one point adds up to itself;
-            # operations of different points cannot share one.
+            # A span of several operations of one point adds up to itself; operations of different
+            # points cannot share one.
             points = dict.fromkeys(ops[i].point for i in span.ops)
             if len(points) > 1:
                 raise InputError(
@@ -333,16 +331,15 @@ def join_run(
     ops: "Sequence[Op]",  # the program's operations, in order
     steps: "Sequence[Sequence[Span]]",  # the spans of each run of it
     roof: Roof,  # judges each operation by its mode and working set
-    plain_s: float
-    | None = None,  # s, a run with nothing attached: it bounds the gaps; None: not known
+    # s, a run with nothing attached: it bounds the gaps; None: not known
+    plain_s: float | None = None,
     # s, when each run began and ended; none: gaps are not the program's own
     windows: "Sequence[Stretch]" = (),
     # of each run, when modules ran on the host: start
     modules: "Sequence[Sequence[tuple[float, float, str]]]" = (),
-    # and end, s, and path; none: gaps belong to what holds the operations around them
-    events: Sequence[
-        int
-    ] = (),  # of each operation, events that a profiler recorded on the host in a run
+    # and end, s, and path; none: gaps belong to what holds the operations around them of each
+    # operation, events that a profiler recorded on the host in a run
+    events: Sequence[int] = (),
 ) -> Join:
     "Where each part of the program stands under the roof."
     if not steps:

@@ -54,9 +54,8 @@ def _windows(
     for _ in range(3):
         window(1)  # connections are made when they are first used
     (pilot,) = _slowest_call([min(window(1) for _ in range(3))], group, device)
-    calls = max(
-        1, min(_CALLS, math.ceil(1e-3 / pilot))
-    )  # a window of a millisecond, where that many calls make one
+    # a window of a millisecond, where that many calls make one
+    calls = max(1, min(_CALLS, math.ceil(1e-3 / pilot)))
     return _slowest_call(
         [window(calls) for _ in range(max(5, min(100, int(budget_s / pilot / calls))))],
         group,
@@ -114,9 +113,8 @@ def measure_links(
         2**26,
     ),  # sizes of the whole buffer, B, growing; the first: latency
     group: "ProcessGroup | None" = None,  # whose ranks; None: all
-    device: (
-        str | torch.device | None
-    ) = None,  # where the data lie; None: the GPU with NCCL, else the CPU
+    # where the data lie; None: the GPU with NCCL, else the CPU
+    device: str | torch.device | None = None,
     budget_s: float = 0.3,  # s, about, for each size of each collective
 ) -> tuple[Link, ...]:
     """The links of a group, as all-reduce and all-gather reach them: lower bounds, the same on

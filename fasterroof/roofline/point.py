@@ -49,15 +49,13 @@ class RooflinePoint:
     flops: int | None  # FLOP by convention; None: something in it has no rule
     executed_flops: int | None  # FLOP left after what kernels provably skip
     bytes_moved: int  # B, compulsory traffic
-    time_s: (
-        float | None
-    )  # s, median over the steps, in situ; of an estimate the floor (None: unknown)
+    # s, median over the steps, in situ; of an estimate the floor (None: unknown)
+    time_s: float | None
     interval: tuple[float, float] | None  # s, 95 % interval of that median; None under six steps
     samples: tuple[float, ...]  # s, one a step
     share: float  # of the time of all points together, 0 to 1
-    floor_s: (
-        float | None
-    )  # s, the least time its work can take under the roof, hot; None: not known
+    # s, the least time its work can take under the roof, hot; None: not known
+    floor_s: float | None
     bound: str  # "memory", "compute", "overhead" or "undefined"
     level: str  # memory level or link that its largest operation was judged by; "": moves nothing
     mode: str  # compute mode of its largest operation
@@ -65,22 +63,17 @@ class RooflinePoint:
     uncounted: tuple[str, ...] = ()  # operations without a rule
     measured: bool = True  # False: an estimate, nothing was run
     cold_floor_s: float | None = None  # s, the same with all bytes from main memory
-    limit_s: float | None = (
-        None  # s, the same under the upper ends of the roof's intervals: nothing takes less
-    )
-    lower_bound: bool = (
-        False  # judged by a ceiling that is only a lower bound: `floor_s` may be less
-    )
+    # s, the same under the upper ends of the roof's intervals: nothing takes less
+    limit_s: float | None = None
+    # judged by a ceiling that is only a lower bound: `floor_s` may be less
+    lower_bound: bool = False
     idle_s: float | None = None  # s a run for which the device waited for it; None: not known (CPU)
-    profiling_s: float | None = (
-        None  # s of its time that may be the profiler's own, at most; None: not known
-    )
-    contraction_flops: int | None = (
-        None  # FLOP of multiply-accumulates among `flops`; None: not known
-    )
-    peak_flops: float | None = (
-        None  # FLOP/s of the ceiling for its contractions: what MFU is a share of
-    )
+    # s of its time that may be the profiler's own, at most; None: not known
+    profiling_s: float | None = None
+    # FLOP of multiply-accumulates among `flops`; None: not known
+    contraction_flops: int | None = None
+    # FLOP/s of the ceiling for its contractions: what MFU is a share of
+    peak_flops: float | None = None
     fused: tuple[str, ...] = ()  # what a compiler made one kernel of, as "module: operation"
     unfused_bytes: int | None = None  # B that these would move one by one; None: nothing was fused
 
@@ -142,9 +135,8 @@ class RooflinePoint:
     def impossible(self) -> bool:
         """Whether it was faster than the upper ends of the roof's intervals allow: something is
         counted wrong."""
-        timed = (
-            self.measured and self.time_s and self.limit_s is not None
-        )  # without any time, none was found
+        # without any time, none was found
+        timed = self.measured and self.time_s and self.limit_s is not None
         return bool(timed and not self.lower_bound and self.time_s < self.limit_s)
 
     def as_dict(self) -> dict[str, Any]:

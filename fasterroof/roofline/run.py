@@ -44,23 +44,18 @@ class Run:
     device: str  # where it ran: "cpu", "cuda:0"
     points: tuple[RooflinePoint, ...]  # in the order in which the program reaches them
     roof: Roof  # what its points are held against
-    host: tuple[
-        RooflinePoint, ...
-    ] = ()  # the time between operations, for each module and phase: "block.(host)"
+    # the time between operations, for each module and phase: "block.(host)"
+    host: tuple[RooflinePoint, ...] = ()
     plain: Timing | None = None  # whole runs, nothing attached, s; None: none was made
     watched: Timing | None = None  # whole profiled runs, s; None: nothing ran, it is a projection
-    pipelined: Timing | None = (
-        None  # s a run when runs follow each other without waiting; None: not measured
-    )
-    compile_s: float | None = (
-        None  # s that compiling took, apart from all runs; None: nothing was compiled
-    )
-    memory: dict[str, float] = field(
-        default_factory=dict
-    )  # phase → B, the most that tensors held at a time
-    eager_bytes: int | None = (
-        None  # B that the program moves before it is compiled; None: not known
-    )
+    # s a run when runs follow each other without waiting; None: not measured
+    pipelined: Timing | None = None
+    # s that compiling took, apart from all runs; None: nothing was compiled
+    compile_s: float | None = None
+    # phase → B, the most that tensors held at a time
+    memory: dict[str, float] = field(default_factory=dict)
+    # B that the program moves before it is compiled; None: not known
+    eager_bytes: int | None = None
     ops: tuple[Op, ...] = ()  # the operations of a run, in order
     timeline: tuple[Span, ...] = ()  # one step: when each of them ran
     time_without_work: tuple[float, ...] = ()  # s a step, spans that belong to no operation
@@ -68,13 +63,11 @@ class Run:
     idle_s: float | None = None  # s, median time a step between kernels; None: not measured (CPU)
     shorter_s: float = 0.0  # s by which each gap in `host` is shorter than it was while profiled
     notes: tuple[str, ...] = ()  # sentences that whoever reads the figures needs
-    environment: dict[str, Any] = field(
-        default_factory=dict
-    )  # versions, processor, threads, settings
+    # versions, processor, threads, settings
+    environment: dict[str, Any] = field(default_factory=dict)
     probed_again: bool = False  # whether the roof was, since points were faster than it allows
-    guard: dict[str, Any] = field(
-        default_factory=dict
-    )  # "before", "after": what the machine did, in FLOP/s or B/s
+    # "before", "after": what the machine did, in FLOP/s or B/s
+    guard: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.whole is not None and not self.whole.median > 0:
@@ -95,9 +88,8 @@ class Run:
     if not TYPE_CHECKING:  # (whoever checks types knows the fields)
 
         def __getattr__(self, name: str):
-            if (
-                name in type(self).__dataclass_fields__
-            ):  # `watch` fills the run in at the end of its block
+            # `watch` fills the run in at the end of its block
+            if name in type(self).__dataclass_fields__:
                 raise AttributeError(
                     "This run is still being watched: it can be read when the `with` block is left."
                 )
@@ -260,8 +252,8 @@ class Run:
         cls,
         # of torch.profiler; or one of each rank
         paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
-        peaks: Roof
-        | None = None,  # the roof of its machine; None: measured here, on a device of its kind
+        # the roof of its machine; None: measured here, on a device of its kind
+        peaks: Roof | None = None,
         name: str | None = None,  # shown in reports; None: that of the file
     ) -> "Run":
         """A run from a trace that somebody recorded (`export_chrome_trace`, with
@@ -275,8 +267,8 @@ class Run:
 
     def to_perfetto(
         self,
-        path: str
-        | os.PathLike[str],  # a file, replaced if it exists; compressed if its name ends in .gz
+        # a file, replaced if it exists; compressed if its name ends in .gz
+        path: str | os.PathLike[str],
     ) -> None:
         """Write one step for Perfetto (ui.perfetto.dev) or chrome://tracing, each slice with its
         place under the roof.
@@ -365,9 +357,8 @@ def joined_run(
 def project(
     run: Run,  # that was measured, or read from a file
     roof: Roof | str,  # any: measured peaks, or a chip's name for its datasheet, "H100 SXM"
-    mode: (
-        str | None
-    ) = None,  # compute mode that floating-point work is judged by; None: each operation's own
+    # compute mode that floating-point work is judged by; None: each operation's own
+    mode: str | None = None,
 ) -> Run:
     """The run's work under another roof, as floors. Nothing runs.
 

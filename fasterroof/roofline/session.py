@@ -81,9 +81,8 @@ class Machine:
 
     device: torch.device
     given: Roof | None  # the roof that somebody gave; None: it is measured
-    looks: bool = (
-        True  # False: nobody looks at the machine, whose processor is not where the program runs
-    )
+    # False: nobody looks at the machine, whose processor is not where the program runs
+    looks: bool = True
     before: dict = field(default_factory=dict)  # what a look saw, before and after
     after: dict = field(default_factory=dict)
     foreign: float | None = None  # share of the processors that other programs used

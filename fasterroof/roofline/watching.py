@@ -59,8 +59,9 @@ def profile_step(
     *args: object,  # its positional arguments
     peaks: Roof | None = None,  # the roof; None: measured for the device and the modes that it uses
     device: str
+    # where its work runs; None: where the tensors that it reaches are
     | torch.device
-    | None = None,  # where its work runs; None: where the tensors that it reaches are
+    | None = None,
     warmup: int = 5,  # plain runs before anything is measured
     steps: int = 20,  # plain runs and profiled runs
     name: str | None = None,  # shown in reports; None: the function's name
@@ -142,19 +143,16 @@ def watch(
     model: object = None,  # a module whose names are used; None: modules are named by their class
     *,
     peaks: Roof | None = None,  # the roof; None: measured when the block is left
-    device: (
-        str | torch.device | None
-    ) = None,  # where the work runs; None: CUDA if it is in use, else the CPU
+    # where the work runs; None: CUDA if it is in use, else the CPU
+    device: str | torch.device | None = None,
     name: str | None = None,  # shown in reports; None: the model's class
 ) -> Iterator[Run]:
     """Profile what runs within the block; the `Run` that it yields can be read when the block is
     left.
 
-    The profiler keeps some 300 bytes and a file entry for every event: a few hundred iterations
-    are enough.
-    Raises `InputError` for a compiled model and for a block in which nothing runs; an exception
-    in the block leaves
-    it, and the run stays empty."""
+    The profiler keeps some 300 bytes and a file entry for every event: a few hundred iterations are
+    enough. Raises `InputError` for a compiled model and for a block in which nothing runs; an
+    exception in the block leaves it, and the run stays empty."""
     if model is not None and not isinstance(model, torch.nn.Module):
         raise InputError(
             f"watch takes a module, whose names are used, or nothing; not a {type(model).__name__}."

@@ -136,9 +136,8 @@ def time_call(
     budget_s: float = 1.0,  # s, for all samples together
     samples: int | None = None,  # exactly so many samples, instead of what the budget allows
     most: int = 200,  # samples at the most
-    beside: Callable[[], object] = lambda: (
-        None
-    ),  # is called before the first sample and after each, untimed
+    # is called before the first sample and after each, untimed
+    beside: Callable[[], object] = lambda: None,
 ) -> Timing:
     "Durations of `fn()`: fresh samples, as many as the budget allows (three at least)."
     if warmup < 0 or (samples is not None and samples < 1) or not budget_s > 0:

@@ -302,9 +302,8 @@ class CompiledWatch(ShapedWatch):
         And whether all of it was found, by the order, the shapes and the phase."""
         known = {id(op) for kernels in self.claims.graphs.values() for _, op in kernels}
         inside = {op.module for op in ops if id(op) in known}  # modules that are compiled
-        parts = tuple(
-            f"{path}." for path in self.parts
-        )  # a part that is compiled has nothing to give to what is not
+        # a part that is compiled has nothing to give to what is not
+        parts = tuple(f"{path}." for path in self.parts)
 
         def own(op):
             return op.phase != "optimizer" and (

@@ -90,9 +90,8 @@ class CountedLists:
 
     def __init__(
         self,
-        lists: Sequence[
-            Sequence[list[Op]]
-        ],  # of each step in the order of the marks; empty: it is set aside
+        # of each step in the order of the marks; empty: it is set aside
+        lists: Sequence[Sequence[list[Op]]],
     ):
         self.lists = lists
         self.why = ""  # why the last step that was set aside has none of its lists
@@ -171,8 +170,8 @@ class Given:
     @contextmanager
     def watching(
         self,
-        names: Mapping[torch.nn.Module, tuple[str, str, bool]]
-        | None = None,  # path, class and whether it is a leaf;
+        # path, class and whether it is a leaf;
+        names: Mapping[torch.nn.Module, tuple[str, str, bool]] | None = None,
         # of modules whose calls get a mark in the profile; None: no marks
     ) -> Iterator[None]:
         """Note calls of the outermost modules within the block, and mark where modules with code of

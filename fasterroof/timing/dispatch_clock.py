@@ -34,9 +34,8 @@ class DispatchClock:
 
     def merge(
         self,
-        order: Sequence[
-            tuple["int | tuple[int, int]", int]
-        ],  # own ticks by position, others', each with its thread
+        # own ticks by position, others', each with its thread
+        order: Sequence[tuple["int | tuple[int, int]", int]],
     ) -> None:
         "Take the ticks of other threads in."
         self.ticks = [self.ticks[tick] if isinstance(tick, int) else tick for tick, _ in order]

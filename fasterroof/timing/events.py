@@ -30,13 +30,11 @@ class Event(NamedTuple):
     stream: int = 0  # stream of an event on a device
     correlation: int = 0  # the same for a launch and for all that it launched; 0: none
     external: int = 0  # number of the operator that launched it; 0: none
-    sequence: int = (
-        -1
-    )  # autograd's number, the same for an operator and its backward node; -1: none
+    # autograd's number, the same for an operator and its backward node; -1: none
+    sequence: int = -1
     inputs: Inputs | None = None  # None: not recorded (record_shapes=False)
-    more: dict | None = (
-        None  # those of its arguments that `MORE` names: of collectives and of compiled kernels
-    )
+    # those of its arguments that `MORE` names: of collectives and of compiled kernels
+    more: dict | None = None
 
     @property
     def end(self) -> float:  # s since the trace's first event
@@ -85,18 +83,14 @@ class TraceFile:
     origin_ns: int = 0  # clock of the machine at the first event, ns since 1970 where it says so
     rank: int = 0  # of the process in a distributed run
     world_size: int = 1  # processes of that run
-    devices: tuple[
-        dict, ...
-    ] = ()  # what the file says of each GPU: "id", "name", "totalGlobalMem", …
-    facts: dict = field(
-        default_factory=dict
-    )  # plain values: "schemaVersion", "cuda_runtime_version", "host_name"
-    dropped: dict[str, int] = field(
-        default_factory=dict
-    )  # what was wrong with events that were left out → how many
-    unused: dict[str, int] = field(
-        default_factory=dict
-    )  # categories that nothing here needs → how many
+    # what the file says of each GPU: "id", "name", "totalGlobalMem", …
+    devices: tuple[dict, ...] = ()
+    # plain values: "schemaVersion", "cuda_runtime_version", "host_name"
+    facts: dict = field(default_factory=dict)
+    # what was wrong with events that were left out → how many
+    dropped: dict[str, int] = field(default_factory=dict)
+    # categories that nothing here needs → how many
+    unused: dict[str, int] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -130,9 +124,8 @@ class CallNode:
     ):
         self.event = event
         self.children: Sequence[CallNode] = ()  # in order of their starts
-        self.kernels: Sequence[
-            Event
-        ] = ()  # what this very event launched: an operator's are mostly its children's
+        # what this very event launched: an operator's are mostly its children's
+        self.kernels: Sequence[Event] = ()
         self.phase = "forward"  # set when `profiled` gets there: "forward", "backward", …
         self.owner = NOWHERE  # the module it ran in, set at the same time
         self.step = 0  # the step it belongs to, set at the same time; -1: none

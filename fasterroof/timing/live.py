@@ -18,9 +18,8 @@ from .events import STEP, UNMEASURED, Event, TraceFile
 from .profiler_file import read_trace
 
 # %% ../../nbs/analysis/timing/live.ipynb #7efa69ac
-_BEGUN = (
-    "fasterroof.session"  # a mark at the beginning: it is gone where another session ended ours
-)
+# a mark at the beginning: it is gone where another session ended ours
+_BEGUN = "fasterroof.session"
 _LOST = "The program profiles itself, which ends any other profile: leave that out here."
 
 
@@ -60,9 +59,8 @@ def step_mark(
     return mark(UNMEASURED if step < 0 else f"{STEP}{step}")
 
 
-_options = (
-    torch._C._profiler._ExperimentalConfig.__init__.__doc__ or ""
-)  # pybind's only word on what it takes
+# pybind's only word on what it takes
+_options = torch._C._profiler._ExperimentalConfig.__init__.__doc__ or ""
 SEES_THREADS = "profile_all_threads" in _options  # whether torch can profile other threads
 
 

@@ -18,9 +18,8 @@ from ..work.scope import Owner
 _MODULE, _ENGINE = "nn.Module: ", "autograd::engine::evaluate_function: "
 OPTIMIZER = "Optimizer.step#"  # how torch's mark of an optimizer's step begins
 ABORTED = "fasterroof.aborted"  # a mark within an operator that an exception left before it ran
-MODULE_MARK = (
-    "fasterroof.module:"  # how `module_mark` begins; path, class and whether it is a leaf follow
-)
+# how `module_mark` begins; path, class and whether it is a leaf follow
+MODULE_MARK = "fasterroof.module:"
 
 
 def module_mark(
@@ -85,9 +84,8 @@ class Places:
             kind = e.name.removeprefix(OPTIMIZER).removesuffix(".step")[:60]
             phase, owner = "optimizer", Owner("", kind, False, 0)
         elif e.category == "cpu_op" and e.sequence >= 0 and phase in ("forward", "recompute"):
-            self.made[e.sequence] = (
-                owner  # the last one before the number goes up is the one that made the node
-            )
+            # the last one before the number goes up is the one that made the node
+            self.made[e.sequence] = owner
         return phase, owner
 
 # %% ../../nbs/analysis/timing/marks.ipynb #3bb48218

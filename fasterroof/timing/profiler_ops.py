@@ -48,9 +48,8 @@ _NOTHING = Cost(
 
 
 # How libraries call kernels that multiply fp32 as TF32. 1688 is the tensor cores' instruction of
-# 16×8×8, which on
-# Ampere is TF32's (https://github.com/NVIDIA/cutlass/issues/1341); half formats have it too, fp32
-# operands no other.
+# 16×8×8, which on Ampere is TF32's (https://github.com/NVIDIA/cutlass/issues/1341); half formats
+# have it too, fp32 operands no other.
 _TF32 = re.compile(r"tf32|xf32|(?<![a-z0-9])s1688gemm", re.IGNORECASE)
 
 
@@ -154,9 +153,8 @@ class _EventWalk(_Counted):
         if claim is not None:
             self.roots = under_marks(self.roots)
         self.places = Places(self.roots)
-        self.found: list[
-            tuple[int, tuple, Op, CallNode | None, list[Event]]
-        ] = []  # step, when, …, kernels
+        # step, when, …, kernels
+        self.found: list[tuple[int, tuple, Op, CallNode | None, list[Event]]] = []
         self.loose = 0  # kernels without an operation
         self.aside: set[int] = set()  # steps that the claim set aside
         self.on_device = trace.on_device
@@ -296,20 +294,17 @@ class Profiled:
     steps: list[list[Span]]  # of each step what ran, with positions in `ops`
     windows: list[Stretch]  # s, when each of these steps began and ended
     walls: list[float]  # s, each of these steps as a whole
-    modules: list[
-        list[tuple[float, float, str]]
-    ]  # of each step, when marked modules ran: start and end, s, and path
-    events: tuple[
-        int, ...
-    ] = ()  # of each operation, events on the host that the profiler recorded in a step
+    # of each step, when marked modules ran: start and end, s, and path
+    modules: list[list[tuple[float, float, str]]]
+    # of each operation, events on the host that the profiler recorded in a step
+    events: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()  # what was left out, and what is unknown
     device: str = "cpu"  # where most of the time went: "cpu", "cuda:0"
     aside: int = 0  # steps that ran another list of operations
     marked: int = 0  # steps that the trace marks, those set aside included; 0: it is one as a whole
     between: int = 0  # operations that ran outside of the marked steps, and were left out
-    idle: tuple[
-        float, ...
-    ] = ()  # s, of each step: no device ran anything, between its first kernel and its last
+    # s, of each step: no device ran anything, between its first kernel and its last
+    idle: tuple[float, ...] = ()
 
 
 def _spans(found: list[tuple], on_device: bool, threads: dict, rank: int) -> list[Span]:

@@ -118,8 +118,8 @@ def _order(s: Span) -> tuple:
 
 def gaps_between(
     spans: Iterable[Span],  # of one step, in any order
-    window: Stretch
-    | None = None,  # s, when the step began and ended; None: with its first and its last span
+    # s, when the step began and ended; None: with its first and its last span
+    window: Stretch | None = None,
 ) -> list[Gap]:
     "Return the stretches of a step during which no span ran, in order."
     gaps, until, last = [], window[0] if window else None, None
@@ -134,9 +134,8 @@ def gaps_between(
 
 
 def innermost(
-    marks: Sequence[
-        tuple[float, float, str]
-    ],  # start and end, s, and name, nested or one after another
+    # start and end, s, and name, nested or one after another
+    marks: Sequence[tuple[float, float, str]],
 ) -> list[tuple[float, str | None]]:  # s, and the name from then on; None: outside of all
     "Return where the innermost mark changes."
     changes: list[tuple[float, str | None]] = [(-math.inf, None)]

@@ -41,25 +41,20 @@ class Taken:
 
     ops: list[Op]  # of one step, in order
     steps: Sequence[Sequence[Span]]  # when they ran, a list a step
-    windows: Sequence[
-        Stretch
-    ] = ()  # s, when each of these steps began and ended; none: gaps are not the program's
-    modules: Sequence[
-        Sequence[tuple[float, float, str]]
-    ] = ()  # of each, when modules ran: start and end, s, and path
-    events: tuple[
-        int, ...
-    ] = ()  # of each operation, events that the profiler recorded on the host in a step
+    # s, when each of these steps began and ended; none: gaps are not the program's
+    windows: Sequence[Stretch] = ()
+    # of each, when modules ran: start and end, s, and path
+    modules: Sequence[Sequence[tuple[float, float, str]]] = ()
+    # of each operation, events that the profiler recorded on the host in a step
+    events: tuple[int, ...] = ()
     watched: Timing | None = None  # s, whole steps, profiled
     plain: Timing | None = None  # s, whole steps with nothing attached, each waited for: latency
-    pipelined: Timing | None = (
-        None  # s a step when none is waited for: throughput; None where nothing is queued
-    )
+    # s a step when none is waited for: throughput; None where nothing is queued
+    pipelined: Timing | None = None
     compile_s: float | None = None  # s; None: nothing was compiled
     idle_s: float | None = None  # s a step between kernels; None: no device of its own
-    eager_bytes: int | None = (
-        None  # B that the program moves before it is compiled; None: it was not compiled
-    )
+    # B that the program moves before it is compiled; None: it was not compiled
+    eager_bytes: int | None = None
     given: tuple = ()  # what these steps were given
     notes: tuple[str, ...] = ()
 
@@ -110,9 +105,8 @@ _MORE = 3  # lists of operations that are looked for
 class Watch:
     "Runs one program again and again, plainly or profiled."
 
-    shapes = (
-        False  # whether the profiler records what operators are given; else the program is counted
-    )
+    # whether the profiler records what operators are given; else the program is counted
+    shapes = False
 
     def __init__(
         self,
@@ -209,9 +203,8 @@ class Watch:
     ) -> tuple[TraceFile, list[tuple]]:  # and what each step was given
         "Run so many steps in one session of the profiler."
         keys = []
-        marked = (
-            None if self.shapes else self.scope.names
-        )  # a mark in a compiled module would compile it again
+        # a mark in a compiled module would compile it again
+        marked = None if self.shapes else self.scope.names
         with (
             self.errors(),
             self.given.watching(marked),
@@ -230,9 +223,8 @@ class Watch:
         self,
         steps: int,  # plain ones, and as many profiled ones
         size: int,  # steps a block, at the most
-    ) -> tuple[
-        list[tuple[float, tuple]], list[tuple[TraceFile, list[tuple]]]
-    ]:  # s, and what each step was given
+        # s, and what each step was given
+    ) -> tuple[list[tuple[float, tuple]], list[tuple[TraceFile, list[tuple]]]]:
         "Plain steps, and profiled ones in blocks, in turn."
         plain, blocks = [], []
         sizes = [min(size, steps - at) for at in range(0, steps, size)]
@@ -276,9 +268,8 @@ def _take(watch: Watch, steps: int) -> Taken:
         return _dispatched(watch, steps, "the program profiles itself")
     why = _counted_again(watch, [key for _, keys in blocks for key in keys])
     taken = why or _placed(watch, blocks)
-    for _ in range(
-        _MORE
-    ):  # a kind of step that was not counted yet, such as an accumulation's last
+    # a kind of step that was not counted yet, such as an accumulation's last
+    for _ in range(_MORE):
         if why or not (isinstance(taken, str) or _uncounted(taken)):
             break
         watch.count()

@@ -129,9 +129,8 @@ class PairOptions:
     "How pairs are run."
 
     pairs: int = 15  # of each pairing
-    repeats: int | None = (
-        None  # disturbed pairs of each that are run again; None: as many as `pairs`
-    )
+    # disturbed pairs of each that are run again; None: as many as `pairs`
+    repeats: int | None = None
     time_limit_s: float = math.inf  # s after which no further round begins
     most_foreign: float = 0.05  # load by others beyond which a pair is run again
     timeout_s: float = 300.0  # s that a process may take

@@ -66,9 +66,8 @@ def believed(
     samples, readings = samples_of(row), row.get("canary") or []
     if loop_s is None or len(readings) != len(samples) + 1 or np.quantile(samples, 0.1) >= _LONG_S:
         return samples
-    fine = (
-        np.array(readings) < _SLOW * loop_s
-    )  # (of each sample: the last before it, the first after it)
+    # (of each sample: the last before it, the first after it)
+    fine = np.array(readings) < _SLOW * loop_s
     return [
         x
         for x, before, after in zip(samples, fine[:-1, 1], fine[1:, 0], strict=True)

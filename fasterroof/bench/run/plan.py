@@ -182,9 +182,8 @@ class Options:
     # True: all in this process, which is quicker, and less honest of memory and compiling
     in_process: bool = False
     roof: bool = True  # False: no roof is measured, and rows have no utilization
-    peaks: Mapping | None = (
-        None  # a roof that was measured before, as `HardwarePeaks.as_dict` gives it
-    )
+    # a roof that was measured before, as `HardwarePeaks.as_dict` gives it
+    peaks: Mapping | None = None
     folder: str = "."  # whose git revision the rows tell
     run_id: str | None = None  # None: made of the time
     shard: str | None = None  # which part of a run this is: "3/8"

@@ -24,9 +24,8 @@ class Job:
 
     name: str  # of its own
     kind: str  # of the slot that it needs: "cpu", "cuda"
-    prepare: Callable[..., tuple[list[str], dict]] = field(
-        compare=False
-    )  # (slot, fd) -> command and environment
+    # (slot, fd) -> command and environment
+    prepare: Callable[..., tuple[list[str], dict]] = field(compare=False)
     needs: tuple[str, ...] = ()  # jobs that have to have ended, however they ended
     slot: str | None = None  # the one slot that it runs on; None: any of its kind
     limit_s: float = 300.0  # s, from when its lock was got
@@ -223,9 +222,8 @@ class Schedule:
                 self._reap()
         finally:
             while self.running:
-                with contextlib.suppress(
-                    KeyboardInterrupt
-                ):  # whoever asks twice is not left with half of them running
+                # whoever asks twice is not left with half of them running
+                with contextlib.suppress(KeyboardInterrupt):
                     for worker in list(self.running.values()):
                         worker.stop()
                         self._leave(worker, "stopped")

@@ -135,9 +135,8 @@ def main(
     try:
         _serve(spec, tell)
     except RunFileError as e:
-        tell(
-            f"unwritable: {e}"
-        )  # by the pipe: where the row cannot be written, the log cannot either
+        # by the pipe: where the row cannot be written, the log cannot either
+        tell(f"unwritable: {e}")
         return NO_DISK
     return 0
 
@@ -159,8 +158,8 @@ def command(
     python: str,  # the interpreter
     spec: str | Path,  # the spec's file
     fd: int | None = None,  # the pipe's end that it writes its stages to
-    place: str
-    | None = None,  # the folder of the fasterroof that it runs; None: the one that runs now
+    # the folder of the fasterroof that it runs; None: the one that runs now
+    place: str | None = None,
 ) -> list[str]:
     "The command line of a worker."
     import filelock

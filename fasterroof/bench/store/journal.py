@@ -200,9 +200,8 @@ class Spool:
 
     def rows(
         self,
-        skipped: (
-            list[str] | None
-        ) = None,  # what is wrong with files that hold no row is added here; None: raise
+        # what is wrong with files that hold no row is added here; None: raise
+        skipped: list[str] | None = None,
     ) -> dict[str, dict[str, Any]]:
         """The rows of finished attempts, in the order of the plan; raises `RowError` for a file of
         another kind."""

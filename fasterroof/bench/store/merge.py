@@ -243,9 +243,8 @@ def _alone(into: Path, tell: Callable[[str], None]) -> Iterator[None]:
             try:
                 yield
             finally:
-                (attempts / "merge.lock").unlink(
-                    missing_ok=True
-                )  # (one who waits for it takes a new one)
+                # (one who waits for it takes a new one)
+                (attempts / "merge.lock").unlink(missing_ok=True)
     finally:
         for folder in new:
             try:
@@ -257,8 +256,8 @@ def _alone(into: Path, tell: Callable[[str], None]) -> Iterator[None]:
 def merge_stores(
     sources: Iterable[str | Path],  # stores
     into: str | Path,  # a store; made where it is absent
-    skipped: list[str]
-    | None = None,  # what is wrong with lines that were passed over is added here; None: a problem
+    # what is wrong with lines that were passed over is added here; None: a problem
+    skipped: list[str] | None = None,
     tell: Callable[[str], None] = lambda said: None,  # is told what is waited for
 ) -> Merged:
     """Put the finished runs of stores into one; raises `InputError` for what is no store,

@@ -167,8 +167,8 @@ def _apart(shares: Sequence[Sequence[Path]], skipped: list[str] | None) -> Place
 
 def newest_places(
     files: Sequence[Path],  # in the order of reading
-    skipped: list[str]
-    | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+    # what is wrong with lines that were passed over is added here; None: raise
+    skipped: list[str] | None = None,
     processes: int | None = None,  # at most; None: as many as there are CPUs
     share: int = 2**24,  # bytes of rows below which a process of its own does not pay
 ) -> Places:

@@ -133,9 +133,8 @@ class Store:
     def rows(
         self,
         case: str | None = None,  # None: of all cases
-        skipped: (
-            list[str] | None
-        ) = None,  # what is wrong with lines that were passed over is added here; None: raise
+        # what is wrong with lines that were passed over is added here; None: raise
+        skipped: list[str] | None = None,
     ) -> Iterator[dict[str, Any]]:
         "All rows, one after another; raises `RowError` for a line that is none."
         for file in self.files(case):
@@ -180,9 +179,8 @@ class Store:
 def load_rows(
     paths: Iterable[str | Path],  # files of rows, and folders that hold some at any depth
     latest: bool = False,  # True: the newest row of each identity only
-    skipped: (
-        list[str] | None
-    ) = None,  # what is wrong with lines that were passed over is added here; None: raise
+    # what is wrong with lines that were passed over is added here; None: raise
+    skipped: list[str] | None = None,
 ) -> list[dict]:  # in the order of reading
     """The rows of files and folders; raises `RowError` for a line that is none, and for a path that
     has none."""

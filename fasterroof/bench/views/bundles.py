@@ -30,8 +30,8 @@ def bundle_of(
     paths: Iterable[str | Path],  # files of rows, and folders of them
     case: str,  # whose rows are used
     declared: "Case | None" = None,  # the case, where it is known, for the points that it has
-    skipped: list[str]
-    | None = None,  # what is wrong with lines that were passed over is added here; None: raise
+    # what is wrong with lines that were passed over is added here; None: raise
+    skipped: list[str] | None = None,
 ) -> dict:  # JSON
     "The evidence on a case; raises `RowError` where there are no rows of it."
     rows, files, there = [], [], set()

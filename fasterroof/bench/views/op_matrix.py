@@ -160,9 +160,8 @@ class _MatrixPlace:
     platform: str
     device: str
     run_id: str
-    took: (
-        dict  # baseline -> (s, or why it has no time that may stand in a ratio; when it was taken)
-    )
+    # baseline -> (s, or why it has no time that may stand in a ratio; when it was taken)
+    took: dict
 
 
 def _took(row: Mapping) -> float | str:

@@ -50,9 +50,8 @@ class Comparison:
     device: str
     a: str  # the baseline on side A
     b: str  # on side B
-    times: tuple[
-        float, float
-    ]  # s, the median of the figures of the processes of each side; NaN where there is none
+    # s, the median of the figures of the processes of each side; NaN where there is none
+    times: tuple[float, float]
     paired: Paired  # the ratio B / A and its interval
     disturbed: int  # pairs that do not count
     verdict: str  # SLOWER, FASTER, SAME, AMBIGUOUS or FAILED
@@ -305,8 +304,8 @@ def _comparison(
 def compared(
     rows: Iterable[Mapping],  # of `bench.judge.pairs`
     level: float = 0.99,  # share of such intervals that hold the true ratio
-    effect: float
-    | None = None,  # relative change that counts; None: each case's own, as the rows tell it
+    # relative change that counts; None: each case's own, as the rows tell it
+    effect: float | None = None,
     quantile: float = _QUANTILE,  # of a process's samples, that it is compared by; 0.5: its median
 ) -> Compared:
     "Judge pairs; raises `RowError` for rows that are of no comparison, or of several."

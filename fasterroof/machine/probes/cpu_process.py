@@ -50,9 +50,8 @@ class _Buffer:
         self.address = -(-start // _ALIGN) * _ALIGN
         self.nbytes, done = nbytes + 4096, min(len(pattern), nbytes + 4096)
         ctypes.memmove(self.address, pattern, done)
-        while (
-            done < self.nbytes
-        ):  # by doubling: writes every page, so none is the shared page of zeros
+        # by doubling: writes every page, so none is the shared page of zeros
+        while done < self.nbytes:
             more = min(done, self.nbytes - done)
             ctypes.memmove(self.address + done, self.address, more)
             done += more
@@ -133,9 +132,8 @@ class _Worker:
             llvm.initialize_native_asmprinter()
         except RuntimeError:
             pass
-        if (
-            platform.machine() == "x86_64" and platform.system() == "Linux"
-        ):  # leave to use AMX tiles
+        # leave to use AMX tiles
+        if platform.machine() == "x86_64" and platform.system() == "Linux":
             ctypes.CDLL(None).syscall(_SYS_ARCH_PRCTL, _ARCH_REQ_XCOMP_PERM, _XFEATURE_XTILEDATA)
 
     def hello(self) -> dict:
@@ -308,9 +306,8 @@ class Prober:
         process.stdout.close()
 
     def _answer(self, within_s: float = 60.0) -> dict:
-        watch = threading.Timer(
-            within_s, self.process.kill
-        )  # a process that hangs is one that died
+        # a process that hangs is one that died
+        watch = threading.Timer(within_s, self.process.kill)
         watch.daemon = True
         watch.start()
         try:
@@ -339,9 +336,8 @@ class Prober:
         "Run a kernel; raises `ProbeError` where it cannot be."
         n, chunks, stride, units = 512, 1, 0, 512
         if kernel.unit == "memory":
-            grain = (
-                8 * kernel.vector * kernel.parts
-            )  # unrolled eight times, over each of its arrays
+            # unrolled eight times, over each of its arrays
+            grain = 8 * kernel.vector * kernel.parts
             share = max(grain, nbytes // len(cpus) // grain * grain)  # of a thread
             chunks = max(1, share // (1 << 20))
             stride = share // chunks // grain * grain

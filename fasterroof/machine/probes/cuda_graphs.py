@@ -62,9 +62,8 @@ def _calls_per_replay(
     most: int = 500,  # calls that a graph holds at the most
 ) -> int:
     "Calls that together take at least `target_s`."
-    return max(
-        1, min(most, math.ceil(round(target_s / max(once_s, 1e-9), 6)))
-    )  # 20.000000001 are 20
+    # 20.000000001 are 20
+    return max(1, min(most, math.ceil(round(target_s / max(once_s, 1e-9), 6))))
 
 
 def _sampled(queue: Callable[[], object], n: int) -> list[float]:
@@ -102,9 +101,8 @@ def _queue(fn: Callable[[], object], calls: int) -> Iterator[tuple[Callable[[], 
                 launch()
         except torch.cuda.OutOfMemoryError:
             raise
-        except (
-            RuntimeError
-        ) as e:  # a capture that an interrupt broke off may end in an error of its own
+        # a capture that an interrupt broke off may end in an error of its own
+        except RuntimeError as e:
             if isinstance(e.__context__, KeyboardInterrupt):
                 raise e.__context__ from None
             replayed = False

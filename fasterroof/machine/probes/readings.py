@@ -65,16 +65,13 @@ class Found:
     "What probing a device brought: the makings of a roof."
 
     readings: list[Reading] = field(default_factory=list)
-    levels: list[tuple[str, int]] = field(
-        default_factory=list
-    )  # (name, bytes that fit), main memory last
+    # (name, bytes that fit), main memory last
+    levels: list[tuple[str, int]] = field(default_factory=list)
     launch_s: float = 0.0  # s, the least time of an operation that has nothing to do
-    unproven: dict[str, str] = field(
-        default_factory=dict
-    )  # mode → what could go beyond its ceiling
-    missing: dict[str, str] = field(
-        default_factory=dict
-    )  # mode → why nothing could be measured in it
+    # mode → what could go beyond its ceiling
+    unproven: dict[str, str] = field(default_factory=dict)
+    # mode → why nothing could be measured in it
+    missing: dict[str, str] = field(default_factory=dict)
     have: list[str] = field(default_factory=list)  # modes that the device is known to have
     notes: list[str] = field(default_factory=list)  # sentences that a reader of the figures needs
     conditions: dict = field(default_factory=dict)  # plain values: clocks, CPUs, what disturbed
@@ -222,9 +219,8 @@ def level(
     )
     best = [max(of_one, key=lambda r: r.best.value) for of_one in tried]
     made = tuple(Mix(r.mix, r.best.value, r.reads, r.name, r.best.interval) for r in best)
-    moving = [
-        m for m in made if "zeros" not in m.name
-    ] or made  # a short way for zeros moves nothing else
+    # a short way for zeros moves nothing else
+    moving = [m for m in made if "zeros" not in m.name] or made
     top = max(moving, key=lambda m: m.bandwidth)
     return Level(
         name,

@@ -70,9 +70,8 @@ MODES = {  # compute mode: what it takes
     "tf32": _Mode((8, 0), ("float32",) * 3),
     "bf16": _Mode((8, 0), ("bfloat16",) * 3),
     "fp8_e4m3": _Mode((8, 9), ("float8_e4m3fn", "float8_e4m3fn", "bfloat16")),
-    "fp8_e5m2": _Mode(
-        (8, 9), ("float8_e5m2", "float8_e4m3fn", "bfloat16")
-    ),  # cuBLAS multiplies no two e5m2
+    # cuBLAS multiplies no two e5m2
+    "fp8_e5m2": _Mode((8, 9), ("float8_e5m2", "float8_e4m3fn", "bfloat16")),
     "int8": _Mode((7, 5), ("int8", "int8", "int32")),
 }
 
@@ -105,8 +104,8 @@ def convolution(
 def products(
     # compute mode: "fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "int8"
     mode: str,
-    size: int
-    | None = None,  # side of the square ones, to which the others are equal in FLOPs; None: several
+    # side of the square ones, to which the others are equal in FLOPs; None: several
+    size: int | None = None,
 ) -> list[Product]:  # fewest FLOPs first
     "The multiplications that try to reach the ceiling of `mode`."
     eight = mode.startswith(("fp8", "int8"))

@@ -219,9 +219,8 @@ class Change:
     after: tuple[RooflinePoint, ...]  # none where only the earlier run has it
     how: str  # what it was matched by: "name", "renamed", "fused"; "" where only one run has it
     told: Apart | None  # None: too few samples, or drifting ones
-    verdict: (
-        str  # "faster", "slower", "faster?", "slower?", "noise", "only before", "only after", "–"
-    )
+    # "faster", "slower", "faster?", "slower?", "noise", "only before", "only after", "–"
+    verdict: str
 
     @cached_property
     def a(self) -> RooflinePoint | None:

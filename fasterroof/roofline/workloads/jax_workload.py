@@ -114,9 +114,8 @@ def _evaluated(closed, captured: Iterator, arrays: Sequence) -> list:
             made = _evaluated(_within(eqn), captured, given)
         else:
             bound = eqn.primitive.get_bind_params(eqn.params)
-            functions, params = (
-                ((), bound) if isinstance(bound, dict) else bound
-            )  # (a pair before JAX 0.9)
+            # (a pair before JAX 0.9)
+            functions, params = ((), bound) if isinstance(bound, dict) else bound
             # How it was asked for: threefry's kind, matmul precision, where to compute.
             with eqn.ctx.manager:
                 made = eqn.primitive.bind(*functions, *given, **params)
@@ -386,7 +385,7 @@ def profile_jax(
 ) -> Run:
     """Compile a JAX function once, time it, and place it under the roof as one point.
 
-    Raises `ModelError` if the function raises, `InputError` for arguments that do not fit,
-    without JAX, and without
-    peaks on anything but a CPU. The arguments are afterwards as they were, donated or not."""
+    Raises `ModelError` if the function raises, `InputError` for arguments that do not fit, without
+    JAX, and without peaks on anything but a CPU. The arguments are afterwards as they were, donated
+    or not."""
     return measure_run(JaxWorkload(fn, args, kwargs, name), peaks=peaks, warmup=warmup, steps=steps)

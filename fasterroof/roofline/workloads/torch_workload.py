@@ -71,9 +71,8 @@ class TorchWorkload:
             (CompiledWatch if self.program.compiled else Watch)(self.program, self.device)
         )
         counted = self._watch.first()
-        if (
-            not counted and self.device.type == "cuda"
-        ):  # a CUDA graph, captured before, dispatches nothing
+        # a CUDA graph, captured before, dispatches nothing
+        if not counted and self.device.type == "cuda":
             self._watch = self._stack.enter_context(ShapedWatch(self.program, self.device))
             counted = self._watch.first()
         if not counted:

@@ -97,9 +97,8 @@ def overview(
     attempts: Sequence[ShownAttempt],  # of all cases
     representative: Mapping[str, Mapping],  # case -> point
     anchors: Mapping[str, str],  # case -> id of its section
-) -> tuple[
-    list[tuple[str, str, FT]], list[str]
-]:  # (platform, device, table); sentences on what is left out
+    # (platform, device, table); sentences on what is left out
+) -> tuple[list[tuple[str, str, FT]], list[str]]:
     "Return cases by baselines."
     shown = []
     for case, those in by_case(attempts).items():

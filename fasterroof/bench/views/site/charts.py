@@ -292,9 +292,8 @@ def _amount(a: ShownAttempt, metric: str) -> float:
 
 def rooflines(
     attempts: Iterable[ShownAttempt],  # of all cases
-) -> tuple[
-    list[Roofline], dict[str, int]
-]:  # the newest roof first; why attempts are under none -> how many
+    # the newest roof first; why attempts are under none -> how many
+) -> tuple[list[Roofline], dict[str, int]]:
     "Return every attempt that is ok and has a roof, by roof."
     found = groupby((a for a in attempts if a.row["status"] == "ok"), _lacks)
     placed = found.pop("", [])

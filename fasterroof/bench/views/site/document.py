@@ -99,10 +99,10 @@ _LIMIT = 5_000_000  # bytes of a page
 def site_page(
     paths: Iterable[str | Path],  # files of rows, and folders that hold some at any depth
     title: str = "",  # "": how many cases there are
-    skipped: list[str]
-    | None = None,  # what is wrong with lines that were passed over is added here; None: raise
-    representative: Mapping[str, Mapping]
-    | None = None,  # case -> the point at which the overview shows it
+    # what is wrong with lines that were passed over is added here; None: raise
+    skipped: list[str] | None = None,
+    # case -> the point at which the overview shows it
+    representative: Mapping[str, Mapping] | None = None,
     most: int = 2000,  # attempts that are shown, the newest
     limit: int = _LIMIT,  # bytes; where the page is larger it shows fewer
 ) -> str:  # HTML
