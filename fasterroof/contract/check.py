@@ -311,10 +311,8 @@ def _tests(c: RooflineContract, examples: int) -> Iterator[Check]:
 
 
 def check_contract(
-    contract: str
     # a file, or what `read_contract` made of it
-    | os.PathLike[str]
-    | RooflineContract,
+    contract: str | os.PathLike[str] | RooflineContract,
     examples: int = 200,  # inputs that each test is tried on
 ) -> ContractReport:
     """Everything that can be checked about a contract; raises `ContractError` for a file that is

@@ -277,10 +277,8 @@ def read_contract(
 
 
 def load_roofline_contract(
-    contracts_dir: str
     # a folder; None: the one that comes with the package
-    | os.PathLike[str]
-    | None = None,
+    contracts_dir: str | os.PathLike[str] | None = None,
 ) -> RooflineContract | None:  # None where the folder has none
     "The contract `roofline-model-v1.yaml` of a folder."
     folder = (

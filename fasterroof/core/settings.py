@@ -191,10 +191,8 @@ def _devices_present() -> list[str]:
 
 
 def resolve_device(
-    device: str
     # "cpu", "cuda", "cuda:1", …; None: the best one present
-    | torch.device
-    | None = None,
+    device: str | torch.device | None = None,
 ) -> torch.device:
     "The device, if it is present; raises `DeviceError`, naming those that are, if it is not."
     present = _devices_present()

@@ -185,7 +185,7 @@ class Chip:
         )
 
     @property
-    def parts(self) -> int:
+    def parts(self) -> int:  # count
         "Devices that a runtime shows for one chip."
         return int(self.devices.value) if self.devices else 1
 

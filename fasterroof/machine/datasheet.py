@@ -47,11 +47,8 @@ def _ceilings(c: Chip) -> Iterator[Ceiling]:
 
 def chip_roof(
     name: str | Chip,  # such as "A100 SXM 80GB" or "NVIDIA A100-SXM4-80GB"; see `chip_names`
-    mode: (
-        str
-        # compute mode that the flat top stands for; None: what models run in, bf16 or next to it
-        | None
-    ) = None,
+    # compute mode that the flat top stands for; None: what models run in, bf16 or next to it
+    mode: str | None = None,
 ) -> Roof:  # its source is "datasheet"
     """The roof that is printed of a chip.
 

@@ -169,20 +169,20 @@ class Portable:
     def magnitude(
         self,
         name: str,  # of a quantity
-    ) -> float:  # in the unit of `UNITS`; NaN where it is not known
+    ) -> float:  # in its own unit, that of `UNITS`; NaN where it is not known
         "One figure as a plain number."
         value = getattr(self, name)
         return math.nan if value is None else float(value.m_as(self.UNITS[name]))
 
     def magnitudes(self) -> dict[str, float | None]:  # None where a figure is not known
-        "All quantities as plain numbers, in the units of `UNITS`."
+        "All quantities as plain numbers, each in its own unit, that of `UNITS`."
         plain = {name: self.magnitude(name) for name in self.UNITS}
         return {name: x if math.isfinite(x) else None for name, x in plain.items()}
 
     def shown(
         self,
         name: str,  # of a quantity
-        digits: int = 3,  # significant digits
+        digits: int = 3,  # how many significant ones
     ) -> str:  # "1.53 TFLOP/s"
         "One figure as people read it."
         return si(self.magnitude(name), self.UNITS[name].replace("byte", "B"), digits)

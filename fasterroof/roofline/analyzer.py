@@ -123,11 +123,8 @@ class RooflineAnalyzer:
         self,
         # a roof, a chip, or its name: "H100 SXM"; None: the analyzer's own
         roof: Roof | Chip | str | None = None,
-        mode: (
-            str
-            # compute mode that floating-point work is judged by; None: each operation's own
-            | None
-        ) = None,
+        # compute mode that floating-point work is judged by; None: each operation's own
+        mode: str | None = None,
     ) -> list[RooflinePoint]:
         """The points under a roof without running the model: time is the floor, `measured` is
         False.

@@ -172,17 +172,11 @@ def _job(paths: Sequence) -> str:
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #4c34396e
 def _run_of(
     trace: TraceFile,  # from `read_trace`
-    peaks: (
-        Roof
-        # the roof of the machine that it is from; None: measured now, on a device of its kind
-        | None
-    ) = None,
+    # the roof of the machine that it is from; None: measured now, on a device of its kind
+    peaks: Roof | None = None,
     name: str | None = None,  # shown in reports; None: that of the file
-    claim: (
-        Claim
-        # names the parts of the program that it knows more about: see `profiler_ops.profiled`
-        | None
-    ) = None,
+    # names the parts of the program that it knows more about: see `profiler_ops.profiled`
+    claim: Claim | None = None,
 ) -> Run:
     """A run from one rank's trace.
 
@@ -238,11 +232,8 @@ def _carried(path: str | os.PathLike) -> Run | None:
 def run_from_trace(
     # a trace, or one of each rank of a distributed program
     paths: str | os.PathLike | Sequence[str | os.PathLike],
-    peaks: (
-        Roof
-        # the roof of the machine that it is from; None: measured now, on a device of its kind
-        | None
-    ) = None,
+    # the roof of the machine that it is from; None: measured now, on a device of its kind
+    peaks: Roof | None = None,
     # shown in reports; None: that of the file, or what the files' names begin with
     name: str | None = None,
 ) -> Run:

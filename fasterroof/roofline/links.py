@@ -106,12 +106,8 @@ def _link(
 
 # %% ../../nbs/analysis/roofline/links.ipynb #551b2c80
 def measure_links(
-    nbytes: Sequence[int] = (
-        256,
-        2**20,
-        2**23,
-        2**26,
-    ),  # sizes of the whole buffer, B, growing; the first: latency
+    # sizes of the whole buffer, B, growing; the first: latency
+    nbytes: Sequence[int] = (256, 2**20, 2**23, 2**26),
     group: "ProcessGroup | None" = None,  # whose ranks; None: all
     # where the data lie; None: the GPU with NCCL, else the CPU
     device: str | torch.device | None = None,

@@ -212,9 +212,8 @@ class Run:
     def project(
         self,
         roof: Roof | str,  # any: measured peaks, or a chip's name for its datasheet, "H100 SXM"
-        mode: str
         # compute mode that floating-point work is judged by; None: each operation's own
-        | None = None,
+        mode: str | None = None,
     ) -> "Run":
         """The same work under another roof: the least time that each part can take there. Nothing
         runs.

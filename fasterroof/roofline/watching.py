@@ -58,10 +58,8 @@ def profile_step(
     fn: Callable,  # a step: a function, or a module, called with the arguments that follow
     *args: object,  # its positional arguments
     peaks: Roof | None = None,  # the roof; None: measured for the device and the modes that it uses
-    device: str
     # where its work runs; None: where the tensors that it reaches are
-    | torch.device
-    | None = None,
+    device: str | torch.device | None = None,
     warmup: int = 5,  # plain runs before anything is measured
     steps: int = 20,  # plain runs and profiled runs
     name: str | None = None,  # shown in reports; None: the function's name

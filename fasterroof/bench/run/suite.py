@@ -90,7 +90,7 @@ class Suite:
     ended: dict[str, str] = field(default_factory=dict, init=False)  # attempt → status
     schedule: Schedule | None = field(default=None, init=False)  # once workers run
     began: float | None = field(default=None, init=False)  # s, when the first attempt began
-    interrupted: bool = field(default=False, init=False)
+    interrupted: bool = field(default=False, init=False)  # whether Ctrl+C ended it
 
     def __post_init__(self):
         find = self.executor.slots if self.executor else slots_for
