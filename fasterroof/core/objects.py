@@ -106,14 +106,14 @@ def slots(
     cls: type,  # any
 ) -> dict[str, MemberDescriptorType]:
     "Return the slots of a Python class and its bases, by name."
-    heap = (
-        base for base in cls.__mro__ if base.__flags__ & (1 << 9)
-    )  # Py_TPFLAGS_HEAPTYPE: defined in Python
+    # Py_TPFLAGS_HEAPTYPE: defined in Python, or as if
+    heap = (base for base in cls.__mro__ if base.__flags__ & (1 << 9))
     return {
         name: member
         for base in heap
         for name, member in vars(base).items()
-        if isinstance(member, MemberDescriptorType)
+        # what stands between underscores is the interpreter's: `__vectorcalloffset__`
+        if isinstance(member, MemberDescriptorType) and not name.endswith("__")
     }
 
 

@@ -224,8 +224,9 @@ class Roof:
     links: tuple[Link, ...] = ()  # ways between ranks
 
     def __post_init__(self) -> None:
-        for name in ("peak_flops", "peak_bandwidth"):  # numpy's numbers are none of JSON's
-            object.__setattr__(self, name, positive(name, getattr(self, name)))
+        for name, unit in (("peak_flops", "FLOP/s"), ("peak_bandwidth", "B/s")):
+            rate = positive(f"{name}, in {unit},", getattr(self, name))
+            object.__setattr__(self, name, rate)  # numpy's numbers are none of JSON's
         _check(self)
 
     @property
