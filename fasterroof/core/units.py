@@ -110,6 +110,7 @@ def _no_number(value: object) -> bool:
 def positive(
     what: str,  # its name, for the error
     value: object,  # what was given
+    unit: str = "",  # that it is in, for the error
 ) -> float:
     "The value as a float, if it is finite and above 0; raises `InputError` if not."
     try:
@@ -118,7 +119,8 @@ def positive(
         number = math.nan
     if math.isfinite(number) and number > 0:
         return number
-    raise InputError(f"{what} must be a positive, finite number, not {quoted(value)}.")
+    of = f" of {unit}" if unit else ""
+    raise InputError(f"{what} must be a positive, finite number{of}, not {quoted(value)}.")
 
 
 def whole(

@@ -225,7 +225,7 @@ class Roof:
 
     def __post_init__(self) -> None:
         for name, unit in (("peak_flops", "FLOP/s"), ("peak_bandwidth", "B/s")):
-            rate = positive(f"{name}, in {unit},", getattr(self, name))
+            rate = positive(name, getattr(self, name), unit)
             object.__setattr__(self, name, rate)  # numpy's numbers are none of JSON's
         _check(self)
 
