@@ -65,11 +65,6 @@ class LayerOp:
     bottleneck: str  # "compute" or "memory"
 
 # %% ../../nbs/analysis/prediction/layer.ipynb #9df4cd96
-def _total(name: str, doc: str) -> property:
-    "The sum of one figure over all operations."
-    return property(lambda phase: sum(getattr(x, name) for x in phase.ops), doc=doc)
-
-
 _TOTALS = (
     *("flops", "executed_flops", "memory_bytes", "arithmetic_intensity"),
     *("time_s", "tokens_per_second", "bottleneck"),
@@ -85,10 +80,25 @@ class PhaseEstimate:
     ops: tuple[LayerOp, ...]  # in the order in which they run
     hardware_specs: HardwareSpecs  # that the floors hold under
 
-    flops = _total("flops", "FLOP, by convention.")
-    executed_flops = _total("executed_flops", "FLOP, without what a causal mask hides.")
-    memory_bytes = _total("memory_bytes", "B, compulsory, each operation by itself.")
-    time_s = _total("time_s", "s, the operations' floors one after another.")
+    @property
+    def flops(self) -> int:
+        "FLOP, by convention."
+        return sum(op.flops for op in self.ops)
+
+    @property
+    def executed_flops(self) -> int:
+        "FLOP, without what a causal mask hides."
+        return sum(op.executed_flops for op in self.ops)
+
+    @property
+    def memory_bytes(self) -> int:
+        "B, compulsory, each operation by itself."
+        return sum(op.memory_bytes for op in self.ops)
+
+    @property
+    def time_s(self) -> float:
+        "s, the operations' floors one after another."
+        return sum(op.time_s for op in self.ops)
 
     @property
     def arithmetic_intensity(self) -> float:
