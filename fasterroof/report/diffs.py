@@ -75,7 +75,7 @@ def _table(diff: "Diff", top: int | None, full: bool, typed: bool = True) -> Tab
         if c.heading not in _WORK or (c.detail == full and _WORK[c.heading] in moved)
     ]
     columns = [c for c in columns if typed or c.heading != "type"]
-    return Table(columns, diff.changes[:top] if diff else ())
+    return Table(columns, diff.changes[:top])
 
 # %% ../../nbs/analysis/report/diffs.ipynb #eeedaa2c
 def diff_table(
@@ -85,7 +85,7 @@ def diff_table(
 ) -> "Group":
     "What moved, then the other parts, for a terminal; no rows where nothing differs."
     typed = width >= 100 or not any(c.work for c in diff.changes)
-    return text_table(_table(diff, top, full=False, typed=typed), width)
+    return text_table(_table(diff, top if diff else 0, full=False, typed=typed), width)
 
 
 def diff_figure(

@@ -172,9 +172,10 @@ def definitions(
     return tuple(said)
 
 # %% ../../nbs/analysis/report/html.ipynb #597b23b4
-def _points(points: Sequence[RooflinePoint], top: int | None, **more) -> Table:
-    columns = [replace(c, shown=None) for c in _POINTS if c.shown is None or c.shown(points)]
-    return Table(columns, slowest(points, top), **more)
+def _points(run: "Run", top: int | None, **more) -> Table:
+    "The parts of a run, in the columns that its operations need."
+    columns = [c for c in _POINTS if c.shown is None or c.shown(run.points)]
+    return Table([replace(c, shown=None) for c in columns], slowest(run.parts, top), **more)
 
 
 def run_table(
@@ -183,7 +184,7 @@ def run_table(
     width: int = 80,  # characters, of the terminal
 ) -> "Group":
     "Render the slowest points of a run for a terminal."
-    table = _points(run.parts, top)
+    table = _points(run, top)
     if any(c.heading == "phase" for c in table.columns):
         table = replace(table, columns=[c for c in table.columns if c.heading != "FLOP/B"])
     return text_table(table, width)
@@ -218,7 +219,7 @@ def _tables(run: "Run") -> list[Table]:
         tables.append(_totals(phases, "phase", run.time_s))
     if 1 < len(modules := _modules(run)) < len(run.points):
         tables.append(_totals(modules, "module", run.time_s))
-    return [*tables, _points(run.parts, None, notes=definitions(run))]
+    return [*tables, _points(run, None, notes=definitions(run))]
 
 
 def run_page(
@@ -252,5 +253,5 @@ def run_html(
 ) -> str:
     "Render a run for a notebook: its figures, its remarks and the largest points."
     title = f"{run.model}, {run.sample} on {run.device}:"
-    table = _points(run.parts, top, notes=definitions(run))
+    table = _points(run, top, notes=definitions(run))
     return cell_html(title, run.headline, run.remarks, [html_table(table)])

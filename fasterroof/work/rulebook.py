@@ -8,6 +8,7 @@ __all__ = ['Work', 'summed', 'Rule', 'Rulebook']
 # %% ../../nbs/analysis/work/rulebook.ipynb #7d0479cb
 import warnings
 from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import NamedTuple
 
 from ..core.errors import InputError, UncountedWarning, one_line
@@ -88,7 +89,9 @@ class Rule(NamedTuple):
         "What it says of a call."
         try:
             said = self.fn(*args, **kwargs)
-            return said if isinstance(said, Work) else Work(None if said is None else int(said))
+            if said is not None and not isinstance(said, (Work, Real)):
+                raise TypeError(f"it returned {one_line(repr(said), 40)}, not a number or a Work")
+            return said if isinstance(said, Work) else Work(said)
         except Exception as e:
             why = f"{type(e).__name__}: {one_line(e)}"
             message = f"The cost rule {self.name} failed on {called}: {why}."

@@ -276,7 +276,9 @@ def _run_here(suite: Suite, jobs: _Jobs) -> None:
         slot = next(s for s in able if job.slot in (None, s.name))
         spec, ended = spec_on(slot), Ended(job, slot, "exited", 0, "written", "")
         case = suite.brief.cases.get(spec.get("case"))
-        with device_lock(slot.locks), settings_kept(spec.get("framework", "torch")):
+        # an oracle needs none: torch would count as memory of the attempts after it
+        frameworks = filter(None, [spec.get("framework")])
+        with device_lock(slot.locks), settings_kept(*frameworks):
             try:
                 do_job(spec, case=case)
             except RunFileError:

@@ -142,7 +142,7 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--budget",
-        "seconds of samples in each attempt (default: %(default)s)",
+        "seconds of samples in each attempt (default: %(default)g)",
         "how it is run",
         type=positive,
         default=1.0,
@@ -177,7 +177,7 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--gpu-settle",
-        "seconds for which a GPU rests between attempts (default: %(default)s)",
+        "seconds for which a GPU rests between attempts (default: %(default)g)",
         "how it is run",
         type=from_zero,
         default=0.0,
@@ -262,7 +262,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--timeout",
-        "seconds that a process may take (default: %(default)s)",
+        "seconds that a process may take (default: %(default)g)",
         "how it is run",
         type=positive,
         default=300.0,
@@ -271,7 +271,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--budget",
-        "seconds of samples in each process (default: %(default)s)",
+        "seconds of samples in each process (default: %(default)g)",
         "how it is run",
         type=positive,
         default=0.3,
