@@ -298,7 +298,7 @@ def speaks_jax(
 def _names_jax(x: object) -> bool:
     "Whether it is a function of JAX's own, or one that names one of JAX's modules."
     code = getattr(x, "__code__", None)
-    if code is None:
+    if not inspect.iscode(code):  # the class of functions has a descriptor of that name
         return False
     if (getattr(x, "__module__", None) or "").partition(".")[0] == "jax":
         return True
