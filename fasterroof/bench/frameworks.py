@@ -81,7 +81,7 @@ class Numpy:
 
     def peak_bytes(
         self,
-    ) -> int | None:  # B; None where there is no device memory, or it is not told
+    ) -> int | None:  # B; None without device memory, or where it is unknown
         "The most device memory that this process's allocator held."
         return None
 
@@ -89,7 +89,7 @@ class Numpy:
         self,
         fn: Callable,  # an implementation
         inputs: Mapping,  # placed
-    ) -> object | None:  # a `work.Trace`; None where its work cannot be told
+    ) -> object | None:  # a `work.Trace`; None where its work is unknown
         "The operations of one call."
         return None
 

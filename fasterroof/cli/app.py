@@ -208,7 +208,7 @@ def main(
     except KeyboardInterrupt:
         say("fasterroof: interrupted.")
         return 130
-    except BrokenPipeError:  # whoever read stdout has gone: that is no failure
+    except BrokenPipeError:  # the reader of stdout has gone, which is no failure
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as e:

@@ -205,7 +205,7 @@ def _formal(o: Obligation):
 
 
 def _formulas(c: RooflineContract) -> Iterator[Check]:
-    "Whether formulas can be read, their names are told of, and their units balance."
+    "Whether formulas can be read, their names are declared, and their units balance."
     wrong = groupby(c.faults, lambda fault: fault[:2], lambda fault: one_line(fault[2]))
     for e in c.equations.values():
         faults = wrong.get(("formula", e.name), [])

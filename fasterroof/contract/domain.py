@@ -80,7 +80,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Domains:
-    "What is told of all inputs."
+    "What holds for all inputs."
 
     of: dict  # name -> `Domain`
     conditions: tuple[Node, ...]  # on several of them

@@ -272,7 +272,7 @@ def _fits(value, kind: str, truth: bool):
 # %% ../../nbs/analysis/contract/formula.ipynb #37f97edc
 def evaluated(
     node: Node,  # of `parsed`
-    look,  # called with a name, and with what is changed: the value of that quantity
+    look,  # `look(name, changes)`: the value of a quantity, some others changed
     tolerance: float = 1e-12,  # relative, up to which = holds; <, <= and ⟺ are exact
 ) -> object:  # a float, a bool, or an array of them
     "The value of a formula; raises `ContractError` where it has none."

@@ -17,7 +17,7 @@ from torch.nn.parameter import is_lazy
 from .patching import Patched
 
 # %% ../../nbs/analysis/core/storages.ipynb #d3b06236
-_watching: list["Guard"] = []  # told before a storage changes
+_watching: list["Guard"] = []  # notified before a storage changes
 
 
 def _holds_values(t: torch.Tensor) -> bool:

@@ -103,7 +103,7 @@ _CHIP_RULES: Rules = (
     ),
     (
         lambda c: all(x.directions in ("each", "both") for x in c.links),
-        "a link of {} is told in each direction or in both",
+        "a link of {} has directions other than each or both",
     ),
     (lambda c: all(x.bytes or x.bandwidth for x in c.caches), "a cache of {} has no figure"),
     (
@@ -164,7 +164,7 @@ def check_sources(
     sources: dict[str, Source],  # of a file
     where: str,  # the file, for the error
 ) -> None:
-    "Raises `RunFileError` where one is not told by kind, title and address."
+    "Raises `RunFileError` where one lacks a kind, a title or an address."
     for s in sources.values():
         check_fields(s, _SOURCE_RULES, where)
 

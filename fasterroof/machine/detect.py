@@ -239,7 +239,7 @@ class _Device:
 
 
 def _detected(**told: tuple) -> dict[str, Told]:
-    "The figures that are known, each from its value and who told it."
+    "The figures that are known, each with its value and its source."
     return {name: Told("detected", *x) for name, x in told.items() if x[0]}
 
 

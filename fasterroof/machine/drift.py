@@ -33,7 +33,7 @@ class DriftGuard:
         device: torch.device,  # one that is present
         # working set of main memory, B; None: as much as measure_peaks chooses
         nbytes: int | None = None,
-        roof: Roof | None = None,  # whose last cache is looked at as well; None: no cache
+        roof: Roof | None = None,  # whose last cache is probed, too; None: no cache
     ):
         self.device = device
         self.cache = roof.caches[-1] if roof and roof.caches else None
@@ -60,7 +60,7 @@ class DriftGuard:
         return self.probe.prober.used_s if self.probe else 0.0
 
     def look(self) -> dict[str, float]:  # what → FLOP/s or B/s
-        "Rates now; none where nothing could be looked at."
+        "Rates now; none where nothing could be probed."
         found = self._ours() if self.probe else self._framework()
         return {what: rate for what, rate in found.items() if rate > 0}
 

@@ -54,7 +54,7 @@ class Probed:
     unit: str  # "FLOP/s", "OP/s" (whole numbers) or "B/s"
     interval: Interval = None  # in the same unit
     samples: int = 0  # how many it is the best of
-    sustained: float | None = None  # kept up for long, where that was looked at
+    sustained: float | None = None  # kept up for long, where it was probed
 
 
 def probed(

@@ -25,12 +25,12 @@ class Ceiling:
     mode: str  # "fp32", "tf32", "bf16", …
     flops_per_s: float  # FLOP/s
     by: str = ""  # what reached it, such as "FMA 512-bit × 24"
-    # "matrix": for contractions; "vector": for other arithmetic; "any": not told apart
+    # "matrix": for contractions; "vector": for other arithmetic; "any": not separated
     unit: str = "any"
     accumulator: str = ""  # format that products are summed in, where known
     interval: Interval = None  # FLOP/s, from the least to the most that the ceiling may be
     lower_bound: bool = False  # reached, but not known to be the most
-    sustained: float | None = None  # FLOP/s kept up for long, where that was looked at
+    sustained: float | None = None  # FLOP/s kept up for long, where it was probed
 
 # %% ../../nbs/analysis/machine/roof.ipynb #dc0ef2c1
 @dataclass(frozen=True)

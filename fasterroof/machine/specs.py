@@ -49,7 +49,7 @@ FIGURES = {  # field -> the field of its source
 
 # %% ../../nbs/analysis/machine/specs.ipynb #2b4c50d9
 class Told(NamedTuple):
-    "A figure and what told it."
+    "A figure and where it came from."
 
     source: str  # one of `SOURCES`
     value: float | str | None
@@ -76,7 +76,7 @@ _CELLS = {  # field → what it is, its unit, and how many of these
     "memory_bandwidth_gb_per_second": ("bandwidth", "B/s", 1e9),
 }
 
-
+# %% ../../nbs/analysis/machine/specs.ipynb #1c20e852
 @dataclass(frozen=True, repr=False)
 class HardwareSpecs:
     """What is known of a machine's devices, and how; a record made by hand says that its sources
@@ -89,16 +89,16 @@ class HardwareSpecs:
     peak_flops_per_second: float | None = None  # FLOP/s of one device, in `peak_mode`
     memory_bandwidth_gb_per_second: float | None = None  # GB/s of one device
     memory_source: str = "unavailable"  # one of `SOURCES`, as the three that follow
-    compute_capability_source: str = "unavailable"  # what told of `compute_capability`
-    peak_flops_source: str = "unavailable"  # what told of `peak_flops_per_second`
-    memory_bandwidth_source: str = "unavailable"  # what told of the bandwidth
+    compute_capability_source: str = "unavailable"  # source of `compute_capability`
+    peak_flops_source: str = "unavailable"  # source of `peak_flops_per_second`
+    memory_bandwidth_source: str = "unavailable"  # source of the bandwidth
     name: str = ""  # the device, as it calls itself
     peak_mode: str = ""  # compute mode that the peak holds for: "bf16", "fp32"
-    framework: str = ""  # what told of the platform: "JAX 0.10.2", "the system"
+    framework: str = ""  # source of the platform: "JAX 0.10.2", "the system"
     chip: str = ""  # its name in the registry
     processor: Processor | None = None  # of a CPU
     caches: tuple[tuple[str, int], ...] = ()  # of a CPU: name and bytes, over the cores in use
-    # figure -> what told it, in a few words
+    # figure -> its source, in a few words
     why: dict[str, str] = field(default_factory=dict, hash=False)
     # figure -> where an estimated one was read
     cited: dict[str, str] = field(default_factory=dict, hash=False)
@@ -280,7 +280,7 @@ class HardwareSpecs:
 
     @property
     def sentence(self) -> str:
-        "The platform, how many devices, and what told of them."
+        "The platform, how many devices, and the source of both."
         plural = f"{self.device_count} devices" if self.device_count > 1 else "1 device"
         told = f", told by {self.framework}" if self.framework else ""
         return f"{self.platform}, {plural}{told}{': ' * bool(self.name)}{one_line(self.name, 100)}"

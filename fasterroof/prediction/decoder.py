@@ -96,7 +96,7 @@ class Pass:
         ]
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #a94d2175
-_GENERATION = {  # field -> unit that it is told in
+_GENERATION = {  # field -> its unit
     "time_to_first_token": "s",
     "time_per_output_token": "s",
     "tokens_per_second": "1/s",

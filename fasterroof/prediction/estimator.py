@@ -252,7 +252,7 @@ def _profile_function(
         )
     num_iterations = whole("num_iterations", num_iterations)
     warmup_iterations = whole("warmup_iterations", warmup_iterations, 0)
-    _analyze(1, 1, hardware_specs, 1)  # what the specs lack is told before anything runs
+    _analyze(1, 1, hardware_specs, 1)  # what the specs lack ends it before anything runs
     _check_counted(func, tuple(args))
     run = profile_jax(
         func,
@@ -355,7 +355,7 @@ class PerformanceEstimator:
         """Floors of a decoder's layer in prefill and in decode, operation by operation.
 
         Raises `InputError` for sizes that do not fit, and naming what the specs lack."""
-        _analyze(1, 1, hardware_specs, 1)  # what the specs lack is told first
+        _analyze(1, 1, hardware_specs, 1)  # what the specs lack ends it first
         batch, length = whole("batch_size", batch_size), whole("sequence_length", sequence_length)
         d, kv = heads_of(hidden_size, num_heads, num_kv_heads)
         element = (

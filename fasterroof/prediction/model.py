@@ -116,7 +116,7 @@ class ModelSpec(_Weights, Displayed, Portable):
     feedforward: int | None = None
     # figure -> where it was read
     cited: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
-    kind: str = ""  # "decoder", "encoder", "vision"; empty: not told
+    kind: str = ""  # "decoder", "encoder", "vision"; empty: unknown
     note: str = ""  # what a reader needs to know
 
     def __post_init__(self) -> None:

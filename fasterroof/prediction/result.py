@@ -153,7 +153,7 @@ class Predicted(Displayed, Portable):
         return pd.DataFrame([self.row()])
 
 # %% ../../nbs/analysis/prediction/result.ipynb #64e228b6
-_QUANTITIES = {  # field -> unit that it is told in
+_QUANTITIES = {  # field -> its unit
     "latency": "s",
     "latency_compute": "s",
     "latency_memory": "s",

@@ -102,12 +102,12 @@ class _Layout:
 
     columns: list[Column]
     lines: list[tuple[Any, list[Cell]]]  # a row, and its cells
-    once: list[tuple[Column, Cell]]  # what all rows agree on
+    once: list[tuple[Column, Cell]]  # what all rows share
     notes: list[str]
 
     @property
     def agreed(self) -> str:
-        "What all rows agree on, as text."
+        "What all rows share, as text."
         return " · ".join(f"{column.heading}: {cell.text}" for column, cell in self.once)
 
 
@@ -226,7 +226,7 @@ def _markdown(column: Column, cell: Cell) -> str:
 def markdown_table(
     table: Table,  # to show
 ) -> str:  # "" where it says nothing
-    "Render a table as Markdown: its title and what all rows agree on, the rows, the notes."
+    "Render a table as Markdown: its title and what all rows share, the rows, the notes."
     layout = _layout(table)
     once = [f"{plain(c.heading)}: {_markdown(c, cell)}" for c, cell in layout.once]
     above = " · ".join([*[f"**{plain(table.title)}**"] * bool(table.title), *once])

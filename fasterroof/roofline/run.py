@@ -62,7 +62,7 @@ class Run:
     work_without_time: tuple[str, ...] = ()  # operations that no span belongs to
     idle_s: float | None = None  # s, median time a step between kernels; None: not measured (CPU)
     shorter_s: float = 0.0  # s by which each gap in `host` is shorter than it was while profiled
-    notes: tuple[str, ...] = ()  # sentences that whoever reads the figures needs
+    notes: tuple[str, ...] = ()  # sentences that a reader of the figures needs
     # versions, processor, threads, settings
     environment: dict[str, Any] = field(default_factory=dict)
     probed_again: bool = False  # whether the roof was, since points were faster than it allows
@@ -82,10 +82,10 @@ class Run:
                 and all(isinstance(x, float) and 0 < x < math.inf for x in look.values())
             ):
                 raise InputError(
-                    "A look of the guard is a rate above zero for each thing that was looked at."
+                    "A look of the guard is a rate above zero for each probed quantity."
                 )
 
-    if not TYPE_CHECKING:  # (whoever checks types knows the fields)
+    if not TYPE_CHECKING:  # (type checkers know the fields)
 
         def __getattr__(self, name: str):
             # `watch` fills the run in at the end of its block
@@ -163,7 +163,7 @@ class Run:
 
     def by_module(
         self,
-        depth: int = 1,  # levels of the modules' paths that are told apart: a count, from 1
+        depth: int = 1,  # how many levels of the modules' paths to keep apart, from 1
     ) -> dict[str, Total]:
         "The points under each module together, all phases."
         whole("depth", depth)

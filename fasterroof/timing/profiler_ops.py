@@ -9,7 +9,7 @@ __all__ = ['Claim', 'ASIDE', 'SHARED', 'Profiled', 'profiled']
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +19,7 @@ from .clock import no_gc
 from .events import NOWHERE, ON_DEVICE, CallNode, Event, TraceFile, call_trees
 from .marks import ABORTED, MODULE_MARK, Places, Steps, under_marks
 from .spans import Span, Stretch, union
-from ..work.op import CONTRACTIONS, Cost, Op
+from ..work.op import CONTRACTIONS, UNCOUNTED, Cost, Op
 from fasterroof.work.recorded.calls import (
     UNKNOWN,
     Formats,
@@ -32,21 +32,6 @@ from fasterroof.work.recorded.calls import (
 from ..work.scope import Owner
 
 # %% ../../nbs/analysis/timing/profiler_ops.ipynb #8848bc08
-_FIELDS = tuple(f.name for f in fields(Cost))
-_NOTHING = Cost(
-    kind="unknown",
-    flops=None,
-    executed_flops=None,
-    contraction_flops=None,
-    bytes_read=0,
-    bytes_written=0,
-    footprint=0,
-    mode="none",
-    shapes=((), ()),
-    rule=None,
-)
-
-
 # How libraries call kernels that multiply fp32 as TF32. 1688 is the tensor cores' instruction of
 # 16×8×8, which on Ampere is TF32's (https://github.com/NVIDIA/cutlass/issues/1341); half formats
 # have it too, fp32 operands no other.
@@ -109,12 +94,7 @@ class _Counted:
     def op(self, cost: Cost, name: str, phase: str, owner: Owner) -> Op:
         key = id(cost), name, phase, owner
         if key not in self.made:
-            self.made[key] = Op(
-                name=name,
-                phase=phase,
-                **owner._asdict(),
-                **{f: getattr(cost, f) for f in _FIELDS},
-            )
+            self.made[key] = Op.of(cost, name=name, phase=phase, **owner._asdict())
         return self.made[key]
 
 # %% ../../nbs/analysis/timing/profiler_ops.ipynb #af64ec16
@@ -189,8 +169,8 @@ class _EventWalk(_Counted):
         self.found.append((step, (*when, len(self.found)), op, node, kernels))
 
     def kernel(self, k: Event, step: int, when: tuple, phase: str, owner: Owner) -> None:
-        cost, name = self.collective((k,)) or (_NOTHING, k.name.replace(".", "_"))
-        self.loose += cost is _NOTHING
+        cost, name = self.collective((k,)) or (UNCOUNTED, k.name.replace(".", "_"))
+        self.loose += cost is UNCOUNTED
         self.place(step, when, self.op(cost, name, phase, owner), None, [k])
 
     def kernels(self, node: CallNode, kernels: list[Event]) -> None:
@@ -281,7 +261,7 @@ class _EventWalk(_Counted):
         if call.why:
             self.uncounted[e.name, call.why] += 1
         self.places.enter(node)
-        op = self.op(self.judged(cost or _NOTHING, kernels), name, node.phase, node.owner)
+        op = self.op(self.judged(cost or UNCOUNTED, kernels), name, node.phase, node.owner)
         self.place(node.step, (0, node.start), op, node, kernels)
         return True
 

@@ -69,7 +69,7 @@ def _present(device: torch.device) -> bool:
 def _small(t: torch.Tensor) -> bool:
     return (t.dtype in _WHOLE or t.dtype in _FLOATING) and t.numel() <= MOST_KNOWN
 
-
+# %% ../../nbs/analysis/work/fakes.ipynb #823686ff
 class Fakes:
     "Fake tensors for real ones, and what is known of values."
 
@@ -235,7 +235,7 @@ class Fakes:
             finally:
                 _reading.remove(self)
 
-
+# %% ../../nbs/analysis/work/fakes.ipynb #297f4a7e
 _reading: list[Fakes] = []
 
 

@@ -430,7 +430,7 @@ class Program:
 
     def __call__(
         self,
-        # told what begins: "forward", "backward", "optimizer"
+        # called with what begins: "forward", "backward", "optimizer"
         phase: Callable[[str], None] = lambda name: None,
     ) -> None:
         "One step."

@@ -141,7 +141,7 @@ class Dispatched(NamedTuple):
         owner = self.owner._replace(call=self.owner.call + calls[self.owner.module])
         return self._replace(owner=owner)
 
-
+# %% ../../nbs/analysis/work/recorder.ipynb #fffba97c
 class Recorder(TorchDispatchMode):
     "While entered, records the operations that are dispatched, in order."
 
@@ -155,7 +155,7 @@ class Recorder(TorchDispatchMode):
         memo: dict | None = None,
         # stand in for the real tensors met on the way (parameters, constants)
         fakes: Fakes | None = None,
-        guard: Guard | None = None,  # told what is about to be written to
+        guard: Guard | None = None,  # notified of what is about to be written to
     ):
         super().__init__()
         self.scope, self.call, self.fakes = scope, call, fakes

@@ -18,7 +18,7 @@ from .op import CONTRACTIONS
 class Work(NamedTuple):
     "What a rule may say."
 
-    flops: int | None  # FLOP by the field's convention; None: cannot be told for this call
+    flops: int | None  # FLOP by the field's convention; None: unknown for this call
     executed: int | None = None  # FLOP left after what a kernel provably skips; None: all of them
     read: int | None = None  # bytes read; None: what the schema says
     written: int | None = None  # bytes written; None: what the schema says
@@ -121,7 +121,7 @@ class Rulebook(dict[str, Rule]):
         self,
         names: Iterable[str],  # of operators or primitives
         kind: str,  # how their work is grouped
-        own: bool | None = None,  # whether it is one of the package's; None: told by its module
+        own: bool | None = None,  # whether it is one of the package's; None: by its module
         **more: object,  # further fields of a `Rule`
     ) -> Callable:
         "Decorator: the function is the rule of these names."

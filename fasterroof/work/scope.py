@@ -36,7 +36,7 @@ def _leave(thread: int) -> None:
     if not _WATCHED[thread]:
         del _WATCHED[thread]
 
-
+# %% ../../nbs/analysis/work/scope.ipynb #99aac4d5
 class Scope:
     "While entered, `owner` is the module that is running. Re-entering starts the call counts anew."
 

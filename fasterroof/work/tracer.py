@@ -12,7 +12,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 
 import torch
 from torch._subclasses.fake_tensor import (
@@ -41,7 +41,7 @@ from fasterroof.work.fakes import (
     stood_in,
 )
 from .fused.attention import FusedAttention
-from .op import Op, Trace
+from .op import UNCOUNTED, Op, Trace
 from fasterroof.work.program import (
     check_call,
     differentiable,
@@ -132,7 +132,7 @@ def _copied(fn: Callable, x: object) -> object:
 
 @contextmanager
 def steps_told(
-    recorder: Recorder,  # whose phase and owner are told
+    recorder: Recorder,  # whose phase and owner are set
 ) -> Iterator[None]:
     """Inside, what any optimizer's step dispatches is of that phase, under the module whose
     parameter it tends."""
@@ -189,23 +189,9 @@ def _as_it_was(program, args, kwargs, optimizer, real: bool, backward: bool) -> 
         yield held
 
 
-_UNSEEN = Op(  # an operation that ran where nothing could see it
-    name="",
-    module="",
-    type="",
-    leaf=False,
-    call=0,
-    kind="unknown",
-    flops=None,
-    executed_flops=None,
-    contraction_flops=None,
-    bytes_read=0,
-    bytes_written=0,
-    footprint=0,
-    mode="none",
-    shapes=((), ()),
-    rule=None,
-)
+def _unseen(name: str) -> Op:
+    "An operation that ran where nothing could see it."
+    return Op.of(UNCOUNTED, name=name, module="", type="", leaf=False, call=0)
 
 
 def _run(
@@ -260,7 +246,7 @@ def _run(
             _step(made_optimizer(optimizer, program), recorder)
         if fakes and recorder.errors:
             raise recorder.errors[0]  # a thread's, which nobody may have asked for
-    ops = [*recorder.ops(), *(replace(_UNSEEN, name=name) for name in hidden)]
+    ops = [*recorder.ops(), *map(_unseen, hidden)]
     notes = [*recorder.thread_notes, *threads.notes]
     if device is not None and not target and any(op.kind in ("attention", "softmax") for op in ops):
         notes.append(
@@ -363,7 +349,7 @@ def _clearer(error: ModelError, program: object) -> ModelError:
 def trace(
     model: Callable,  # a module or another callable
     *args: object,  # its positional arguments
-    framework: str | None = None,  # "torch" or "jax"; None: told by the arguments and the function
+    framework: str | None = None,  # "torch" or "jax"; None: by the arguments and the function
     # True: run on the real tensors; False: on fake ones, unless the program needs values
     real: bool = False,
     # True: the backward too, as a phase of its own; gradients are switched on for it
@@ -371,7 +357,7 @@ def trace(
     # an optimizer, or a function that makes one (`torch.optim.AdamW`): its step too
     optimizer: object = None,
     target: str | None = None,  # "cuda": attention as the fused kernel that a CUDA device would run
-    # JAX: of loops whose trips cannot be told, all or by name
+    # JAX: of loops whose trips are unknown, all or by name
     trips: "int | Mapping[str, int] | None" = None,
     **kwargs: object,  # its keyword arguments
 ) -> Trace:

@@ -264,7 +264,7 @@ class Pairs:
         pairings: Sequence[Pairing],  # what is compared
         root: str | Path,  # of the store in which rows are kept as they come
         options: PairOptions | None = None,  # None: as by default
-        on_change: Callable[["Pairs"], None] = lambda pairs: None,  # is told after each process
+        on_change: Callable[["Pairs"], None] = lambda pairs: None,  # called after each process
     ):
         o = self.options = options or PairOptions()
         self.sides, self.pairings, self.on_change = sides, list(pairings), on_change

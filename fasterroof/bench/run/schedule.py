@@ -41,7 +41,7 @@ class Ended:
     slot: object  # where it ran
     how: str  # "exited", "timeout", "stopped" or "unstartable"
     code: int | None  # exit code; -9 where a signal 9 ended it
-    stage: str  # the last that it told
+    stage: str  # the last that it reported
     said: str  # the end of what it printed
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #a93316aa
@@ -103,7 +103,7 @@ class _Running:
         return got is not None
 
     def listen(self) -> bool:
-        "Take the stages that it told; whether that pipe is still open."
+        "Take the stages that it reported; whether that pipe is still open."
         got = _drained(self.fd)
         *lines, self.text = (self.text[-_TAIL:] + (got or b"")).split(b"\n")
         for line in lines:
@@ -222,7 +222,7 @@ class Schedule:
                 self._reap()
         finally:
             while self.running:
-                # whoever asks twice is not left with half of them running
+                # a second interrupt must not leave half of them running
                 with contextlib.suppress(KeyboardInterrupt):
                     for worker in list(self.running.values()):
                         worker.stop()

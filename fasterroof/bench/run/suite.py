@@ -222,12 +222,12 @@ class _Jobs:
         self.jobs[name] = Job(name, kind, prepare, **more), spec, take
 
     def _spec(self, a: Attempt, slot: Slot) -> dict:
-        "What an attempt is told when it begins."
+        "What an attempt receives when it begins."
         self.suite.began = self.suite.began or time.monotonic()
         return self.brief.attempt_spec(a, slot, self.suite.spool.path(a.name))
 
     def _roof(self, ended: Ended) -> None:
-        "Have the attempts on its slot told of a roof."
+        "Give a roof to the attempts on its slot."
         try:
             peaks, why = read_json(self.brief.roof_spec(ended.slot)["result"]), ""
         except RunFileError:

@@ -107,9 +107,9 @@ def rows_at(
         wanted.setdefault(i, {})[line] = key
     rows = []
     for i, keys in sorted(wanted.items()):
-        told: list[str] = []
-        again = dict(each_row(files[i], told, only=keys))
-        if told or {line: identity(row) for line, row in again.items()} != keys:
+        skipped: list[str] = []
+        again = dict(each_row(files[i], skipped, only=keys))
+        if skipped or {line: identity(row) for line, row in again.items()} != keys:
             raise RowError(f"{one_line(files[i])} was changed while it was read: read it again.")
         rows += again.values()
     return rows
@@ -138,7 +138,7 @@ def _share() -> None:
 
 def _apart(shares: Sequence[Sequence[Path]], skipped: list[str] | None) -> Places:
     "Return the places of all shares, each found by a process of its own."
-    # (multiprocessing would import the main module of whoever asks once more.)
+    # (multiprocessing would import the caller's main module again.)
     code = "from fasterroof.bench.store.query import _share; _share()"
     environ = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 

@@ -142,7 +142,7 @@ _TIMES = (
 
 
 def _times(lines: Sequence[ShownAttempt]) -> tuple[Column, ...]:
-    "The columns of times, with what all rows agree on."
+    "The columns of times; what all rows share stands in their headings."
     cache, samples = _cache(lines), _samples(lines)
     return (
         *_TIMES,

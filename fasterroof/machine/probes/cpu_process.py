@@ -153,7 +153,7 @@ class _Worker:
         "The function that drives a kernel."
         if (ir, wide) not in self.functions:
             llvm = self.llvm
-            # Those that the system told of are named too: where LLVM does not know the processor,
+            # Those that the system lists are named too: where LLVM does not know the processor,
             # it needs them.
             features = ",".join(
                 (llvm.get_host_cpu_features().flatten(), *(f"+{name}" for name in _arm_features()))

@@ -32,7 +32,7 @@ class Reading:
     reads: float = 0.5  # of memory kernels: share of the counted bytes that is read
     nbytes: int = 0  # of memory kernels: working set, B
     limit: float | None = None  # what theory allows, where known, in the samples' unit
-    sustained: float | None = None  # rate kept up for long, where it was looked at
+    sustained: float | None = None  # rate kept up for long, where it was probed
     lower_bound: bool = True  # the framework's own kernel; False: made to reach the ceiling
 
     @functools.cached_property
@@ -199,7 +199,7 @@ def capacities(
     found: list[tuple[str, int]] = []
     for (name, rate), (_, following) in pairwise([*plateaus, ("", sweep[sizes[-1]])]):
         if rate < 1.1 * following:
-            continue  # not told apart from the next
+            continue  # the same as the next
         held = max((s for s in sizes if at_least[s] ** 2 >= rate * following), default=0)
         if held > max((size for _, size in found), default=0):
             beyond = next((s for s in sizes if s > held), held)  # it ends between the two

@@ -122,8 +122,8 @@ def _unguarded(d: "Diff") -> str | None:
     if not d or all(run.guard for run in runs) or not all(run.measured for run in runs):
         return None
     return (
-        "Nobody looked at the machine in both runs: what it did itself is not told from what was"
-        " changed."
+        "The machine was not probed in both runs, so its own changes cannot be separated from"
+        " what was changed."
     )
 
 
@@ -155,7 +155,7 @@ _TIMES = {
 _SIDE = "name", "time_s", "flops", "bytes_moved", "utilization_pct", "bound"  # columns of a side
 _PART = "name", "phase", "how", "verdict", "ratio", "delta_s"
 
-
+# %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #fed19cd3
 @dataclass(frozen=True)
 class Diff:
     "The difference between two runs; true if there is one."
@@ -363,7 +363,7 @@ class Diff:
             f"Diff({'; '.join([*self.remarks, *(f'{k} {v}' for k, v in self.headline.items())])})"
         )
 
-
+# %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #06941219
 def diff(
     run_a: Run,  # before
     run_b: Run,  # after

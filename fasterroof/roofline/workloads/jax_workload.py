@@ -267,7 +267,7 @@ def _spans(run: Callable, steps: int) -> list[Span]:
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #437a05ad
 def _notes(counted: Trace, call: _JaxCall, program: _Compiled, threads: int | None) -> list[str]:
     notes = [
-        f"{counted.name} is one point: XLA fuses its operations, whose times cannot be told apart."
+        f"{counted.name} is one point: XLA fuses its operations, whose times cannot be separated."
         " Its bytes are those of its inputs, captured constants and outputs, each once, as if all"
         " were fused."
     ]

@@ -16,7 +16,7 @@ from unittest import mock
 import torch
 
 from ...core.errors import InputError, one_line
-from ..op import Op
+from ..op import UNCOUNTED, Op
 from .regions import Names, fused_ops, node_cost, region
 
 # %% ../../../nbs/analysis/work/fused/inductor.ipynb #356d895c
@@ -25,7 +25,7 @@ _RECORD = "set_kernel_post_grad_provenance_tracing"
 
 
 class InductorKernel(NamedTuple):
-    "One kernel of a graph, as the compiler told it."
+    "One kernel of a graph, as the compiler describes it."
 
     name: str  # "cpp_fused_gelu_1"; of a library's kernel "extern_kernels.addmm"
     generated: bool  # False: a library's kernel, or an operator of torch's
@@ -327,21 +327,5 @@ def _put_in(op: Op) -> Op:
 
 
 def _unknown(name: str, call: int, backward: bool) -> Op:
-    return Op(
-        name=f"inductor.{name}",
-        kind="unknown",
-        flops=None,
-        executed_flops=None,
-        contraction_flops=None,
-        bytes_read=0,
-        bytes_written=0,
-        footprint=0,
-        mode="none",
-        shapes=((), ()),
-        rule=None,
-        module="",
-        type="",
-        leaf=False,
-        call=call,
-        phase="backward" if backward else "forward",
-    )
+    phase, name = "backward" if backward else "forward", f"inductor.{name}"
+    return Op.of(UNCOUNTED, name=name, phase=phase, module="", type="", leaf=False, call=call)

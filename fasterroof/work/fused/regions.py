@@ -8,7 +8,7 @@ __all__ = ['Names', 'node_cost', 'fused_ops', 'region']
 # %% ../../../nbs/analysis/work/fused/regions.ipynb #5678df6c
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os.path import commonprefix
 
 import torch
@@ -18,7 +18,7 @@ from torch.fx.node import Node, map_aggregate
 from ...core.tensors import tensors_in
 from .. import rules  # noqa: F401  (registers the cost rules)
 from ..cost import distinct_bytes, kind_of, op_name, operator_cost
-from ..op import FREE, Cost, Op, summed_work
+from ..op import FREE, UNCOUNTED, Cost, Op, summed_work
 
 # %% ../../../nbs/analysis/work/fused/regions.ipynb #6394c3d2
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Names:
         )
 
     def _root(self, graph: torch.fx.Graph) -> tuple[str, str, bool]:
-        """The module that was compiled, told by where one of its own lies: a part of a model may be
-        compiled alone."""
+        """The module that was compiled, found by where one of its own lies: a part of a model may
+        be compiled alone."""
         for node in graph.nodes:
             for key, (path, _) in _stack(node).items():
                 known, inner = self.known.get(str(key).partition("@")[0]), _relative(path)
@@ -113,19 +113,7 @@ def _values(of: object) -> object:
     )
 
 
-_UNSIZED = Cost(
-    kind="unknown",
-    flops=None,
-    executed_flops=None,
-    contraction_flops=None,
-    bytes_read=0,
-    bytes_written=0,
-    footprint=0,
-    mode="none",
-    shapes=((), ()),
-    rule=None,
-    note="its sizes are known only when it runs",
-)
+_UNSIZED = replace(UNCOUNTED, note="its sizes are known only when it runs")
 
 
 def node_cost(

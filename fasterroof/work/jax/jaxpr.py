@@ -33,7 +33,7 @@ def trace_jax(
     kwargs: dict,  # its keyword arguments
     *,
     name: str,  # what it is called in messages and tables
-    # of loops whose trips cannot be told: of all, or by name
+    # of loops whose trips are unknown: of all, or by name
     trips: int | Mapping[str, int] | None = None,
 ) -> Trace:
     """The work of `fn(*args, **kwargs)`, from its jaxpr; nothing is compiled or computed.

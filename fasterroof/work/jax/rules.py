@@ -236,7 +236,7 @@ primitive_rule(("dynamic_slice", "get", "masked_load", "ref_get"), "gather")(of_
 
 
 def _windows(eqn, known: object, dims: tuple, sizes: tuple, batching: tuple) -> int | None:
-    "How many different windows of an array its known indices name; None: that cannot be told."
+    "How many different windows of an array its known indices name; None: unknown."
     if known is None or batching:
         return None
     shape, mode = eqn.invars[0].aval.shape, str(eqn.params.get("mode"))

@@ -58,7 +58,7 @@ def fresh(
     "Data of its own, of which nothing is known."
     return Value(ValueSource(bytes_of(atom)))
 
-
+# %% ../../../nbs/analysis/work/jax/values.ipynb #e5ef0401
 _WHOLE = ("int", "uint", "bool")
 _MOST = 2**18  # elements of an array of whole numbers that is followed: the tokens of a batch
 
@@ -146,7 +146,7 @@ _ARITHMETIC = {
     "ne": np.not_equal,
 }
 
-
+# %% ../../../nbs/analysis/work/jax/values.ipynb #26166b98
 def evaluate(
     eqn: object,  # an equation of a jaxpr
     known: list,  # values of its inputs, None where they are not known
@@ -237,7 +237,7 @@ def _converted(x: object, dtype) -> object:
     limits = np.iinfo(dtype)
     return np.trunc(x) if np.isfinite(x) and limits.min <= x <= limits.max else None
 
-
+# %% ../../../nbs/analysis/work/jax/values.ipynb #36a0b25f
 _ROUND = {
     0: lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
     1: np.round,
@@ -286,7 +286,7 @@ def _inexact(eqn, known: list, out: object) -> bool:
         return False
     return exact(*(Fraction(float(k)) for k in known)) != Fraction(float(out))
 
-
+# %% ../../../nbs/analysis/work/jax/values.ipynb #b6a1b3dc
 def _value(atom, env: dict) -> object:
     "What is known of a variable or literal, by what is known of variables."
     return literal(atom).known if hasattr(atom, "val") else env.get(atom)
@@ -364,7 +364,7 @@ def _in_units(op: str, start: float, stop: float, step: float, dtype) -> object:
     trips = _closed_form(op, int(first), bound, int(ahead), -exact, exact)
     return NotImplemented if trips is None else trips
 
-
+# %% ../../../nbs/analysis/work/jax/values.ipynb #e1ff2c57
 _LIMIT = 20_000  # equations that are evaluated before a loop is called unknown
 _FEW = 64  # elements of an array that are followed through a loop
 

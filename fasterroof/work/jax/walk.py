@@ -185,7 +185,7 @@ class Walk:
         self.trips = trips
         self.ops: list[Op] = []
         self.notes: dict[str, None] = {}
-        self.loops: list[str] = []  # those whose trips cannot be told
+        self.loops: list[str] = []  # those whose trips are unknown
         self.unknown: list[str] = []  # and nobody said
         self.fewer, self.more = Counter(), Counter()  # of other branches, by quantity
         self.constants: dict[int, Value] = {}

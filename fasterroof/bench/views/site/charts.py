@@ -380,7 +380,7 @@ def roof_figure(
     )
     svg = chart(
         key,
-        f"Roofline of {r.device or 'a device that is not told'}",
+        f"Roofline of {r.device or 'an unknown device'}",
         described,
         x,
         y,

@@ -79,7 +79,7 @@ def _asset(name: str) -> str:
 
 
 def _html(page: Page) -> str:
-    "The whole page: the template with what this page shows."
+    "Fill the template of the page."
     css, js, sections = _asset("site.css"), _asset("site.js"), sections_of(page)
     links = (Li(A(section[0][0], href=f"#{section.id}")) for section in sections)
     content = {"head": head_of(page), "links": links, "main": sections}

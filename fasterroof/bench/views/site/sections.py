@@ -279,7 +279,7 @@ def _roof_section(
     drawn = [
         figure_element(
             roof_figure(r, f"roof{j}"),
-            r.device or "device not told",
+            r.device or "unknown device",
             count_text(len(r.points), "attempt"),
         )
         for j, r in enumerate(found[:_ROOFS])
