@@ -122,7 +122,7 @@ def _unguarded(d: "Diff") -> str | None:
     if not d or all(run.guard for run in runs) or not all(run.measured for run in runs):
         return None
     return (
-        "The machine was not probed in both runs, so its own changes cannot be separated from"
+        "Not both runs probed the machine, so its own changes cannot be separated from"
         " what was changed."
     )
 
