@@ -26,6 +26,7 @@ __all__ = [
     "measure_peaks",
     "merge_runs",
     "ModelSpec",
+    "profile",
     "profile_step",
     "register_cost",
     "register_jax_cost",

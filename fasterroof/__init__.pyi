@@ -59,7 +59,7 @@ from .prediction.result import (
 )
 from .prediction.sweeps import Sweep as Sweep
 from .prediction.system import Hardware as Hardware, SystemArchetype as SystemArchetype
-from .roofline.analyzer import RooflineAnalyzer as RooflineAnalyzer
+from .roofline.analyzer import RooflineAnalyzer as RooflineAnalyzer, profile as profile
 from .roofline.point import RooflinePoint as RooflinePoint
 from .roofline.ranks import merge_runs as merge_runs
 from .roofline.run import Run as Run

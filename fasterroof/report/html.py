@@ -16,6 +16,7 @@ from ..core.units import rate_unit, si
 from .page import page_html, cell_html
 from .plot import COLORS, run_figure
 from .table import Cell, Column, Table, html_table, text_table
+from ..roofline.compiler import compiler_changes
 from ..roofline.point import RooflinePoint, slowest
 
 if TYPE_CHECKING:
@@ -77,6 +78,13 @@ _POINTS = (
     Column("calls", lambda p: p.calls, right=True, shown=_merged),
     Column("phase", lambda p: p.phase, shown=lambda points: len({p.phase for p in points}) > 1),
     _TIME,
+    Column(
+        "in flight",
+        lambda p: p.ran_s,
+        unit="s",
+        detail=True,
+        shown=lambda points: any(p.elapsed_s is not None for p in points),
+    ),
     Column("% time", lambda p: 100 * p.share, form=_percent, right=True),
     *_WORK,
     Column("FLOP/B", lambda p: p.arithmetic_intensity, form=_intensity, right=True),
@@ -89,6 +97,13 @@ _POINTS = (
     Column("level", lambda p: p.level, detail=True),
     *_SHARES,
     Column("operations in it", lambda p: ", ".join(p.fused), limit=100, detail=True, shown=_fused),
+    Column(
+        "source",
+        lambda p: ", ".join(p.sources),
+        limit=100,
+        detail=True,
+        shown=lambda points: any(p.sources for p in points),
+    ),
 )
 _TOTALS = (
     Column("points", lambda t: len(t.points), right=True),
@@ -97,6 +112,20 @@ _TOTALS = (
     *_WORK,
     *_SHARES,
 )
+
+# %% ../../nbs/analysis/report/html.ipynb #7bdcbcbd
+_times_as_much = "{:.2f}×".format
+_COMPILER = (
+    Column("module", lambda c: c.module or "(none)", code=True, limit=44),
+    Column("phase", lambda c: c.phase, role="group"),
+    Column("FLOP written", lambda c: c.written["flops"], unit=""),
+    Column("compiled", lambda c: c.compiled["flops"], unit=""),
+    Column("FLOPs", lambda c: c.ratio(), form=_times_as_much, right=True),
+    Column("bytes written", lambda c: c.written["bytes"], unit=""),
+    Column("compiled", lambda c: c.compiled["bytes"], unit=""),
+    Column("bytes", lambda c: c.ratio("bytes"), form=_times_as_much, right=True),
+)
+_MOST_CHANGES = 15  # modules whose work is compared
 
 # %% ../../nbs/analysis/report/html.ipynb #d7d3fa24
 def _gap(o: "Occupancy") -> Cell:
@@ -163,6 +192,11 @@ def definitions(
             " taps and masked positions counted), without recomputation, over the time and the"
             f" roof's ceiling for them ({one_line(roof.source)}): {', '.join(peaks)}. {papers}"
         )
+    if any(p.elapsed_s is not None for p in run.points):
+        said.append(
+            "time: several operations are in flight at once, and each moment counts for them in"
+            " equal parts; in flight: from start to end, which FLOP/s and % roof go by."
+        )
     if _fused(run.points):
         said.append(
             "bytes of a fused kernel: its external inputs and outputs; unfused: what its operations"
@@ -219,7 +253,11 @@ def _tables(run: "Run") -> list[Table]:
         tables.append(_totals(phases, "phase", run.time_s))
     if 1 < len(modules := _modules(run)) < len(run.points):
         tables.append(_totals(modules, "module", run.time_s))
-    return [*tables, _points(run, None, notes=definitions(run))]
+    tables.append(_points(run, None, notes=definitions(run)))
+    if changes := compiler_changes(run):
+        title = "What the compiler changed"
+        tables.append(Table(_COMPILER, changes, title=title, most=_MOST_CHANGES))
+    return tables
 
 
 def run_page(

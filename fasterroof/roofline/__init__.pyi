@@ -1,4 +1,4 @@
-from .analyzer import RooflineAnalyzer as RooflineAnalyzer
+from .analyzer import RooflineAnalyzer as RooflineAnalyzer, profile as profile
 from .point import RooflinePoint as RooflinePoint, Total as Total
 from .links import measure_links as measure_links
 from .ranks import merge_runs as merge_runs

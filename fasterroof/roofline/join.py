@@ -181,6 +181,7 @@ def _point(
         idle_s=sum(idle) if len(idle) else None,
         peak_flops=_peak(ops, main.mode, roof),
         fused=tuple(dict.fromkeys(fused)),
+        sources=tuple(dict.fromkeys(filter(None, (op.source for op in (*ops, *parts))))),
         unfused_bytes=sum(op.unfused_bytes for op in ops) if fused else None,
         bound=bound,
         level=floor.level,
@@ -236,20 +237,35 @@ _NO_WORK |= {"level": "", "mode": "none", "shapes": ""}
 
 
 class _Host:
-    "The time between operations: its pieces, each with a module and phase, a run and a length."
+    """The time between operations: its pieces, each with a name and phase, a run and a length."""
 
-    def __init__(self, ops: "Sequence[Op]", gaps: "Sequence[Sequence[Gap]]", modules: Sequence):
+    def __init__(
+        self,
+        ops: "Sequence[Op]",
+        gaps: "Sequence[Sequence[Gap]]",
+        modules: Sequence,
+        causes: Sequence = (),
+    ):
         self.homes: dict[tuple[str, str], int] = {}
         self.runs, rows = len(gaps), []
         for s, step in enumerate(gaps):
-            changes = innermost(modules[s] if modules else ())
+            marks = causes or modules
+            changes = innermost(marks[s] if marks else ())
             rows += [
-                (self.homes.setdefault(home, len(self.homes)), s, seconds)
+                (self.homes.setdefault(self._home(home, bool(causes)), len(self.homes)), s, seconds)
                 for gap in step
                 for home, seconds in _pieces(ops, gap, changes)
             ]
         home, run, lasts = np.array(rows).T if rows else np.zeros((3, 0))
         self.home, self.run, self.lasts = home.astype(int), run.astype(int), lasts
+
+    @staticmethod
+    def _home(home: tuple[str, str], by_cause: bool) -> tuple[str, str]:
+        "The name and phase of a piece: what happens between programs is of no phase of theirs."
+        name, phase = home
+        if by_cause:
+            return (name, "host") if name.startswith("(") else (_HOST, "host")
+        return (f"{name}.{_HOST}" if name else _HOST), phase
 
     def times(
         self, shorter_s: float = 0.0
@@ -278,13 +294,13 @@ class _Host:
         calls = np.bincount(self.home[self.run == 0], minlength=len(self.homes))
         return [
             RooflinePoint(
-                name=f"{module}.{_HOST}" if module else _HOST,
+                name=name,
                 phase=phase,
                 calls=int(n),
                 **timed(samples),
                 **_NO_WORK,
             )
-            for (module, phase), n, samples in zip(
+            for (name, phase), n, samples in zip(
                 self.homes, calls, self.times(shorter_s), strict=True
             )
         ]
@@ -292,14 +308,15 @@ class _Host:
 # %% ../../nbs/analysis/roofline/join.ipynb #d2e76b07
 def _times(
     ops: "Sequence[Op]", steps: "Sequence[Sequence[Span]]"
-) -> tuple[np.ndarray, list[float], set[int]]:
-    """Seconds of each operation in each run, of what belongs to none, and which operations have a
-    time."""
+) -> tuple[np.ndarray, np.ndarray, list[float], set[int]]:
+    """Seconds of each operation in each run: what they add to it, and from start to end. Seconds of
+    what belongs to none, and which operations have a time."""
     times, unexplained, having = np.zeros((len(ops), len(steps))), [0.0] * len(steps), set()
+    elapsed = np.zeros_like(times)
     for s, spans in enumerate(steps):
         for span in spans:
             if not span.ops:
-                unexplained[s] += span.duration
+                unexplained[s] += span.own_s
             # A span of several operations of one point adds up to itself; operations of different
             # points cannot share one.
             points = dict.fromkeys(ops[i].point for i in span.ops)
@@ -309,9 +326,15 @@ def _times(
                     "a fused region needs a name of its own."
                 )
             for i in span.ops:
-                times[i, s] += span.duration / len(span.ops)
+                times[i, s] += span.own_s / len(span.ops)
+                elapsed[i, s] += span.duration / len(span.ops)
             having.update(span.ops)
-    return times, unexplained, having
+    return times, elapsed, unexplained, having
+
+
+def _elapsed(samples: np.ndarray, elapsed: np.ndarray) -> float | None:  # s
+    "From start to end, in the middle step; None where nothing else was in flight."
+    return None if np.array_equal(samples, elapsed) else float(np.median(elapsed))
 
 
 def _started(ops: "Sequence[Op]", steps: "Sequence[Sequence[Span]]", roof: Roof) -> set[int]:
@@ -340,20 +363,23 @@ def join_run(
     # and end, s, and path; none: gaps belong to what holds the operations around them of each
     # operation, events that a profiler recorded on the host in a run
     events: Sequence[int] = (),
+    # of each run, why nothing ran: start and end, s, and cause, "(dispatch)"; none: gaps belong to
+    # modules
+    causes: "Sequence[Sequence[tuple[float, float, str]]]" = (),
 ) -> Join:
     "Where each part of the program stands under the roof."
     if not steps:
         raise InputError("There is nothing to join: no step was timed.")
-    times, unexplained, having = _times(ops, steps)
+    times, elapsed, unexplained, having = _times(ops, steps)
     gaps = [gaps_between(spans, windows[s] if windows else None) for s, spans in enumerate(steps)]
     on_device = any(span.device != "cpu" for spans in steps for span in spans)
-    groups, host = points_of(ops), _Host(ops, gaps, () if on_device else modules)
+    groups, host = points_of(ops), _Host(ops, gaps, () if on_device else modules, causes)
     samples = {key: times[where].sum(axis=0) for key, where in groups.items()}
     # Spans of several streams overlap: then what they cover is less than their sum.
     covered = np.median([busy_time(spans) for spans in steps])
     spans_s = min(float(covered), sum(float(np.median(s)) for s in samples.values()))
     shorter_s = 0.0 if plain_s is None else host.excess(max(0.0, plain_s - spans_s))
-    started, upper, medians = _started(ops, steps, roof), roof.upper, np.median(times, axis=1)
+    started, upper, medians = _started(ops, steps, roof), roof.upper, np.median(elapsed, axis=1)
     idle = _waits(gaps, len(ops), shorter_s) if on_device else None
     points = []
     for key, where in groups.items():
@@ -368,7 +394,14 @@ def join_run(
         )
         under_way = p.floor_s is not None and not started.isdisjoint(where)
         own = EVENT_S * sum(events[i] for i in where) if events else None
-        points.append(replace(p, lower_bound=p.lower_bound or under_way, profiling_s=own))
+        points.append(
+            replace(
+                p,
+                lower_bound=p.lower_bound or under_way,
+                profiling_s=own,
+                elapsed_s=_elapsed(samples[key], elapsed[where].sum(axis=0)),
+            )
+        )
     every = with_shares(points + (host.points(shorter_s) if windows else []))
     untimed = [
         op.name

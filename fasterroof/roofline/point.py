@@ -76,6 +76,10 @@ class RooflinePoint:
     peak_flops: float | None = None
     fused: tuple[str, ...] = ()  # what a compiler made one kernel of, as "module: operation"
     unfused_bytes: int | None = None  # B that these would move one by one; None: nothing was fused
+    # s from start to end of its operations, where `time_s` is their part of time that they shared
+    # with others in flight; None: nothing else ran meanwhile
+    elapsed_s: float | None = None
+    sources: tuple[str, ...] = ()  # lines of the program that it came from: "model.py:12"
 
     def __post_init__(self) -> None:
         figures = [x for x in vars(self).values() if isinstance(x, (int, float))]
@@ -93,8 +97,14 @@ class RooflinePoint:
 
     @property
     def achieved_gflops(self) -> float | None:  # GFLOP/s
-        "FLOPs by convention over time."
-        return None if self.flops is None or not self.time_s else self.flops / self.time_s / 1e9
+        "FLOPs by convention over the time during which they ran."
+        return None if self.flops is None or not self.ran_s else self.flops / self.ran_s / 1e9
+
+    @property
+    def ran_s(self) -> float | None:  # s
+        """How long its operations ran: `elapsed_s` where others were in flight as well, else
+        `time_s`. Rates and floors compare with this."""
+        return self.time_s if self.elapsed_s is None else self.elapsed_s
 
     @property
     def utilization_pct(self) -> float | None:  # %
@@ -103,15 +113,13 @@ class RooflinePoint:
 
         Under a ceiling that is only a lower bound it is an upper bound, and None from 100
         on: it says nothing there."""
-        return _share_of_roof(self.floor_s, self.time_s, self.measured, self.lower_bound)
+        return _share_of_roof(self.floor_s, self.ran_s, self.measured, self.lower_bound)
 
     @property
     def cold_utilization_pct(self) -> float | None:  # %
         """The same against the cold floor, all bytes from main memory: above 100 where caches held
         some of them."""
-        return _share_of_roof(
-            self.cold_floor_s, self.time_s, self.measured and not self.lower_bound
-        )
+        return _share_of_roof(self.cold_floor_s, self.ran_s, self.measured and not self.lower_bound)
 
     @property
     def mfu_pct(self) -> float | None:  # %
@@ -120,11 +128,11 @@ class RooflinePoint:
 
         Recomputation is no work of the model's: there it is 0. None for an estimate, or
         where a figure is missing."""
-        if not (self.measured and self.time_s and self.peak_flops):
+        if not (self.measured and self.ran_s and self.peak_flops):
             return None
         if self.contraction_flops is None or self.phase == "recompute":
             return None if self.contraction_flops is None else 0.0
-        return 100 * self.contraction_flops / self.time_s / self.peak_flops
+        return 100 * self.contraction_flops / self.ran_s / self.peak_flops
 
     @property
     def near_profiling(self) -> bool:
@@ -136,8 +144,8 @@ class RooflinePoint:
         """Whether it was faster than the upper ends of the roof's intervals allow: something is
         counted wrong."""
         # without any time, none was found
-        timed = self.measured and self.time_s and self.limit_s is not None
-        return bool(timed and not self.lower_bound and self.time_s < self.limit_s)
+        timed = self.measured and self.ran_s and self.limit_s is not None
+        return bool(timed and not self.lower_bound and self.ran_s < self.limit_s)
 
     def as_dict(self) -> dict[str, Any]:
         """All fields and derived figures, as plain values in SI units (`achieved_gflops` in

@@ -56,6 +56,8 @@ class Run:
     memory: dict[str, float] = field(default_factory=dict)
     # B that the program moves before it is compiled; None: not known
     eager_bytes: int | None = None
+    # phase → module → {"flops", "contraction_flops", "bytes", "operations"} before it is compiled
+    eager_work: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     ops: tuple[Op, ...] = ()  # the operations of a run, in order
     timeline: tuple[Span, ...] = ()  # one step: when each of them ran
     time_without_work: tuple[float, ...] = ()  # s a step, spans that belong to no operation
@@ -325,7 +327,7 @@ class Run:
         return f"Run({one_line(self.model)}{given} on {one_line(self.device)}: {figures})"
 
 # %% ../../nbs/analysis/roofline/run.ipynb #0ec49c74
-_TAKEN = ("plain", "watched", "pipelined", "compile_s", "idle_s", "eager_bytes")
+_TAKEN = ("plain", "watched", "pipelined", "compile_s", "idle_s", "eager_bytes", "eager_work")
 
 
 def joined_run(
@@ -343,6 +345,7 @@ def joined_run(
         taken.windows,
         taken.modules,
         taken.events,
+        taken.causes,
     )
     return Run(
         roof=roof,
@@ -394,6 +397,7 @@ def project(
         roof=roof,
         ops=tuple(ops),
         eager_bytes=run.eager_bytes,
+        eager_work=run.eager_work,
         environment=run.environment,
         notes=tuple(notes),
     )

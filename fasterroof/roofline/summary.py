@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import one_line
 from ..core.units import MISSING, si
+from .compiler import compiler_total
 from .join import EVENT_S
 
 if TYPE_CHECKING:
@@ -60,6 +61,17 @@ def _work(run: "Run") -> str:
     return work
 
 
+def _compiler(run: "Run") -> str | None:
+    "What the compiler changed, as ratios to the program as it is written."
+    total = compiler_total(run)
+    ratios = (
+        f"{ratio:.2f}× the {what}"
+        for what, figure in (("FLOPs", "flops"), ("bytes", "bytes"))
+        if total and (ratio := total.ratio(figure)) is not None
+    )
+    return " and ".join(ratios)
+
+
 def _of_the_roof(run: "Run") -> str:
     at_most = run.total.lower_bound and run.utilization_pct is not None
     return "≤ " * at_most + share_text(run.utilization_pct)
@@ -98,6 +110,7 @@ _HEADLINE: "dict[str, Callable[[Run], object]]" = {
     "of the roof": _of_the_roof,
     "MFU": lambda run: share_text(run.mfu_pct),
     "work": _work,
+    "compiled, of the program as written": _compiler,
     "accounted for": lambda run: f"{100 * run.covered:.1f} %",
     "operations": _operations,
     "between operations": lambda run: run.host and si(run.host_s, "s"),

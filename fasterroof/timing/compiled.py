@@ -20,7 +20,7 @@ from .events import CallNode, Event
 from .profiler_ops import SHARED, profiled
 from .steps import Taken, Watch, pipelined, taken_from
 from ..work.fused.inductor import Compilation, InductorKernel
-from ..work.op import FREE, Op
+from ..work.op import FREE, Op, work_by_module
 from ..work.program import Program
 
 # %% ../../nbs/analysis/timing/compiled.ipynb #5094b186
@@ -276,6 +276,7 @@ class CompiledWatch(ShapedWatch):
             compile_s=self.compile_s,
             notes=(*said, self._again(taken.plain), *self._notes()),
             eager_bytes=sum(op.bytes for op in self.original),
+            eager_work=work_by_module(self.original),
         )
 
     def _notes(self) -> Iterator[str]:

@@ -29,11 +29,18 @@ class Span:
     device: str = "cpu"  # that was busy
     stream: int = 0  # number of the stream or thread
     rank: int = 0  # index of the process in a distributed run
+    # s of its duration, where each moment is divided among the spans in flight; None: all of it
+    share_s: float | None = None
 
     @property
     def end(self) -> float:  # s
         "Start plus duration, on the same clock."
         return self.start + self.duration
+
+    @property
+    def own_s(self) -> float:  # s
+        "What it adds to the time of its run: its duration, or its share of it."
+        return self.duration if self.share_s is None else self.share_s
 
 # %% ../../nbs/analysis/timing/spans.ipynb #709c1c17
 Stretch = tuple[float, float]  # (start, end), s

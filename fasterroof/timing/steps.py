@@ -9,7 +9,7 @@ __all__ = ['Taken', 'sentences', 'taken_from', 'Watch', 'pipelined']
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -55,6 +55,10 @@ class Taken:
     idle_s: float | None = None  # s a step between kernels; None: no device of its own
     # B that the program moves before it is compiled; None: it was not compiled
     eager_bytes: int | None = None
+    # the same by phase and module, with FLOPs: phase → module → figure; empty: not compiled
+    eager_work: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    # of each step, what the host did while no operation ran: start and end, s, and cause
+    causes: Sequence[Sequence[tuple[float, float, str]]] = ()
     given: tuple = ()  # what these steps were given
     notes: tuple[str, ...] = ()
 
