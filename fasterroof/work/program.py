@@ -11,6 +11,7 @@ __all__ = ['differentiable', 'made_optimizer', 'Arguments', 'call_arguments', 'm
 import inspect
 import sys
 import warnings
+from dataclasses import dataclass
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
