@@ -92,7 +92,7 @@ class Op(Cost):
     times: int = 1
     # operations that a compiler made one kernel of: their FLOPs, its own bytes
     fused: tuple["Op", ...] = ()
-    source: str = ""  # line of the program that it came from: "model.py:12"
+    source: str = ""  # line of the program that it came from, "model.py:12"; "" where unknown
 
     @classmethod
     def of(

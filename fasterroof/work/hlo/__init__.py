@@ -1,0 +1,1 @@
+"""And for a program that XLA compiled: its optimized HLO as operations."""
