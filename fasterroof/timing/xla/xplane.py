@@ -19,7 +19,7 @@ _MESSAGES = {
     " 5 stat_metadata: StatEntry*, 6 stats: XStat*",
     "EventEntry": "1 key: int64, 2 value: XEventMetadata",
     "StatEntry": "1 key: int64, 2 value: XStatMetadata",
-    "XLine": "2 name: bytes, 11 display_name: bytes, 3 timestamp_ns: int64, 4 events: XEvent*",
+    "XLine": "1 id: int64, 2 name: bytes, 11 display_name: bytes, 3 timestamp_ns: int64, 4 events: XEvent*",
     "XEvent": "1 metadata_id: int64, 2 offset_ps: int64, 3 duration_ps: int64, 4 stats: XStat*",
     "XStat": "1 metadata_id: int64, 2 double_value: double, 3 uint64_value: uint64,"
     " 4 int64_value: int64, 5 str_value: bytes, 6 bytes_value: bytes, 7 ref_value: uint64",
@@ -84,6 +84,9 @@ def _text(data: bytes) -> str:
     return name if len(name) <= _MOST_NAME else name[: _MOST_NAME - 1] + "…"
 
 
+_VALUES = ("int64_value", "uint64_value", "str_value", "double_value", "bytes_value")
+
+
 class Plane:
     "A plane of a profile, with the names that its events and statistics refer to."
 
@@ -109,11 +112,9 @@ class Plane:
         stat: Any,  # an XStat
     ) -> int | float | str:
         "The value of a statistic; of bytes their text."
-        kind = stat.ListFields()[-1][0].name if stat.ListFields() else ""
-        if kind == "ref_value":  # a text that is kept once, among the names of statistics
+        if stat.HasField("ref_value"):  # a text that is kept once, among the names of statistics
             return self.stat_names.get(stat.ref_value, "")
-        if kind in ("", "metadata_id"):  # (a value of zero is there all the same)
-            return 0
+        kind = next((kind for kind in _VALUES if stat.HasField(kind)), "int64_value")
         value = getattr(stat, kind)
         return _text(value) if isinstance(value, bytes) else value
 
