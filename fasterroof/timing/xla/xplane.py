@@ -19,7 +19,8 @@ _MESSAGES = {
     " 5 stat_metadata: StatEntry*, 6 stats: XStat*",
     "EventEntry": "1 key: int64, 2 value: XEventMetadata",
     "StatEntry": "1 key: int64, 2 value: XStatMetadata",
-    "XLine": "1 id: int64, 2 name: bytes, 11 display_name: bytes, 3 timestamp_ns: int64, 4 events: XEvent*",
+    "XLine": "1 id: int64, 2 name: bytes, 11 display_name: bytes, 3 timestamp_ns: int64,"
+    " 4 events: XEvent*",
     "XEvent": "1 metadata_id: int64, 2 offset_ps: int64, 3 duration_ps: int64, 4 stats: XStat*",
     "XStat": "1 metadata_id: int64, 2 double_value: double, 3 uint64_value: uint64,"
     " 4 int64_value: int64, 5 str_value: bytes, 6 bytes_value: bytes, 7 ref_value: uint64",
@@ -127,7 +128,9 @@ class Plane:
         names = self.stat_names if wanted is None else wanted
         listed = (self._message if of is None else of).stats
         return {
-            names[stat.metadata_id]: self.value(stat) for stat in listed if stat.metadata_id in names
+            names[stat.metadata_id]: self.value(stat)
+            for stat in listed
+            if stat.metadata_id in names
         }
 
     @property
