@@ -105,7 +105,7 @@ def cut_off(
     "Say which runs the profile's begin or end cut off."
     return [
         f"A run of {one_line(run.program[0], 60)} on {run.device} is not whole:"
-        f" the profile {'began' if run.start < 1e-3 else 'began or ended'} in the middle of it."
+        " the profile began or ended in the middle of it."
         for run in runs
         if not run.complete
     ]
