@@ -171,7 +171,9 @@ def _window(i: Instruction, rank: int) -> dict[str, list]:
     text = i.attributes.get("window", "{}").strip("{}")
     fields = dict(part.split("=") for part in text.split())
     numbers = {k: [*map(int, v.split("x"))] for k, v in fields.items() if k != "pad"}
-    pads = [tuple(map(int, p.split("_"))) for p in fields["pad"].split("x")] if "pad" in fields else []
+    pads = (
+        [tuple(map(int, p.split("_"))) for p in fields["pad"].split("x")] if "pad" in fields else []
+    )
     rank = len(numbers.get("size", ())) or rank
     return {
         "size": numbers.get("size", [1] * rank),
@@ -243,7 +245,9 @@ def _body(name: str, module: HloModule) -> object:
 
 def _applied(i: Instruction, module: HloModule) -> tuple[str, object]:
     'The primitive that `to_apply` is, "" if it is none, and the computation.'
-    names = i.called.get("to_apply") or i.called.get("scatter") or i.called.get("called_computations")
+    names = (
+        i.called.get("to_apply") or i.called.get("scatter") or i.called.get("called_computations")
+    )
     body = _body(names[0], module)
     named = [e.primitive.name for e in body.eqns if e.primitive.name not in _PASSED]
     return (named[0] if len(named) == 1 else ""), body
@@ -314,7 +318,9 @@ def _sort(i, within, module):
     for name in names:
         body = module.computations[name]
         used = {operand for x in body.instructions for operand in x.operands}
-        compared = {p.number // 2 for p in body.instructions if p.number is not None and p.name in used}
+        compared = {
+            p.number // 2 for p in body.instructions if p.number is not None and p.name in used
+        }
     params = {"dimension": _whole_numbers(i, "dimensions")[0], "num_keys": max(1, len(compared))}
     return "sort", params
 
@@ -492,7 +498,9 @@ def equation_of(
     if i.opcode == "custom-call" and _is_convolution(target_of(i)):
         shapes, results = _in_roles(i, shapes)
     if i.opcode == "copy-start" or i.opcode.endswith(("permute-start", "gather-start")):
-        results = results[:1] if i.opcode == "copy-start" else results[1:2]  # the rest is bookkeeping
+        results = (
+            results[:1] if i.opcode == "copy-start" else results[1:2]
+        )  # the rest is bookkeeping
     primitive = SimpleNamespace(name=name or f"hlo:{i.opcode}")
     return HloEquation(primitive, params, _atoms(shapes), _atoms(results))
 
