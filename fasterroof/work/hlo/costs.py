@@ -100,9 +100,7 @@ def _alone(
         bytes_written=written,
         footprint=read + written - (work.first or 0) * work.in_place,
         mode=work.mode or mode_of(eqn),
-        shapes=tuple(
-            tuple(x.aval.shape for x in atoms) for atoms in (eqn.invars, eqn.outvars)
-        ),
+        shapes=tuple(tuple(x.aval.shape for x in atoms) for atoms in (eqn.invars, eqn.outvars)),
         rule=rule.name if rule else None,
         module=place.module,
         type="",
@@ -115,9 +113,7 @@ def _alone(
     )
 
 # %% ../../../nbs/analysis/work/hlo/costs.ipynb #a165c88d
-def _parts(
-    i: Instruction, module: HloModule
-) -> list[tuple[Instruction, Computation]]:
+def _parts(i: Instruction, module: HloModule) -> list[tuple[Instruction, Computation]]:
     "The instructions that a fusion computes, those of fusions within it included."
     found = []
     for name in i.computations:
@@ -174,9 +170,7 @@ def _of_parameter(i: Instruction, within: Computation, module: HloModule) -> int
             inner = module.computations[user.called["calls"][0]]
             given = [p for p in inner.instructions if p.opcode == "parameter"]
             n = sum(
-                _of_parameter(p, inner, module)
-                for p in given
-                if user.operands[p.number] == i.name
+                _of_parameter(p, inner, module) for p in given if user.operands[p.number] == i.name
             )
         elif again or not first:
             n = whole
@@ -255,5 +249,7 @@ def running_op(
 
 def _outcome(i: Instruction) -> HloEquation:
     "An equation that only tells formats: of what moves data."
-    eqn = equation_of(i._replace(opcode="copy", operands=()), Computation(""), HloModule("", {}, ""))
+    eqn = equation_of(
+        i._replace(opcode="copy", operands=()), Computation(""), HloModule("", {}, "")
+    )
     return eqn
