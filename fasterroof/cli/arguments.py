@@ -261,7 +261,7 @@ _RUNS = (
         "import",
         "traces",
         "what export_chrome_trace wrote with record_shapes=True, also .gz; of a distributed program"
-        " one file of each rank",
+        " one file of each rank; or the folder of a profile of JAX",
         nargs="+",
         metavar="TRACE",
     ),

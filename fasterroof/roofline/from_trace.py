@@ -24,6 +24,7 @@ from ..machine.peaks import check_peaks, peaks_for
 from ..machine.roof import Roof
 from .run import Run, joined_run
 from .run_file import OWN, run_from_dict
+from .workloads.jax_loop import is_jax_profile, run_from_jax_profile
 from ..timing.events import TraceFile
 from ..timing.profiler_file import opened, read_trace
 from ..timing.profiler_ops import Claim, Profiled, profiled
@@ -237,11 +238,14 @@ def run_from_trace(
     # shown in reports; None: that of the file, or what the files' names begin with
     name: str | None = None,
 ) -> Run:
-    """Make a run of a trace of torch.profiler (`export_chrome_trace`, with `record_shapes=True`).
+    """Make a run of a trace of torch.profiler (`export_chrome_trace`, with `record_shapes=True`),
+    or of a profile of JAX: the folder that `jax.profiler.start_trace` was given.
 
     Raises `RunFileError` for a file that is none, `InputError` if there is no roof for it."""
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
+    if isinstance(paths, Sequence) and len(paths) == 1 and is_jax_profile(paths[0]):
+        return run_from_jax_profile(paths[0], peaks, name)
     if not isinstance(paths, Sequence):
         raise InputError(
             "A trace is named by its path, or those of all ranks by a list, not"

@@ -11,19 +11,24 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 
 import torch
 from torch.utils import checkpoint as checkpoints
 
-from ..core.errors import InputError, RunFileError
+from ..core.errors import InputError, RunFileError, one_line
 from ..core.objects import reachable
 from ..core.patching import Patched
+from ..core.settings import preserved
+from ..core.units import si
+from ..machine.host import cpu_set
 from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
 from .run import Run
 from .summary import sentences_on
 from .session import Machine, Workload, measure_run, place
+from .workloads.jax_loop import JaxLoop, jax_is_up
 from .workloads.torch_workload import TorchWorkload, timed_device
 from ..timing.clock import Timing, no_gc, synchronizer
 from ..timing.dispatch_clock import DispatchClock
@@ -31,7 +36,7 @@ from ..timing.events import STEP, Event, TraceFile
 from ..timing.live import SEES_THREADS, profiler_is_on, recording
 from ..timing.marks import ABORTED, OPTIMIZER, module_mark
 from ..timing.profiler_ops import Profiled, profiled
-from ..timing.spans import idle_time
+from ..timing.spans import busy_time, idle_time
 from ..timing.steps import Taken, sentences
 from ..work.op import modes_of
 from fasterroof.work.program import (
@@ -136,6 +141,28 @@ def _marked(owner: Owner) -> AbstractContextManager:
     return torch._C._profiler._RecordFunctionFast(module_mark(owner))
 
 
+def _longer(live: "_Live | None", loop: JaxLoop | None) -> tuple[Taken, int | None]:
+    """What torch or XLA ran, whichever took longer, and how many threads it had if it was XLA.
+
+    Raises `InputError` where neither ran anything."""
+    if live is None or (loop is not None and loop.busy_s > live.busy_s):
+        if not loop.on_cpu:
+            raise InputError(
+                "XLA ran on another device than the CPU: profile_step(step, peaks=…) places it."
+            )
+        taken, other, threads = loop.taken(), live and live.busy_s, len(cpu_set())
+    else:
+        taken, other, threads = live.taken(), loop and loop.busy_s, None
+    if not other:
+        return taken, threads
+    name = "torch" if threads else "jax"
+    note = (
+        f"Operations of {'torch' if threads else 'XLA'} ran for {si(other, 's')} as well:"
+        f' watch(framework="{name}") places these.'
+    )
+    return replace(taken, notes=(*taken.notes, note)), threads
+
+
 @contextmanager
 def watch(
     model: object = None,  # a module whose names are used; None: modules are named by their class
@@ -144,13 +171,20 @@ def watch(
     # where the work runs; None: CUDA if it is in use, else the CPU
     device: str | torch.device | None = None,
     name: str | None = None,  # shown in reports; None: the model's class
+    # "torch" or "jax": whose operations are placed; None: those that take longer
+    framework: str | None = None,
 ) -> Iterator[Run]:
     """Profile what runs within the block; the `Run` that it yields can be read when the block is
     left.
 
-    The profiler keeps some 300 bytes and a file entry for every event: a few hundred iterations are
-    enough. Raises `InputError` for a compiled model and for a block in which nothing runs; an
-    exception in the block leaves it, and the run stays empty."""
+    JAX is watched where the process has used it before the block and no model is given, or where it
+    is asked for. The profiler keeps some 300 bytes and a file entry for every event: a few hundred
+    iterations are enough. Raises `InputError` for a compiled model and for a block in which nothing
+    runs; an exception in the block leaves it, and the run stays empty."""
+    if framework not in (None, "torch", "jax"):
+        raise InputError(
+            f'framework is "torch", "jax" or None, not {one_line(repr(framework), 40)}.'
+        )
     if model is not None and not isinstance(model, torch.nn.Module):
         raise InputError(
             f"watch takes a module, whose names are used, or nothing; not a {type(model).__name__}."
@@ -164,11 +198,17 @@ def watch(
     where = timed_device(used if device is None else device)
     check_peaks(peaks, where)
     run = Run.__new__(Run)
+    by_jax = framework == "jax" or (framework is None and model is None and jax_is_up())
     with Machine(where, peaks) as machine:
-        with machine.looking(), _Live(model, where) as live:
+        with machine.looking(), ExitStack() as stack:
+            live = None if framework == "jax" else stack.enter_context(_Live(model, where))
+            loop = stack.enter_context(JaxLoop()) if by_jax else None
             yield run
-        taken = live.taken()
-        machine.find_roof(modes_of(taken.ops))
+        taken, threads = _longer(live, loop)
+        with preserved():
+            if threads:
+                torch.set_num_threads(threads)  # the roof is that of what XLA uses
+            machine.find_roof(modes_of(taken.ops))
     made = place(
         machine, taken, name or (model_name(model) if model is not None else "watched block"), ""
     )
@@ -248,12 +288,20 @@ class _Live:
             self.unseen = True
         return part.following
 
+    @property
+    def busy_s(self) -> float:  # s
+        "How long operations ran; 0 where none did."
+        try:
+            return sum(map(busy_time, self._found[0].steps))
+        except RunFileError:
+            return 0.0
+
     def taken(self) -> Taken:
         "Return the operations of the block, and when they ran."
         handed_over = [] if self.profiles else self.recorder.thread_notes
         threads = sentences([*handed_over, *self.threads.notes])
         try:
-            found, more = self._found()
+            found, more = self._found
         except RunFileError:
             raise InputError(
                 "Nothing was dispatched within the block: there is nothing to place."
@@ -269,6 +317,7 @@ class _Live:
             idle_s=idle_time(found.steps[0]) if found.device != "cpu" else None,
         )
 
+    @cached_property
     def _found(self) -> tuple[Profiled, list[str]]:
         if self.profiles:
             return _iterations(self.recorded, self.took)
