@@ -17,7 +17,7 @@ from ..events import STEP, UNMEASURED
 from .profile import XlaProfile, profile_of
 
 # %% ../../../nbs/analysis/timing/xla/recording.ipynb #a6198666
-_OLDEST = "0.7"  # of JAX: 0.6 has the options, but records no operations on a CPU
+_OLDEST = "0.6.2"  # of JAX: the oldest of those tried that has `ProfileOptions`
 
 
 class XlaProfilerLost(InputError):
