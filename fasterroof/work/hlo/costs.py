@@ -84,7 +84,7 @@ def _alone(
     inside: bool,  # whether it is a part of a fusion
 ) -> Op:
     "One instruction as an operation."
-    place = place_of(placed(i, within))
+    place = placed(i, within)
     eqn, rule, work = _work(i, within, module, place.phase)
     kind = (work.kind or rule.kind) if rule else "unknown"
     if not inside and kind == "view":
@@ -224,7 +224,7 @@ def running_op(
     )
     ops = tuple(op for _, op in listed)
     work, (read, written) = summed_work(ops), _border(i, within, module)
-    place = place_of(lead if lead is not None and lead.op_name else placed(i, within))
+    place = place_of(lead) if lead is not None and lead.op_name else placed(i, within)
     word = fusion_word(i, [x for x, _ in listed], lead)
     root = module.computations[i.called["calls"][0]].root
     return Op(

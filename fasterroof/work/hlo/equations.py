@@ -194,10 +194,25 @@ def _specs(labels: str) -> tuple:
     return spec(lhs, "b", "f"), spec(rhs, "o", "i"), spec(out, "b", "f")
 
 
+def _is_group(d: int, window: dict, sizes: tuple) -> bool:
+    """Whether a spatial dimension is one that XLA makes of `batch_group_count`: of n inputs with
+    holes, each output meets one."""
+    n = window["lhs_dilate"][d]
+    like = n > 1 and sizes == (n, n, n) and window["pad"][d] == (0, 0)
+    return like and window["stride"][d] == n - 1 and window["rhs_dilate"][d] == 1
+
+
 @_equation("convolution")
 def _convolution(i, within, module):
-    lhs, rhs, out = _specs(i.attributes["dim_labels"])
-    window = _window(i, len(lhs) - 2)
+    specs = _specs(i.attributes["dim_labels"])
+    window = _window(i, len(specs[0]) - 2)
+    shapes = [sizes for _, sizes in (*_operands(i, within)[:2], *i.shapes[:1])]
+    at = [*zip(*(spec[2:] for spec in specs), strict=True)]
+    sizes = [tuple(s[d] for s, d in zip(shapes, dims, strict=True)) for dims in at]
+    kept = [d for d in range(len(at)) if not _is_group(d, window, sizes[d])]
+    lhs, rhs, out = ((*spec[:2], *(spec[2 + d] for d in kept)) for spec in specs)
+    fields = ("stride", "pad", "lhs_dilate", "rhs_dilate")
+    window |= {key: [window[key][d] for d in kept] for key in fields}
     return "conv_general_dilated", {
         "dimension_numbers": SimpleNamespace(lhs_spec=lhs, rhs_spec=rhs, out_spec=out),
         "window_strides": window["stride"],

@@ -9,6 +9,7 @@ __all__ = ['HloPlace', 'place_of', 'placed', 'word_of', 'fusion_word']
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from os.path import commonprefix
 from typing import NamedTuple
 
 from .text import Computation, Instruction
@@ -58,15 +59,26 @@ def _near(i: Instruction, within: Computation, forward: bool) -> Iterator[Instru
                 queue.append(other)
 
 
+def _made_of(i: Instruction, within: Computation) -> list[HloPlace]:
+    "The nearest place of each operand."
+    near = (_near(i._replace(operands=(name,)), within, False) for name in i.operands)
+    found = (next((x for x in way if x.op_name), None) for way in near)
+    return [place_of(x) for x in found if x is not None]
+
+
 def placed(
     i: Instruction,  # of a compiled program
     within: Computation,  # that it is in
-) -> Instruction:
-    "The instruction whose metadata tells where this one belongs; itself where nothing does."
+) -> HloPlace:
+    "Where it belongs, also if it has no metadata."
     if i.op_name:
-        return i
+        return place_of(i)
+    if i.opcode in ("dot", "convolution") and (made := _made_of(i, within)):
+        module = ".".join(commonprefix([place.module.split(".") for place in made]))
+        gradient = next((place for place in made if place.phase != "forward"), made[0])
+        return gradient._replace(module=module, primitive="")
     near = (x for forward in (True, False) for x in _near(i, within, forward) if x.op_name)
-    return next(near, i)
+    return place_of(next(near, i))
 
 # %% ../../../nbs/analysis/work/hlo/places.ipynb #1c2c1ddd
 _NUMBERS = re.compile(r"(\.(\d+|clone|remat\d*))+$")
