@@ -142,9 +142,7 @@ def host_marks(
     thread = _main_thread(profile) if thread is None else thread
     begin, end = window
     near = [r for r in runs if r.end >= begin and r.start <= end]
-    events = [
-        e for e in profile.host if e.thread == thread and e.end >= begin and e.start <= end
-    ]
+    events = [e for e in profile.host if e.thread == thread and e.end >= begin and e.start <= end]
     pieces: list[_Piece] = [(r.start, r.end, _XLA, r.program[0]) for r in near]
     pieces += _of_thread(events, near)
     laid = _laid_over(pieces, window)
