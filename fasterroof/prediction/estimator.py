@@ -150,7 +150,7 @@ def _benchmark(
 def _compiled(operation: Callable) -> Callable:
     "The operation as a program of XLA's, which waits by itself."
     _need_jax()
-    from fasterroof.roofline.workloads.jax_workload import compiled_call
+    from fasterroof.roofline.workloads.jax_call import compiled_call
 
     return compiled_call(operation)
 

@@ -141,6 +141,18 @@ def _marked(owner: Owner) -> AbstractContextManager:
     return torch._C._profiler._RecordFunctionFast(module_mark(owner))
 
 
+def _jax_loop(stack: ExitStack, model: object, framework: str | None) -> JaxLoop | None:
+    "Record JAX, where it is asked for, or where it is in use and nothing else is asked for."
+    if framework == "jax":
+        return stack.enter_context(JaxLoop())
+    if framework == "torch" or model is not None or not jax_is_up():
+        return None
+    try:
+        return stack.enter_context(JaxLoop())
+    except InputError:  # somebody profiles JAX already: torch's operations are placed alone
+        return None
+
+
 def _longer(live: "_Live | None", loop: JaxLoop | None) -> tuple[Taken, int | None]:
     """What torch or XLA ran, whichever took longer, and how many threads it had if it was XLA.
 
@@ -198,11 +210,10 @@ def watch(
     where = timed_device(used if device is None else device)
     check_peaks(peaks, where)
     run = Run.__new__(Run)
-    by_jax = framework == "jax" or (framework is None and model is None and jax_is_up())
     with Machine(where, peaks) as machine:
         with machine.looking(), ExitStack() as stack:
             live = None if framework == "jax" else stack.enter_context(_Live(model, where))
-            loop = stack.enter_context(JaxLoop()) if by_jax else None
+            loop = _jax_loop(stack, model, framework)
             yield run
         taken, threads = _longer(live, loop)
         with preserved():
