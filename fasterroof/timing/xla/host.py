@@ -7,6 +7,7 @@ __all__ = ['CATEGORIES', 'host_marks']
 
 # %% ../../../nbs/analysis/timing/xla/host.ipynb #fa592444
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -59,11 +60,20 @@ def _of_call(e: HostEvent, within: list[HostEvent], name: str) -> list[_Piece]:
     return [(e.start, until, _COMPILE, name), (until, e.end, _DISPATCH, name)]
 
 
+def _fetched(e: HostEvent, ends: list[float]) -> list[_Piece]:
+    "The pieces of a fetch: until the last run within it ends, and from then on."
+    last = bisect_left(ends, e.end) - 1
+    ready = max(ends[last], e.start) if last >= 0 else e.start
+    return [(e.start, ready, _WAIT, ""), (ready, e.end, _TRANSFER, "")]
+
+
 def _of_thread(events: list[HostEvent], runs: list[Execution]) -> list[_Piece]:
     "The pieces of a thread's time that have a category."
     pieces: list[_Piece] = []
+    starts, ends = sorted(r.start for r in runs), sorted(r.end for r in runs)
     outermost = _outermost(e for e in events if not e.name.startswith("$"))
-    for position, (e, within) in enumerate(outermost):
+    calls = [e.start for e, _ in outermost if _CALL.match(e.name) or _EXECUTES.match(e.name)]
+    for e, within in outermost:
         call = _CALL.fullmatch(e.name)
         name = call[1] if call else ""
         if call:
@@ -78,27 +88,16 @@ def _of_thread(events: list[HostEvent], runs: list[Execution]) -> list[_Piece]:
             if inner.name.endswith("Await"):
                 pieces.append((inner.start, inner.end, _WAIT, name))
             elif inner.name == _FETCH:
-                ends = (r.end for r in runs if inner.start < r.end < inner.end)
-                ready = max(ends, default=inner.start)
-                pieces.append((inner.start, ready, _WAIT, name))
-                pieces.append((ready, inner.end, _TRANSFER, name))
+                pieces += _fetched(inner, ends)
             elif _COPIES.match(inner.name):
                 pieces.append((inner.start, inner.end, _TRANSFER, name))
         if call or _EXECUTES.match(e.name):
-            later = outermost[position + 1 :]
-            pieces += _not_begun(e, name, (o for o, _ in later), runs)
+            # until the next run begins, unless something else is called before
+            begins = [*starts[(at := bisect_left(starts, e.end)) : at + 1]]
+            before = bisect_left(calls, e.end)
+            if begins and (before == len(calls) or calls[before] >= begins[0]):
+                pieces.append((e.end, begins[0], _WAIT, name))
     return pieces
-
-
-def _not_begun(
-    call: HostEvent, name: str, later: Iterable[HostEvent], runs: list[Execution]
-) -> list[_Piece]:
-    "From the end of a call until the next run begins, unless something else is called before."
-    following = min((r.start for r in runs if r.start >= call.end), default=None)
-    calls = (o.start for o in later if _CALL.match(o.name) or _EXECUTES.match(o.name))
-    if following is None or next(calls, following) < following:
-        return []
-    return [(call.end, following, _WAIT, name)]
 
 # %% ../../../nbs/analysis/timing/xla/host.ipynb #788a3dd6
 def _laid_over(pieces: Iterable[_Piece], window: Stretch) -> list[tuple[float, float, int, str]]:
@@ -142,9 +141,7 @@ def host_marks(
     thread = _main_thread(profile) if thread is None else thread
     begin, end = window
     near = [r for r in runs if r.end >= begin and r.start <= end]
-    events = [
-        e for e in profile.host if e.thread == thread and e.end >= begin and e.start <= end
-    ]
+    events = [e for e in profile.host if e.thread == thread and e.end >= begin and e.start <= end]
     pieces: list[_Piece] = [(r.start, r.end, _XLA, r.program[0]) for r in near]
     pieces += _of_thread(events, near)
     laid = _laid_over(pieces, window)

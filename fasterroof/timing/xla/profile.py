@@ -77,7 +77,9 @@ class Programs(Mapping):
             except (RuntimeError, ValueError, TypeError) as e:
                 name = one_line(key[0], 60)
                 why = one_line(e).rstrip(".")
-                raise RunFileError(f"The program {name} in the profile is damaged: {why}.") from None
+                raise RunFileError(
+                    f"The program {name} in the profile is damaged: {why}."
+                ) from None
             self._texts[key] = text
         return self._texts[key]
 
@@ -376,7 +378,10 @@ def _files(path: str) -> list[str]:
     if not os.path.isdir(path):
         return [path]
     below = [path, os.path.join(path, "profile"), os.path.join(path, "plugins", "profile")]
-    folders = [path, *(os.path.join(b, n) for b in below if os.path.isdir(b) for n in os.listdir(b))]
+    folders = [
+        path,
+        *(os.path.join(b, n) for b in below if os.path.isdir(b) for n in os.listdir(b)),
+    ]
     sessions: dict[str, list[str]] = {}
     for folder in filter(os.path.isdir, folders):
         found = [n for n in os.listdir(folder) if n.endswith(".xplane.pb")]
