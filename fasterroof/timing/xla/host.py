@@ -27,6 +27,16 @@ _COPIES = re.compile(
 )
 _FETCH = "np.asarray(jax.Array)"
 
+
+def _matters(name: str) -> bool:
+    "Whether an event says what the thread did: others may be around it, as marks are."
+    return (
+        name == _FETCH
+        or name.startswith(("shard_args", "ParseArguments"))
+        or name.endswith("Await")
+        or any(kind.match(name) for kind in (_CALL, _EXECUTES, _COMPILES, _COPIES))
+    )
+
 # %% ../../../nbs/analysis/timing/xla/host.ipynb #f42c4f7d
 def _outermost(events: Iterable[HostEvent]) -> list[tuple[HostEvent, list[HostEvent]]]:
     "The outermost events of a thread, each with all within it."
@@ -71,7 +81,7 @@ def _of_thread(events: list[HostEvent], runs: list[Execution]) -> list[_Piece]:
     "The pieces of a thread's time that have a category."
     pieces: list[_Piece] = []
     starts, ends = sorted(r.start for r in runs), sorted(r.end for r in runs)
-    outermost = _outermost(e for e in events if not e.name.startswith("$"))
+    outermost = _outermost(e for e in events if _matters(e.name))
     calls = [e.start for e, _ in outermost if _CALL.match(e.name) or _EXECUTES.match(e.name)]
     for e, within in outermost:
         call = _CALL.fullmatch(e.name)

@@ -140,7 +140,7 @@ def xla_recording(
 
 def _stopped(session: Any) -> bytes:
     "The bytes of a session, once it is certain that it was the only one."
-    lost = not isinstance(session, _Folder) and _left_over()
+    lost, data = not isinstance(session, _Folder) and _left_over(), b""
     try:
         data = session.stop()
     except RuntimeError as e:
