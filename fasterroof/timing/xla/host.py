@@ -7,6 +7,7 @@ __all__ = ['CATEGORIES', 'host_marks']
 
 # %% ../../../nbs/analysis/timing/xla/host.ipynb #fa592444
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -25,6 +26,16 @@ _COPIES = re.compile(
     r"|(ArrayImpl\.)?copy_to_host|(.*::)?Transfer(To|From)|BatchedCopyToDevice|batched_copy"
 )
 _FETCH = "np.asarray(jax.Array)"
+
+
+def _matters(name: str) -> bool:
+    "Whether an event says what the thread did: others may be around it, as marks are."
+    return (
+        name == _FETCH
+        or name.startswith(("shard_args", "ParseArguments"))
+        or name.endswith("Await")
+        or any(kind.match(name) for kind in (_CALL, _EXECUTES, _COMPILES, _COPIES))
+    )
 
 # %% ../../../nbs/analysis/timing/xla/host.ipynb #f42c4f7d
 def _outermost(events: Iterable[HostEvent]) -> list[tuple[HostEvent, list[HostEvent]]]:
@@ -59,11 +70,20 @@ def _of_call(e: HostEvent, within: list[HostEvent], name: str) -> list[_Piece]:
     return [(e.start, until, _COMPILE, name), (until, e.end, _DISPATCH, name)]
 
 
+def _fetched(e: HostEvent, ends: list[float]) -> list[_Piece]:
+    "The pieces of a fetch: until the last run within it ends, and from then on."
+    last = bisect_left(ends, e.end) - 1
+    ready = max(ends[last], e.start) if last >= 0 else e.start
+    return [(e.start, ready, _WAIT, ""), (ready, e.end, _TRANSFER, "")]
+
+
 def _of_thread(events: list[HostEvent], runs: list[Execution]) -> list[_Piece]:
     "The pieces of a thread's time that have a category."
     pieces: list[_Piece] = []
-    outermost = _outermost(e for e in events if not e.name.startswith("$"))
-    for position, (e, within) in enumerate(outermost):
+    starts, ends = sorted(r.start for r in runs), sorted(r.end for r in runs)
+    outermost = _outermost(e for e in events if _matters(e.name))
+    calls = [e.start for e, _ in outermost if _CALL.match(e.name) or _EXECUTES.match(e.name)]
+    for e, within in outermost:
         call = _CALL.fullmatch(e.name)
         name = call[1] if call else ""
         if call:
@@ -78,27 +98,16 @@ def _of_thread(events: list[HostEvent], runs: list[Execution]) -> list[_Piece]:
             if inner.name.endswith("Await"):
                 pieces.append((inner.start, inner.end, _WAIT, name))
             elif inner.name == _FETCH:
-                ends = (r.end for r in runs if inner.start < r.end < inner.end)
-                ready = max(ends, default=inner.start)
-                pieces.append((inner.start, ready, _WAIT, name))
-                pieces.append((ready, inner.end, _TRANSFER, name))
+                pieces += _fetched(inner, ends)
             elif _COPIES.match(inner.name):
                 pieces.append((inner.start, inner.end, _TRANSFER, name))
         if call or _EXECUTES.match(e.name):
-            later = outermost[position + 1 :]
-            pieces += _not_begun(e, name, (o for o, _ in later), runs)
+            # until the next run begins, unless something else is called before
+            begins = [*starts[(at := bisect_left(starts, e.end)) : at + 1]]
+            before = bisect_left(calls, e.end)
+            if begins and (before == len(calls) or calls[before] >= begins[0]):
+                pieces.append((e.end, begins[0], _WAIT, name))
     return pieces
-
-
-def _not_begun(
-    call: HostEvent, name: str, later: Iterable[HostEvent], runs: list[Execution]
-) -> list[_Piece]:
-    "From the end of a call until the next run begins, unless something else is called before."
-    following = min((r.start for r in runs if r.start >= call.end), default=None)
-    calls = (o.start for o in later if _CALL.match(o.name) or _EXECUTES.match(o.name))
-    if following is None or next(calls, following) < following:
-        return []
-    return [(call.end, following, _WAIT, name)]
 
 # %% ../../../nbs/analysis/timing/xla/host.ipynb #788a3dd6
 def _laid_over(pieces: Iterable[_Piece], window: Stretch) -> list[tuple[float, float, int, str]]:

@@ -151,8 +151,10 @@ class _Reader:
     def __init__(self):
         self.raw: list[list] = []  # of devices, [XlaEvent's fields], times in ps
         self.host: list[list] = []
-        self.ends: dict[int, int] = {}  # number of an operation → when it was complete, ps
-        self.pending: dict[int, list] = {}
+        self.ends: dict[
+            int | float | str, int
+        ] = {}  # number of an operation → when it was complete, ps
+        self.pending: dict[int | float | str, list] = {}
         self.dropped: Counter = Counter()
         self.seen = 0
         self.protos: dict[tuple[str, int], bytes] = {}
@@ -222,7 +224,8 @@ class _Reader:
                 if begun is not None:
                     begun[3] = start + duration - begun[2]
                 return
-        kept = None if _OWN.match(name) else plane.stats(event)
+        kept = plane.stats(event)
+        kept = None if _OWN.match(name) and "step_num" not in kept else kept
         fields = [name, thread, start, duration, kept]
         self.host.append(fields)
         if name.endswith("Await") and "_p" in stats:
@@ -274,8 +277,7 @@ def _program(name: str, stats: dict) -> tuple[str, int]:
 
 def _device(reader: _Reader, plane: Plane) -> None:
     "The operations of a GPU or a TPU core."
-    kind, number = _DEVICE.fullmatch(plane.name).groups()
-    device = f"{kind.lower()}:{number}"
+    device = plane.name.removeprefix("/device:").lower()
     reader.facts.setdefault("devices", {})[device] = plane.stats(None)
     wanted, kinds, of_kind = plane.wanted(_STATS), plane.kinds, {}
     lines = [(_name(line), line) for line in plane.lines()]

@@ -8,6 +8,7 @@ __all__ = ['XlaProfilerLost', 'xla_recording', 'step_annotation']
 # %% ../../../nbs/analysis/timing/xla/recording.ipynb #5bb102ce
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
@@ -24,6 +25,8 @@ class XlaProfilerLost(InputError):
     "Another profile of JAX started within ours, so that one of the two has no events."
 
 
+# s: XLA's threads record the end of a run's last operation after its result is there
+_LAST_EVENTS = 0.002
 _BUSY = "This process is being profiled already: end that profile of JAX first."
 _LOST = "The program profiles itself, and JAX has one profile at a time: leave that out here."
 
@@ -129,6 +132,7 @@ def xla_recording(
         with suppress(Exception):
             session.stop()
         raise
+    time.sleep(_LAST_EVENTS)
     data = _stopped(session)
     profile.__dict__.update(vars(profile_of(data)))
     profile.facts.update(_versions())
@@ -136,7 +140,7 @@ def xla_recording(
 
 def _stopped(session: Any) -> bytes:
     "The bytes of a session, once it is certain that it was the only one."
-    lost = not isinstance(session, _Folder) and _left_over()
+    lost, data = not isinstance(session, _Folder) and _left_over(), b""
     try:
         data = session.stop()
     except RuntimeError as e:
