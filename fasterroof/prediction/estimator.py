@@ -26,6 +26,7 @@ from fasterroof.prediction.layer import (
     linear_flops,
 )
 from ..timing.clock import Timing, time_call
+from ..work.op import Trace, modes_of
 from ..work.program import model_name
 
 if TYPE_CHECKING:
@@ -216,8 +217,8 @@ def _unlike(run: "Run", mode: str, specs: HardwareSpecs) -> tuple[str, ...]:
     return tuple(said)
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #977b4f27
-def _check_counted(func: Callable, args: tuple) -> None:
-    "Raises for what has no place on a roofline, before anything runs."
+def _counted(func: Callable, args: tuple) -> Trace:
+    "The work of a call; raises for what has no place on a roofline, before anything runs."
     from fasterroof.work.jax.jaxpr import trace_jax
 
     work = trace_jax(func, args, {}, name=one_line(model_name(func)))
@@ -230,6 +231,7 @@ def _check_counted(func: Callable, args: tuple) -> None:
             f"{work.name} does {si(work.flops, 'FLOP')} on {si(work.external_bytes, 'B')}: without"
             " both it has no intensity, and no place on a roofline."
         )
+    return work
 
 
 def _profile_function(
@@ -253,7 +255,7 @@ def _profile_function(
     num_iterations = whole("num_iterations", num_iterations)
     warmup_iterations = whole("warmup_iterations", warmup_iterations, 0)
     _analyze(1, 1, hardware_specs, 1)  # what the specs lack ends it before anything runs
-    _check_counted(func, tuple(args))
+    work = _counted(func, tuple(args))
     run = profile_jax(
         func,
         tuple(args),
@@ -261,18 +263,19 @@ def _profile_function(
         warmup=warmup_iterations,
         steps=num_iterations,
     )
-    (op,) = run.ops
-    timing = Timing(tuple(run.plain.samples))
-    shared = _analyze(op.flops, op.bytes, hardware_specs, timing.median, op.executed_flops)
+    # The function as a whole, as if all of it were fused: no compiler can move less.
+    flops, moved, timing = work.flops, work.external_bytes, Timing(tuple(run.plain.samples))
+    shared = _analyze(flops, moved, hardware_specs, timing.median, work.executed_flops)
+    mode = (modes_of(work.ops) or [op.mode for op in work.ops])[0]
     return JaxProfile(
         **{f.name: getattr(shared, f.name) for f in fields(shared)},
-        flops=op.flops,
-        memory_bytes=op.bytes,
-        unfused_bytes=op.unfused_bytes,
+        flops=flops,
+        memory_bytes=moved,
+        unfused_bytes=work.bytes,
         timing=timing,
         compile_seconds=run.compile_s,
         run=run,
-        notes=_unlike(run, op.mode, hardware_specs),
+        notes=_unlike(run, mode, hardware_specs),
     )
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #2605f502

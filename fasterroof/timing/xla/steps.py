@@ -6,6 +6,7 @@
 __all__ = ['XlaStep', 'steps_between', 'marked_windows', 'iterations', 'xla_taken']
 
 # %% ../../../nbs/analysis/timing/xla/steps.ipynb #236a91cd
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,14 +43,17 @@ def steps_between(
 ) -> list[XlaStep]:
     "Return the steps with the programs that began in each, and what the host did meanwhile."
     runs = executions(profile)
-    return [
-        XlaStep(
-            (start, end),
-            [run for run in runs if start <= run.start < end],
-            host_marks(profile, (start, end), runs=runs),
-        )
-        for start, end in windows
-    ]
+    starts = [run.start for run in runs]
+    whole = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else (0.0, 0.0)
+    causes = host_marks(profile, whole, runs=runs)
+    begins, ends = ([cause[side] for cause in causes] for side in (0, 1))
+    steps = []
+    for start, end in windows:
+        inside = runs[bisect_left(starts, start) : bisect_left(starts, end)]
+        marks = causes[bisect_right(ends, start) : bisect_left(begins, end)]
+        clipped = [(max(a, start), min(b, end), cause) for a, b, cause in marks]
+        steps.append(XlaStep((start, end), inside, clipped))
+    return steps
 
 
 def marked_windows(
@@ -177,7 +181,8 @@ def _one_device(steps: Sequence[XlaStep]) -> tuple[list[XlaStep], list[str]]:
     if len(devices) < 2:
         return [*steps], []
     kept = [
-        replace(step, runs=[run for run in step.runs if run.device == devices[0]]) for step in steps
+        replace(step, runs=[run for run in step.runs if run.device == devices[0]])
+        for step in steps
     ]
     note = f"The programs ran on {len(devices)} devices: the points are those of {devices[0]}."
     return kept, [note]
