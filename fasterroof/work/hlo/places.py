@@ -13,7 +13,10 @@ from os.path import commonprefix
 from typing import NamedTuple
 
 from .text import Computation, Instruction
+from ..jax import primitives  # noqa: F401  (registers its rules)
+from ..jax.rules import jax_rule
 from ..jax.scopes import scopes_of, where_of
+from ..op import CONTRACTIONS
 
 # %% ../../../nbs/analysis/work/hlo/places.ipynb #55dc15ab
 _OPTAX = re.compile(r"[/\\](site|dist)-packages[/\\]optax[/\\]")
@@ -88,24 +91,34 @@ _MOVING = (
 ).split()
 
 
+def _alike(kind: str, other: str) -> bool:
+    return kind == other or {kind, other} <= {*CONTRACTIONS}
+
+
 def word_of(
     i: Instruction,  # a single one
+    primitive: str = "",  # that it is like, "dot_general"; "" for none
 ) -> str:  # "dot_general"
     "A short name for it."
     plain = i.opcode.removesuffix("-start").replace("-", "_")
-    return plain if i.opcode in _MOVING else place_of(i).primitive or plain
+    if i.opcode in _MOVING:
+        return plain
+    asked, own = jax_rule(place_of(i).primitive), jax_rule(primitive)
+    if asked is not None and (own is None or _alike(asked.kind, own.kind)):
+        return place_of(i).primitive
+    return primitive or plain
 
 
 def fusion_word(
     i: Instruction,  # a fusion
-    parts: list[Instruction],  # that it computes
-    lead: Instruction | None,  # the part that is most of its work; None: it only moves data
+    parts: int,  # how many instructions it computes
+    lead: str,  # word of the part that is most of its work; "": there is none
 ) -> str:  # "add_tanh_fusion", "dot_general"
     "A short name for it."
     name = _NUMBERS.sub("", i.name).replace(".", "_")
     descriptive = name.endswith("_fusion") and i.attributes.get("kind") != "kCustom"
-    if descriptive and len(parts) != 1:
+    if descriptive and parts != 1:
         return name
-    if len(parts) == 1 or (lead is not None and i.attributes.get("kind") == "kCustom"):
-        return word_of(lead or parts[0])
+    if lead and (parts == 1 or i.attributes.get("kind") == "kCustom"):
+        return lead
     return name.removeprefix("wrapped_")
