@@ -84,7 +84,7 @@ def _alone(
     inside: bool,  # whether it is a part of a fusion
 ) -> Op:
     "One instruction as an operation."
-    place = placed(i, within)
+    place = placed(i, within, module)
     eqn, rule, work = _work(i, within, module, place.phase)
     kind = (work.kind or rule.kind) if rule else "unknown"
     if not inside and kind == "view":
@@ -93,7 +93,9 @@ def _alone(
     if kind not in FREE:
         read, written = _read(i, within, work, inside), _written(eqn, work)
     primitive = eqn.primitive.name
-    word = word_of(i, primitive) if rule else primitive.removeprefix("hlo:").replace(".", "_")
+    word = (
+        word_of(i, primitive, place) if rule else primitive.removeprefix("hlo:").replace(".", "_")
+    )
     return Op(
         name=f"xla.{word}",
         kind=kind,
@@ -225,7 +227,7 @@ def running_op(
     )
     ops = tuple(op for _, op in listed)
     work, (read, written) = summed_work(ops), _border(i, within, module)
-    place = place_of(lead) if lead is not None and lead.op_name else placed(i, within)
+    place = place_of(lead) if lead is not None and lead.op_name else placed(i, within, module)
     word = fusion_word(i, len(ops), heaviest.name.removeprefix("xla.") if heaviest else "")
     root = module.computations[i.called["calls"][0]].root
     return Op(

@@ -9,7 +9,6 @@ __all__ = ['IN_A_BRANCH', 'rescaled', 'CompiledProgram', 'compiled_program']
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from ...core.errors import InputError, one_line
 from .costs import GIVEN, running_op
@@ -49,7 +48,7 @@ class CompiledProgram:
     "What a compiled program runs."
 
     trace: Trace  # its operations and their sums
-    # where in the operations an instruction is, by its name; an asynchronous one by each of its names
+    # where in the operations an instruction is, by its name; an asynchronous one has several
     index: dict[str, int] = field(default_factory=dict)
     control: frozenset[str] = frozenset()  # instructions that only hold others
 
