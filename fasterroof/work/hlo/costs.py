@@ -84,7 +84,7 @@ def _alone(
     inside: bool,  # whether it is a part of a fusion
 ) -> Op:
     "One instruction as an operation."
-    place = placed(i, within)
+    place = placed(i, within, module)
     eqn, rule, work = _work(i, within, module, place.phase)
     kind = (work.kind or rule.kind) if rule else "unknown"
     if not inside and kind == "view":
@@ -92,9 +92,12 @@ def _alone(
     read = written = 0
     if kind not in FREE:
         read, written = _read(i, within, work, inside), _written(eqn, work)
-    uncounted = eqn.primitive.name.removeprefix("hlo:").replace(".", "_")
+    primitive = eqn.primitive.name
+    word = (
+        word_of(i, primitive, place) if rule else primitive.removeprefix("hlo:").replace(".", "_")
+    )
     return Op(
-        name=f"xla.{word_of(i) if rule else uncounted}",
+        name=f"xla.{word}",
         kind=kind,
         bytes_read=read,
         bytes_written=written,
@@ -224,8 +227,8 @@ def running_op(
     )
     ops = tuple(op for _, op in listed)
     work, (read, written) = summed_work(ops), _border(i, within, module)
-    place = place_of(lead) if lead is not None and lead.op_name else placed(i, within)
-    word = fusion_word(i, [x for x, _ in listed], lead)
+    place = place_of(lead) if lead is not None and lead.op_name else placed(i, within, module)
+    word = fusion_word(i, len(ops), heaviest.name.removeprefix("xla.") if heaviest else "")
     root = module.computations[i.called["calls"][0]].root
     return Op(
         **work,
@@ -241,10 +244,16 @@ def running_op(
         type="",
         leaf=False,
         call=0,
-        phase=place.phase,
+        phase=_phase(place.phase, work["contraction_flops"], ops),
         source=place.source,
         fused=ops,
     )
+
+
+def _phase(phase: str, contraction: int | None, ops: tuple[Op, ...]) -> str:
+    "Of a fusion: elementwise work of the forward that a gradient repeats for itself is its own."
+    repeats = phase == "forward" and not contraction and any(x.phase == "backward" for x in ops)
+    return "backward" if repeats else phase
 
 
 def _outcome(i: Instruction) -> HloEquation:

@@ -12,8 +12,11 @@ from functools import lru_cache
 from os.path import commonprefix
 from typing import NamedTuple
 
-from .text import Computation, Instruction
+from .text import Computation, HloModule, Instruction
+from ..jax import primitives  # noqa: F401  (registers its rules)
+from ..jax.rules import jax_rule
 from ..jax.scopes import scopes_of, where_of
+from ..op import CONTRACTIONS
 
 # %% ../../../nbs/analysis/work/hlo/places.ipynb #55dc15ab
 _OPTAX = re.compile(r"[/\\](site|dist)-packages[/\\]optax[/\\]")
@@ -44,24 +47,53 @@ def place_of(
     return _place(i.op_name, i.source, i.frames)
 
 # %% ../../../nbs/analysis/work/hlo/places.ipynb #84f75e09
-def _near(i: Instruction, within: Computation, forward: bool) -> Iterator[Instruction]:
-    "Users, or operands, and their users or operands where they have no metadata."
+_MOVING = (
+    "bitcast broadcast concatenate convert copy copy-start dynamic-slice dynamic-update-slice"
+    " gather pad reshape reverse slice transpose"
+).split()
+
+
+def _operands(i: Instruction, within: Computation) -> Iterator[Instruction]:
+    "What its value was made from, and what that was where it has no metadata."
     seen, queue = {i.name}, [i]
     for at in queue:  # which grows
-        names = within.users.get(at.name, ()) if forward else at.operands
-        for other in names:
-            other = other if forward else within.named.get(other)
-            if other is None or other.name in seen or other.opcode == "parameter":
+        for name in at.operands:
+            made = within.named.get(name)
+            if made is not None and made.name not in seen and made.opcode != "parameter":
+                seen.add(made.name)
+                yield made
+                queue += [] if made.op_name else [made]
+
+
+def _users(i: Instruction, within: Computation, module: HloModule) -> Iterator[Instruction]:
+    "What its value is used for, also within fusions, and what that is where it has no metadata."
+    seen, queue = {i.name}, [(i, within)]
+    for at, where in queue:  # which grows
+        for user in where.users.get(at.name, ()):
+            if user.name in seen:
                 continue
-            seen.add(other.name)
-            yield other
-            if not other.op_name:
-                queue.append(other)
+            seen.add(user.name)
+            if user.opcode == "fusion":
+                inner = module.computations[user.called["calls"][0]]
+                given = (p for p in inner.instructions if p.number is not None)
+                queue += [(p, inner) for p in given if user.operands[p.number] == at.name]
+            if user.opcode != "fusion" or user.op_name:
+                yield user
+            queue += [] if user.op_name else [(user, where)]
+
+
+def _moved(i: Instruction, within: Computation, module: HloModule) -> HloPlace | None:
+    "The place of a product by that of a reshaped or copied one; None: there is none."
+    for user in _users(i, within, module):
+        rule = jax_rule(place_of(user).primitive)
+        if user.opcode in _MOVING and rule is not None and rule.kind in CONTRACTIONS:
+            return place_of(user)
+    return None
 
 
 def _made_of(i: Instruction, within: Computation) -> list[HloPlace]:
     "The nearest place of each operand."
-    near = (_near(i._replace(operands=(name,)), within, False) for name in i.operands)
+    near = (_operands(i._replace(operands=(name,)), within) for name in i.operands)
     found = (next((x for x in way if x.op_name), None) for way in near)
     return [place_of(x) for x in found if x is not None]
 
@@ -69,43 +101,54 @@ def _made_of(i: Instruction, within: Computation) -> list[HloPlace]:
 def placed(
     i: Instruction,  # of a compiled program
     within: Computation,  # that it is in
+    module: HloModule,  # that this is in
 ) -> HloPlace:
     "Where it belongs, also if it has no metadata."
     if i.op_name:
         return place_of(i)
-    if i.opcode in ("dot", "convolution") and (made := _made_of(i, within)):
-        module = ".".join(commonprefix([place.module.split(".") for place in made]))
-        gradient = next((place for place in made if place.phase != "forward"), made[0])
-        return gradient._replace(module=module, primitive="")
-    near = (x for forward in (True, False) for x in _near(i, within, forward) if x.op_name)
-    return place_of(next(near, i))
+    if i.opcode in ("dot", "convolution"):
+        if moved := _moved(i, within, module):
+            return moved
+        if made := _made_of(i, within):
+            path = ".".join(commonprefix([place.module.split(".") for place in made]))
+            gradient = next((place for place in made if place.phase != "forward"), made[0])
+            return gradient._replace(module=path, primitive="")
+    near = (*_users(i, within, module), *_operands(i, within))
+    return place_of(next((x for x in near if x.op_name), i))
 
 # %% ../../../nbs/analysis/work/hlo/places.ipynb #1c2c1ddd
 _NUMBERS = re.compile(r"(\.(\d+|clone|remat\d*))+$")
-_MOVING = (
-    "bitcast broadcast concatenate convert copy copy-start dynamic-slice dynamic-update-slice"
-    " gather pad reshape reverse slice transpose"
-).split()
+
+
+def _alike(kind: str, other: str) -> bool:
+    return kind == other or {kind, other} <= {*CONTRACTIONS}
 
 
 def word_of(
     i: Instruction,  # a single one
+    primitive: str,  # that it is like, "dot_general"; "" for none
+    place: HloPlace,  # where it came from
 ) -> str:  # "dot_general"
     "A short name for it."
     plain = i.opcode.removesuffix("-start").replace("-", "_")
-    return plain if i.opcode in _MOVING else place_of(i).primitive or plain
+    if i.opcode in _MOVING:
+        return plain
+    asked, own = jax_rule(place.primitive), jax_rule(primitive)
+    if asked is not None and (own is None or _alike(asked.kind, own.kind)):
+        return place.primitive
+    return primitive or plain
 
 
 def fusion_word(
     i: Instruction,  # a fusion
-    parts: list[Instruction],  # that it computes
-    lead: Instruction | None,  # the part that is most of its work; None: it only moves data
+    parts: int,  # how many instructions it computes
+    lead: str,  # word of the part that is most of its work; "": there is none
 ) -> str:  # "add_tanh_fusion", "dot_general"
     "A short name for it."
     name = _NUMBERS.sub("", i.name).replace(".", "_")
     descriptive = name.endswith("_fusion") and i.attributes.get("kind") != "kCustom"
-    if descriptive and len(parts) != 1:
+    if descriptive and parts != 1:
         return name
-    if len(parts) == 1 or (lead is not None and i.attributes.get("kind") == "kCustom"):
-        return word_of(lead or parts[0])
+    if lead and (parts == 1 or i.attributes.get("kind") == "kCustom"):
+        return lead
     return name.removeprefix("wrapped_")

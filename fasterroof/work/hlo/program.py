@@ -9,7 +9,7 @@ __all__ = ['IN_A_BRANCH', 'rescaled', 'CompiledProgram', 'compiled_program']
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from numbers import Integral
 
 from ...core.errors import InputError, one_line
 from .costs import GIVEN, running_op
@@ -49,7 +49,7 @@ class CompiledProgram:
     "What a compiled program runs."
 
     trace: Trace  # its operations and their sums
-    # where in the operations an instruction is, by its name; an asynchronous one by each of its names
+    # where in the operations an instruction is, by its name; an asynchronous one has several
     index: dict[str, int] = field(default_factory=dict)
     control: frozenset[str] = frozenset()  # instructions that only hold others
 
@@ -82,7 +82,8 @@ class _Reading:
 
     def __init__(self, module: HloModule, trips: int | Mapping[str, int] | None):
         self.module, self.trips = module, trips
-        self.ops: list[Op] = []
+        self.ops: list[Op] = []  # run once
+        self.times: list[int] = []  # how often each runs
         self.index: dict[str, int] = {}
         self.control: dict[str, None] = {}
         self.loops: dict[str, None] = {}  # whose trips the text does not tell
@@ -114,14 +115,14 @@ class _Reading:
 
     def _kernel(self, i: Instruction, within: Computation, times: int, note: str) -> None:
         if i.name in self.index:  # its computation is called from several places
-            at = self.index[i.name]
-            self.ops[at] = rescaled(self.ops[at], self.ops[at].times + times)
+            self.times[self.index[i.name]] += times
             return
         op = running_op(i, within, self.module)
         if op.note:
             self.notes[op.note] = None
         self.index[i.name] = len(self.ops)
-        self.ops.append(replace(rescaled(op, times), note=note or op.note))
+        self.ops.append(replace(op, note=note or op.note))
+        self.times.append(times)
 
     def _conditional(self, i: Instruction, times: int) -> None:
         self.control[i.name] = None
@@ -178,7 +179,7 @@ def compiled_program(
 
     Raises `InputError` if the text is none, or `trips` names a loop that is not there."""
     for n in trips.values() if isinstance(trips, Mapping) else () if trips is None else (trips,):
-        if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
             raise InputError(f"trips are whole numbers, 0 or more, not {one_line(repr(n), 60)}.")
     module = parse_hlo(text)
     reading = _Reading(module, trips)
@@ -191,10 +192,11 @@ def compiled_program(
     if wrong:
         there = ", ".join(reading.loops) or "none"
         raise InputError(
-            f"There is no loop {one_line(repr(wrong[0]), 60)}: those with unknown trips are {there}."
+            f"There is no loop {one_line(repr(wrong[0]), 60)}: those with unknown trips are"
+            f" {there}."
         )
     trace = Trace(
-        _numbered(reading.ops),
+        _numbered([*map(rescaled, reading.ops, reading.times)]),
         module.name,
         tuple(reading.notes),
         _external(module),
