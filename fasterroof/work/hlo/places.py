@@ -19,9 +19,6 @@ from ..jax.scopes import scopes_of, where_of
 from ..op import CONTRACTIONS
 
 # %% ../../../nbs/analysis/work/hlo/places.ipynb #55dc15ab
-_OPTAX = re.compile(r"[/\\](site|dist)-packages[/\\]optax[/\\]")
-
-
 class HloPlace(NamedTuple):
     "Where an instruction came from."
 
@@ -34,9 +31,7 @@ class HloPlace(NamedTuple):
 @lru_cache(maxsize=4096)
 def _place(op_name: str, source: str, frames: tuple) -> HloPlace:
     kinds, primitive = scopes_of(op_name)
-    module, phase = where_of(kinds)
-    if not any(t and name != "vmap" for t, name in kinds) and any(map(_OPTAX.search, frames)):
-        phase = "optimizer"
+    module, phase = where_of(kinds, frames)
     return HloPlace(module, phase, primitive if re.fullmatch(r"[\w\-]+", primitive) else "", source)
 
 

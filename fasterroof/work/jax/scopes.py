@@ -22,10 +22,16 @@ def kinds_of(
     return [(type(s).__name__ == "Transform", s.name) for s in stack]
 
 
+_OPTAX = re.compile(r"[/\\](site|dist)-packages[/\\]optax[/\\]")
+
+
 def where_of(
     kinds: Iterable[tuple[bool, str]],  # (whether it is a transformation, name), from outside in
+    files: Iterable[str] = (),  # of the calls that led there; read only where no gradient is around
 ) -> tuple[str, str]:  # ("net.head", "backward")
-    "Module and phase that scopes and transformations stand for."
+    """Module and phase that scopes and transformations stand for.
+
+    What a file of optax computes outside of any gradient is a step of the optimizer."""
     path, part, led, wrapped, phase = [], [], False, False, "forward"
     kinds = [*kinds]
     if (True, "transpose") in kinds:
@@ -42,6 +48,8 @@ def where_of(
             again = led and wrapped and part[: len(path)] == path
             path, part, wrapped = (part if again else path + part), [], led
         led = True
+    if all(not transform or name == "vmap" for transform, name in kinds):
+        phase = "optimizer" if any(map(_OPTAX.search, files)) else phase
     return ".".join(path).replace("/", "."), phase
 
 # %% ../../../nbs/analysis/work/jax/scopes.ipynb #63bfaf86

@@ -8,7 +8,7 @@ __all__ = ['Place', 'mode_of', 'structure', 'read_whole', 'Walk']
 # %% ../../../nbs/analysis/work/jax/walk.ipynb #18fb4d3a
 import copy
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
@@ -42,6 +42,12 @@ from ..op import FREE, Op
 from ..rulebook import Rule, Work
 
 # %% ../../../nbs/analysis/work/jax/walk.ipynb #912d531e
+def _files(eqn) -> Iterator[str]:
+    "The files of the calls that led to an equation."
+    lines = eqn.source_info.traceback
+    yield from (frame.file_name for frame in (lines.frames if lines is not None else ()))
+
+
 class Place(NamedTuple):
     "Where a jaxpr is being walked."
 
@@ -236,7 +242,7 @@ class Walk:
         rule: Rule | None,  # what it costs; None: unknown
     ) -> None:
         "List an equation as one operation."
-        module, phase = where_of(kinds_of(place.stack))
+        module, phase = where_of(kinds_of(place.stack), _files(eqn))
         work = Work(None) if rule is None else _work(eqn, values, place, rule, phase)
         rule = None if work.flops is None else rule
         kind = (work.kind or rule.kind) if rule else "unknown"
