@@ -9,7 +9,9 @@ __all__ = ['taken_of', 'jax_is_up', 'JaxLoop', 'is_jax_profile', 'run_from_jax_p
 import os
 import sys
 from contextlib import ExitStack, suppress
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 from ...core.errors import InputError, RunFileError, one_line
 from ...core.units import si
@@ -116,11 +118,29 @@ def jax_is_up() -> bool:
         return False
 
 
-def _wait() -> None:
-    "Wait for what was called and still runs: JAX returns from a call before it ends."
+_BARRIER = "fasterroof_barrier"
+
+
+@cache
+def _barrier() -> Callable:
+    "A program that a device runs when it has run what was called before."
     import jax
 
-    with suppress(Exception):  # of a program that failed: the block did not ask for its result
+    def run(x):
+        return x + 1
+
+    run.__name__ = _BARRIER
+    return jax.jit(run)
+
+
+def _wait() -> None:
+    "Wait for what was called and still runs, whether its result is kept or not."
+    import jax
+
+    for device in jax.local_devices():
+        with jax.disable_jit(False):
+            jax.block_until_ready(_barrier()(jax.device_put(0.0, device)))
+    with suppress(Exception):  # of a program that failed, whose result nobody asked for
         jax.effects_barrier()
         jax.block_until_ready(jax.live_arrays())
 
@@ -139,6 +159,8 @@ class JaxLoop:
         if exc[0] is None:
             _wait()
         self._stack.__exit__(*exc)
+        events = self.profile.events
+        self.profile.events = [e for e in events if e.module != f"jit_{_BARRIER}"]
 
     @property
     def busy_s(self) -> float:  # s

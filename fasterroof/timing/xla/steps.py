@@ -32,7 +32,7 @@ class XlaStep:
     "One step: a stretch of time, and the programs that ran in it."
 
     window: Stretch  # s, when it began and ended
-    runs: Sequence[Execution]  # that began in it, in order
+    runs: Sequence[Execution]  # whose middle is in it, in order
     # s, start and end, and what the host did while no operation ran: "(dispatch)", "(Python)"
     causes: Sequence[tuple[float, float, str]] = ()
 
@@ -41,15 +41,18 @@ def steps_between(
     profile: XlaProfile,  # that was read
     windows: Sequence[Stretch],  # s, when each step began and ended
 ) -> list[XlaStep]:
-    "Return the steps with the programs that began in each, and what the host did meanwhile."
-    runs = executions(profile)
-    starts = [run.start for run in runs]
+    """Return the steps with the programs that ran in each, by the middles of their runs, and what
+    the host did meanwhile."""
+    found = executions(profile)
+    # A run may begin a moment before the event of the one that it waited for has ended.
+    runs = sorted(found, key=lambda run: run.start + run.end)
+    middles = [(run.start + run.end) / 2 for run in runs]
     whole = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else (0.0, 0.0)
-    causes = host_marks(profile, whole, runs=runs)
+    causes = host_marks(profile, whole, runs=found)
     begins, ends = ([cause[side] for cause in causes] for side in (0, 1))
     steps = []
     for start, end in windows:
-        inside = runs[bisect_left(starts, start) : bisect_left(starts, end)]
+        inside = runs[bisect_left(middles, start) : bisect_left(middles, end)]
         marks = causes[bisect_right(ends, start) : bisect_left(begins, end)]
         clipped = [(max(a, start), min(b, end), cause) for a, b, cause in marks]
         steps.append(XlaStep((start, end), inside, clipped))

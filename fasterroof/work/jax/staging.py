@@ -9,10 +9,12 @@ __all__ = ['check_arguments', 'of_arrays', 'described', 'stage']
 import inspect
 from collections.abc import Callable, Iterable
 from functools import partial
+from math import prod
 
 import numpy as np
 
 from ...core.errors import FasterroofError, InputError, ModelError, one_line
+from ...core.units import si
 from .values import carried, is_jaxpr, opened
 
 # %% ../../../nbs/analysis/work/jax/staging.ipynb #3c35d20a
@@ -74,7 +76,7 @@ def _live(closed):
     live, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * len(closed.out_avals), instantiate=True)
     dropped = _contractions_in(closed) - _contractions_in(live)
     note = (
-        f"{dropped} products whose results nobody uses were left out, as XLA leaves them out"
+        f"{dropped} product{'s' * (dropped > 1)} whose result nobody uses, left out as by XLA"
         if dropped
         else ""
     )
@@ -112,10 +114,17 @@ def of_arrays(
     return flat, [x for x in leaves if _is_array(x)]
 
 
+_MOST_SHOWN = 6  # arrays; a model's parameters are hundreds
+
+
 def described(
     arrays: Iterable,  # of a call
-) -> str:  # "2×3 float32, scalar int32"
-    "Shapes and formats of arrays."
+) -> str:  # "2×3 float32, scalar int32", "112 arrays of 4.75 MB"
+    "Shapes and formats of arrays; of many, how many there are and their size."
+    arrays = [*arrays]
+    if len(arrays) > _MOST_SHOWN:
+        size = sum(prod(x.shape) * x.dtype.itemsize for x in arrays)
+        return f"{len(arrays)} arrays of {si(size, 'B')}"
     shapes = (f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in arrays)
     return ", ".join(shapes) or "no arrays"
 
