@@ -128,15 +128,25 @@ def _trivial(op: Op) -> bool:
 
 
 def _times(op: Op, ran: int, often: int, program: CompiledProgram) -> int:
-    """How often an operation ran: no oftener than the text says, where it does. The runtime may run
-    one in pieces with an event each, as a sort, which begins with a copy of what it sorts."""
+    """How often an operation ran: no oftener than the text says, where it does, since the runtime
+    may run one in pieces with an event each."""
     most = op.times * often
     open_ended = not most or program.unknown_trips or op.note == IN_A_BRANCH
     return ran if ran and open_ended else min(ran or most, most)
 
 
+def _pieces(step: XlaStep) -> Counter:
+    "How often an event directly follows one of the same operation in a run."
+    return Counter(
+        _Place(run.program, b.hlo_op)
+        for run in step.runs
+        for a, b in pairwise(run.spans)
+        if a.hlo_op == b.hlo_op
+    )
+
+
 def _listed(
-    counts: Counter, often: Counter, programs: Mapping[tuple, CompiledProgram]
+    counts: Counter, pieces: Counter, often: Counter, programs: Mapping[tuple, CompiledProgram]
 ) -> tuple[list[Op], dict[_Place, int]]:
     "The operations of a step, each as often as it ran, and where its instruction is among them."
     ops: list[Op] = []
@@ -149,7 +159,7 @@ def _listed(
         for name, i in program.index.items():
             names.setdefault(i, []).append(_Place(key, name))
         for i, op in enumerate(program.ops):
-            ran = max(counts[place] for place in names[i])
+            ran = max(counts[p] - (op.kind == "sort") * pieces[p] for p in names[i])
             if not ran and (op.note == IN_A_BRANCH or not op.times or _trivial(op)):
                 continue  # another branch was taken, or the runtime itself does it
             op = rescaled(op, _times(op, ran, often[key], program))
@@ -217,7 +227,7 @@ def xla_taken(
     found, notes = _one_device([*steps])
     counts, same = _usual(found, programs)
     often = Counter(run.program for run in same[0].runs)
-    ops, where = _listed(counts, often, programs)
+    ops, where = _listed(counts, _pieces(same[0]), often, programs)
     held = {key: program.control for key, program in programs.items()}
     spans = [_spans(step, where, held) for step in same]
     if len(same) < len(found):
