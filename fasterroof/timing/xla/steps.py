@@ -117,9 +117,15 @@ def _trivial(op: Op) -> bool:
 
 
 def _listed(
-    counts: Counter, often: Counter, programs: Mapping[tuple, CompiledProgram]
+    counts: Counter,
+    often: Counter,
+    programs: Mapping[tuple, CompiledProgram],
+    on_device: bool,
 ) -> tuple[list[Op], dict[_Place, int]]:
-    "The operations of a step, each as often as it ran, and where its instruction is among them."
+    """The operations of a step, each as often as it ran, and where its instruction is among them.
+
+    On an accelerator one instruction may launch several kernels, so its text says how often it ran,
+    where it does."""
     ops: list[Op] = []
     where: dict[_Place, int] = {}
     for key in often:
@@ -133,7 +139,9 @@ def _listed(
             ran = max(counts[place] for place in names[i])
             if not ran and (op.note == IN_A_BRANCH or not op.times or _trivial(op)):
                 continue  # another branch was taken, or the runtime itself does it
-            op = rescaled(op, ran or op.times * often[key])
+            written = op.times * often[key]
+            by_text = on_device and not (program.unknown_trips or op.note == IN_A_BRANCH)
+            op = rescaled(op, written if by_text or not ran else ran)
             where.update(dict.fromkeys(names[i], len(ops)))
             short = program.name.removeprefix("jit_")
             ops.append(_below(op, short) if len(often) > 1 else op)
@@ -181,7 +189,8 @@ def _one_device(steps: Sequence[XlaStep]) -> tuple[list[XlaStep], list[str]]:
     if len(devices) < 2:
         return [*steps], []
     kept = [
-        replace(step, runs=[run for run in step.runs if run.device == devices[0]]) for step in steps
+        replace(step, runs=[run for run in step.runs if run.device == devices[0]])
+        for step in steps
     ]
     note = f"The programs ran on {len(devices)} devices: the points are those of {devices[0]}."
     return kept, [note]
@@ -198,7 +207,8 @@ def xla_taken(
     found, notes = _one_device([*steps])
     counts, same = _usual(found, programs)
     often = Counter(run.program for run in same[0].runs)
-    ops, where = _listed(counts, often, programs)
+    on_device = not all(run.device.startswith("cpu") for run in same[0].runs)
+    ops, where = _listed(counts, often, programs, on_device)
     held = {key: program.control for key, program in programs.items()}
     spans = [_spans(step, where, held) for step in same]
     if len(same) < len(found):
@@ -208,7 +218,6 @@ def xla_taken(
         )
     assumed = dict.fromkeys(op.note for op in ops if op.note not in ("", IN_A_BRANCH))
     notes += [f"Counted: {note}." for note in assumed]
-    on_device = any(span.device != "cpu" for span in spans[0])
     return Taken(
         ops=ops,
         steps=spans,
