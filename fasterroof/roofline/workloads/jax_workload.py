@@ -265,8 +265,9 @@ class JaxWorkload:
     def _notes(self) -> Iterator[str]:
         if self._why:
             yield (
-                f"{self.name} is one point, since {self._why}. Its bytes are those of its inputs,"
-                " captured constants and outputs, each once, as if all were fused."
+                f"{self.name} is one point. {self._why[0].upper()}{self._why[1:]}. Its bytes are"
+                " those of its inputs, captured constants and outputs, each once, as if all were"
+                " fused."
             )
         yield from (f"Counted: {caveat}." for caveat in self._counted.caveats)
         yield from self._program.notes

@@ -189,8 +189,7 @@ def _one_device(steps: Sequence[XlaStep]) -> tuple[list[XlaStep], list[str]]:
     if len(devices) < 2:
         return [*steps], []
     kept = [
-        replace(step, runs=[run for run in step.runs if run.device == devices[0]])
-        for step in steps
+        replace(step, runs=[run for run in step.runs if run.device == devices[0]]) for step in steps
     ]
     note = f"The programs ran on {len(devices)} devices: the points are those of {devices[0]}."
     return kept, [note]
