@@ -51,7 +51,7 @@ def _alone(stretches: list[Stretch], busy: list[Stretch]) -> float:  # s
 
 
 def _lost(steps: list[XlaStep]) -> dict[str, float]:  # cause → s
-    'The time of all steps during which no operation ran, by cause; "": operations ran.'
+    "The time of all steps during which no operation ran, by cause; \"\": operations ran."
     spans = [(s.start, s.end) for step in steps for run in step.runs for s in run.spans]
     busy = union(spans)
     causes: dict[str, list[Stretch]] = {}
