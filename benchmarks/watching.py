@@ -7,15 +7,24 @@ operations, and the operations with the time between them. Then, for operations 
 the profiler's times beside those of the dispatch clock, and beside two readings of the clock around
 each call of a program written by hand.
 
+For JAX, whose operations XLA's profiler times: profiled steps, operations, and operations with the
+time between them.
+
     python benchmarks/watching.py [--steps 20] [--rounds 3] [PROGRAM ...]
 """
 
 import argparse
+import json
+import os
 import statistics
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
+from importlib.metadata import version
 
 import numpy as np
 import torch
@@ -29,6 +38,8 @@ from torch.utils.checkpoint import checkpoint
 from fasterroof import Roof
 from fasterroof.machine import environment
 from fasterroof.roofline.join import join_run
+from fasterroof.roofline.run import joined_run
+from fasterroof.roofline.workloads.jax_workload import JaxWorkload
 from fasterroof.timing.clock import no_gc
 from fasterroof.timing.dispatch_clock import DispatchClock
 from fasterroof.timing.steps import Watch
@@ -147,6 +158,196 @@ PROGRAMS = {
 }
 
 
+def jax_mlp() -> tuple:
+    import jax
+    import jax.numpy as jnp
+
+    sizes = (784, 1024, 1024, 10)
+    keys = jax.random.split(jax.random.key(0), 3)
+    weights = [
+        jax.random.normal(k, shape) * 0.02
+        for k, *shape in zip(keys, sizes, sizes[1:], strict=False)
+    ]
+
+    def mlp(weights, x):
+        for w in weights[:-1]:
+            x = jnp.maximum(x @ w, 0)
+        return x @ weights[-1]
+
+    return mlp, weights, jnp.ones((256, 784))
+
+
+def jax_vmap() -> tuple:
+    import jax
+    import jax.numpy as jnp
+
+    def energy(w, x):
+        return jnp.tanh(jnp.tanh(x @ w) @ w).sum()
+
+    x = jax.random.normal(jax.random.key(0), (16, 64, 512))
+    return jax.vmap(jax.grad(energy), in_axes=(None, 0)), jnp.ones((512, 512)) * 0.01, x
+
+
+def jax_scan() -> tuple:
+    "The gradient of a transformer whose layers are scanned."
+    import jax
+    import jax.numpy as jnp
+
+    layers, d, heads = 6, 128, 4
+    shapes = {"qkv": (d, 3 * d), "out": (d, d), "up": (d, 4 * d), "down": (4 * d, d)}
+    keys = jax.random.split(jax.random.key(0), len(shapes))
+    params = {
+        name: jax.random.normal(key, (layers, *shape)) * 0.02
+        for key, (name, shape) in zip(keys, shapes.items(), strict=True)
+    }
+
+    def norm(x):
+        return (x - x.mean(-1, keepdims=True)) / (x.std(-1, keepdims=True) + 1e-5)
+
+    def layer(x, p):
+        split = (*x.shape[:2], heads, d // heads)
+        q, k, v = (y.reshape(split) for y in jnp.split(norm(x) @ p["qkv"], 3, axis=-1))
+        scores = jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k) / 32**0.5)
+        x = x + jnp.einsum("bhqk,bkhd->bqhd", scores, v).reshape(x.shape) @ p["out"]
+        return x + jax.nn.gelu(norm(x) @ p["up"]) @ p["down"], None
+
+    def loss(params, x):
+        return jnp.square(jax.lax.scan(layer, x, params)[0]).mean()
+
+    return jax.grad(loss), params, jax.random.normal(jax.random.key(1), (8, 64, d))
+
+
+def jax_cnn() -> tuple:
+    "The gradient of a CNN of flax, with batch norms that keep a state."
+    import jax
+    import optax
+    from flax import linen
+
+    class CNN(linen.Module):
+        @linen.compact
+        def __call__(self, x):
+            for channels in (32, 64):
+                x = linen.Conv(channels, (3, 3))(x)
+                x = linen.relu(linen.BatchNorm(use_running_average=False)(x))
+                x = linen.max_pool(x, (2, 2), (2, 2))
+            return linen.Dense(10)(x.reshape(x.shape[0], -1))
+
+    model, x = CNN(), jax.random.normal(jax.random.key(0), (16, 32, 32, 3))
+    labels, state = jax.numpy.arange(16) % 10, model.init(jax.random.key(1), x)
+
+    def loss(params, stats, x):
+        held = {"params": params, "batch_stats": stats}
+        out, stats = model.apply(held, x, mutable=["batch_stats"])
+        losses = optax.softmax_cross_entropy_with_integer_labels(out, labels)
+        return losses.mean(), stats
+
+    return jax.value_and_grad(loss, has_aux=True), state["params"], state["batch_stats"], x
+
+
+def jax_step() -> tuple:
+    "A training step of a flax transformer, AdamW of optax, with donated arguments."
+    import jax
+    import optax
+    from flax import linen
+
+    class Block(linen.Module):
+        @linen.compact
+        def __call__(self, x):
+            y = linen.LayerNorm()(x)
+            x = x + linen.MultiHeadDotProductAttention(num_heads=4)(y, y)
+            y = linen.gelu(linen.Dense(512)(linen.LayerNorm()(x)))
+            return x + linen.Dense(128)(y)
+
+    class LM(linen.Module):
+        @linen.compact
+        def __call__(self, words):
+            x = linen.Embed(512, 128)(words)
+            for i in range(2):
+                x = Block(name=f"block{i}")(x)
+            return linen.Dense(512)(linen.LayerNorm()(x))
+
+    model, words = LM(), jax.random.randint(jax.random.key(0), (8, 64), 0, 512)
+    params, optimizer = model.init(jax.random.key(1), words), optax.adamw(1e-3)
+
+    @partial(jax.jit, donate_argnums=(0, 1))
+    def step(params, state, words):
+        def loss(params):
+            out = model.apply(params, words[:, :-1])
+            return optax.softmax_cross_entropy_with_integer_labels(out, words[:, 1:]).mean()
+
+        value, gradient = jax.value_and_grad(loss)(params)
+        updates, state = optimizer.update(gradient, state, params)
+        return optax.apply_updates(params, updates), state, value
+
+    return step, params, optimizer.init(params), words
+
+
+def jax_shard_map() -> tuple:
+    "Half of the rows on each of two devices, which then add what they have."
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import Mesh, PartitionSpec
+
+    rows, everywhere = PartitionSpec("d"), PartitionSpec()
+
+    def part(w, x):
+        return jax.lax.psum(jnp.tanh(jnp.tanh(x @ w) @ w).sum(), "d")
+
+    divided = jax.shard_map(
+        part, mesh=Mesh(jax.devices(), ("d",)), in_specs=(everywhere, rows), out_specs=everywhere
+    )
+    return divided, jnp.ones((1024, 1024)) * 0.01, jnp.ones((512, 1024))
+
+
+JAX_PROGRAMS = {  # a function and its arguments
+    "JAX MLP": jax_mlp,
+    "JAX vmap of a gradient": jax_vmap,
+    "JAX scanned transformer gradient": jax_scan,
+    "flax CNN gradient": jax_cnn,
+    "flax transformer optax step": jax_step,
+    "JAX shard_map": jax_shard_map,
+}
+TWO_DEVICES = "--xla_force_host_platform_device_count=2"
+
+
+def jax_row(name: str, steps: int) -> tuple[str, ...]:
+    "One round of a JAX program: plain and profiled steps in turn."
+    fn, *args = JAX_PROGRAMS[name]()
+    workload, roof = JaxWorkload(fn, tuple(args), name=name), Roof(1e12, 1e11)
+    with workload.prepared(roof):
+        workload.warm_up(3)
+        taken = workload.take(steps)
+    plain, facts = taken.plain.median, {"model": name, "sample": "", "device": "cpu"}
+    run = joined_run(taken, roof, taken.plain, **facts)
+    spans, between = (sum(p.time_s for p in points) for points in (run.points, run.host))
+    uncounted = [p.name for p in run.points if p.flops is None]
+    print(name, *taken.notes, *workload.notes(), *uncounted, sep=": ", file=sys.stderr, flush=True)
+    return (
+        name,
+        str(len(taken.ops)),
+        f"{plain * 1e3:.2f}",
+        f"{len(taken.steps)}/{steps}",
+        f"{taken.watched.median / plain:.2f}",
+        f"{spans / plain:.2f}",
+        f"{(spans + between) / plain:.2f}",
+    )
+
+
+def jax_row_apart(name: str, steps: int) -> tuple[str, ...]:
+    "The same in a process of its own, on as many devices as it needs."
+    code = f"import watching as w; import json; print(json.dumps(w.jax_row({name!r}, {steps})))"
+    flags = {"XLA_FLAGS": TWO_DEVICES} if name == "JAX shard_map" else {}
+    out = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=os.path.dirname(os.path.abspath(__file__)),
+        env={**os.environ, "JAX_PLATFORMS": "cpu", **flags},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return tuple(json.loads(out.stdout.splitlines()[-1]))
+
+
 @contextmanager
 def both(first, second) -> Iterator[None]:
     with first, second:
@@ -207,72 +408,93 @@ def by_hand(steps: int) -> dict[str, tuple[float, float]]:
     return {name: (statistics.median(hand[name]), times[name]) for name in calls}
 
 
-parser = argparse.ArgumentParser(
-    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-)
-parser.add_argument(
-    "programs", nargs="*", default=list(PROGRAMS), metavar="PROGRAM", help=", ".join(PROGRAMS)
-)
-parser.add_argument("--steps", type=int, default=20)
-parser.add_argument("--rounds", type=int, default=3)
-args = parser.parse_args()
-warnings.simplefilter("ignore")
+def main() -> None:
+    names = [*PROGRAMS, *JAX_PROGRAMS]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "programs", nargs="*", default=names, metavar="PROGRAM", help=", ".join(names)
+    )
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
 
-table = Table(
-    "program",
-    "operations",
-    "plain, ms",
-    "matched",
-    "profiled / plain",
-    "dispatch clock / plain",
-    "operations / plain",
-    "with the time between / plain",
-    "≥ 50 µs: profiler / clock [IQR]",
-)
-for name in args.programs:
-    torch.manual_seed(0)
-    step = PROGRAMS[name]()
-    for _ in range(args.rounds):
-        with Watch(Program(step, as_is=True), CPU) as watch, nullcontext():
-            for _ in range(3):
-                watch.plain()
-            taken = watch.take(args.steps)
-            slow, ticks = clocked(watch, min(args.steps, 10))
-        plain = taken.plain.median
-        joined = join_run(taken.ops, taken.steps, Roof(1e12, 1e11), plain, taken.windows)
-        spans, between = (sum(p.time_s for p in points) for points in (joined.points, joined.host))
-        times = np.zeros((len(taken.ops), len(taken.steps)))
-        for k, spans_of in enumerate(taken.steps):
-            for s in spans_of:
-                times[s.ops[0], k] = s.duration
-        medians = np.median(times, axis=1)
-        alike = len(ticks) == len(medians)
-        ratios = medians[ticks > 50e-6] / ticks[ticks > 50e-6] if alike else []
-        beside = (
-            "{1:.2f} [{0:.2f}, {2:.2f}]".format(*np.quantile(ratios, [0.25, 0.5, 0.75]))
-            if len(ratios)
-            else "–"
-        )
-        table.add_row(
-            name,
-            str(len(taken.ops)),
-            f"{plain * 1e3:.2f}",
-            f"{len(taken.steps)}/{args.steps}",
-            f"{taken.watched.median / plain:.2f}",
-            f"{slow:.2f}",
-            f"{spans / plain:.2f}",
-            f"{(spans + between) / plain:.2f}",
-            beside,
-        )
-        print(name, *taken.notes, sep=": ", flush=True)
-hand = Table("operation", "clock around the call, µs", "profiler / clock")
-for name, (clock_s, profiled_s) in by_hand(50).items():
-    hand.add_row(name, f"{clock_s * 1e6:.0f}", f"{profiled_s / clock_s:.2f}")
-env = environment()
-console = Console(width=160)
-console.print(
-    f"{env['cpu']['name']}, {env['cpu']['threads']} threads, torch {torch.__version__},"
-    f" {args.steps} steps"
-)
-console.print(table)
-console.print(hand)
+    table = Table(
+        "program",
+        "operations",
+        "plain, ms",
+        "matched",
+        "profiled / plain",
+        "dispatch clock / plain",
+        "operations / plain",
+        "with the time between / plain",
+        "≥ 50 µs: profiler / clock [IQR]",
+    )
+    for name in filter(PROGRAMS.__contains__, args.programs):
+        torch.manual_seed(0)
+        step = PROGRAMS[name]()
+        for _ in range(args.rounds):
+            with Watch(Program(step, as_is=True), CPU) as watch, nullcontext():
+                for _ in range(3):
+                    watch.plain()
+                taken = watch.take(args.steps)
+                slow, ticks = clocked(watch, min(args.steps, 10))
+            plain = taken.plain.median
+            joined = join_run(taken.ops, taken.steps, Roof(1e12, 1e11), plain, taken.windows)
+            spans, between = (
+                sum(p.time_s for p in points) for points in (joined.points, joined.host)
+            )
+            times = np.zeros((len(taken.ops), len(taken.steps)))
+            for k, spans_of in enumerate(taken.steps):
+                for s in spans_of:
+                    times[s.ops[0], k] = s.duration
+            medians = np.median(times, axis=1)
+            alike = len(ticks) == len(medians)
+            ratios = medians[ticks > 50e-6] / ticks[ticks > 50e-6] if alike else []
+            beside = (
+                "{1:.2f} [{0:.2f}, {2:.2f}]".format(*np.quantile(ratios, [0.25, 0.5, 0.75]))
+                if len(ratios)
+                else "–"
+            )
+            table.add_row(
+                name,
+                str(len(taken.ops)),
+                f"{plain * 1e3:.2f}",
+                f"{len(taken.steps)}/{args.steps}",
+                f"{taken.watched.median / plain:.2f}",
+                f"{slow:.2f}",
+                f"{spans / plain:.2f}",
+                f"{(spans + between) / plain:.2f}",
+                beside,
+            )
+            print(name, *taken.notes, sep=": ", flush=True)
+    by_xla = Table(
+        "program",
+        "operations",
+        "plain, ms",
+        "matched",
+        "profiled / plain",
+        "operations / plain",
+        "with the time between / plain",
+    )
+    for name in filter(JAX_PROGRAMS.__contains__, args.programs):
+        for _ in range(args.rounds):
+            by_xla.add_row(*jax_row_apart(name, args.steps))
+    hand = Table("operation", "clock around the call, µs", "profiler / clock")
+    for name, (clock_s, profiled_s) in by_hand(50).items() if table.row_count else ():
+        hand.add_row(name, f"{clock_s * 1e6:.0f}", f"{profiled_s / clock_s:.2f}")
+    env = environment()
+    console = Console(width=160)
+    console.print(
+        f"{env['cpu']['name']}, {env['cpu']['threads']} threads, torch {torch.__version__},"
+        f" JAX {version('jax')}, {args.steps} steps"
+    )
+    for shown in (table, hand, by_xla):
+        if shown.row_count:
+            console.print(shown)
+
+
+if __name__ == "__main__":
+    main()

@@ -220,9 +220,8 @@ def watch(
             if threads:
                 torch.set_num_threads(threads)  # the roof is that of what XLA uses
             machine.find_roof(modes_of(taken.ops))
-    made = place(
-        machine, taken, name or (model_name(model) if model is not None else "watched block"), ""
-    )
+            shown = name or (model_name(model) if model is not None else "watched block")
+            made = place(machine, taken, shown, "")
     run.__init__(**{f: getattr(made, f) for f in Run.__dataclass_fields__})
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #2d4fe4c0

@@ -132,6 +132,7 @@ class CompiledCall:
 
     program: Any  # jax.stages.Compiled
     given: tuple  # its arguments
+    places: tuple  # devices that it runs on, by their number
     consumed: frozenset[int]  # which of these a run writes over
     lower_s: float  # s, tracing and lowering
     compile_s: float  # s, XLA's part
@@ -187,6 +188,15 @@ def _asked(analysis: Callable) -> Any:
     return next(iter(found), None) if isinstance(found, list) else found  # (before JAX 0.5)
 
 
+def _spread(program: Any) -> tuple:
+    "The devices of a program, by their number: with `shard_map` more than those of its arrays."
+    import jax
+
+    shardings = _asked(lambda: (program.input_shardings, program.output_shardings))
+    devices = {d for s in jax.tree_util.tree_leaves(shardings) for d in s.device_set}
+    return tuple(sorted(devices, key=lambda d: d.id))
+
+
 def compiled(
     call: JaxCall,  # a staged call
 ) -> CompiledCall:
@@ -207,14 +217,15 @@ def compiled(
         program = lowered.compile()
         end = time.perf_counter()
     # Where a program spans several devices, an array on one of them is copied to all, once.
-    shardings = program.input_shardings[0]
-    if len(call.places) > 1 and len(shardings) == len(given):
+    shardings, places = program.input_shardings[0], _spread(program) or call.places
+    if len(places) > 1 and len(shardings) == len(given):
         given = tuple(map(jax.device_put, given, shardings))
     cost, sizes = _asked(program.cost_analysis) or {}, _asked(program.memory_analysis)
     memory = {what: getattr(sizes, f"{kind}_size_in_bytes", None) for what, kind in _SIZES.items()}
     return CompiledCall(
         program,
         given,
+        places,
         consumed,
         between - start,
         end - between,

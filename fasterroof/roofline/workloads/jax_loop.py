@@ -8,7 +8,7 @@ __all__ = ['taken_of', 'jax_is_up', 'JaxLoop', 'is_jax_profile', 'run_from_jax_p
 # %% ../../../nbs/analysis/roofline/workloads/jax_loop.ipynb #0fc71b38
 import os
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 from ...core.errors import InputError, RunFileError, one_line
@@ -51,7 +51,7 @@ def _alone(stretches: list[Stretch], busy: list[Stretch]) -> float:  # s
 
 
 def _lost(steps: list[XlaStep]) -> dict[str, float]:  # cause → s
-    "The time of all steps during which no operation ran, by cause; \"\": operations ran."
+    'The time of all steps during which no operation ran, by cause; "": operations ran.'
     spans = [(s.start, s.end) for step in steps for run in step.runs for s in run.spans]
     busy = union(spans)
     causes: dict[str, list[Stretch]] = {}
@@ -116,16 +116,28 @@ def jax_is_up() -> bool:
         return False
 
 
+def _wait() -> None:
+    "Wait for what was called and still runs: JAX returns from a call before it ends."
+    import jax
+
+    with suppress(Exception):  # of a program that failed: the block did not ask for its result
+        jax.effects_barrier()
+        jax.block_until_ready(jax.live_arrays())
+
+
 class JaxLoop:
-    "Records what XLA runs within a `with` block."
+    "Records what XLA runs within a `with` block, and waits for it."
 
     def __enter__(self) -> "JaxLoop":
+        _wait()  # what was called before is none of the block's
         self._stack = ExitStack()
         self.profile = self._stack.enter_context(xla_recording())
         self._stack.enter_context(step_annotation(0))
         return self
 
     def __exit__(self, *exc) -> None:
+        if exc[0] is None:
+            _wait()
         self._stack.__exit__(*exc)
 
     @property

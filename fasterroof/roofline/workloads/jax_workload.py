@@ -242,7 +242,7 @@ class JaxWorkload:
             self._why = one_line(str(e)).rstrip(".")
             return None
         self._why = ""
-        one = len(self._call.places) == 1
+        one = len(self._program.places) == 1
         return replace(
             taken,
             plain=Timing(tuple(plain)),
@@ -269,12 +269,15 @@ class JaxWorkload:
                 " those of its inputs, captured constants and outputs, each once, as if all were"
                 " fused."
             )
-        yield from (f"Counted: {caveat}." for caveat in self._counted.caveats)
+        if self._why:
+            yield from (f"Counted: {caveat}." for caveat in self._counted.caveats)
+        elif len(self._program.places) == 1:  # what the jaxpr leaves open, the events tell
+            yield from (f"In the count before XLA: {one}." for one in self._counted.caveats)
         yield from self._program.notes
         if self._parts:
             yield _analysis_note(self._program, self._parts)
-        if len(self._call.places) > 1:
-            yield f"{self.name} runs on {len(self._call.places)} devices of one roof."
+        if len(self._program.places) > 1:
+            yield f"{self.name} runs on {len(self._program.places)} devices of one roof."
         if self._threads:
             yield (
                 "XLA's CPU client uses all processors that the process may use:"

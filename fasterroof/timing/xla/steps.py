@@ -66,6 +66,14 @@ def marked_windows(
 _LEAST = 3  # runs of a program that make a loop
 
 
+def _ends(runs: Sequence[Execution]) -> list[float]:  # s
+    "When each call of a program ended: on several devices, on the last of them."
+    devices: dict[str, list[float]] = {}
+    for run in runs:
+        devices.setdefault(run.device, []).append(run.end)
+    return sorted(map(max, zip(*devices.values(), strict=False)))
+
+
 def iterations(
     profile: XlaProfile,  # of a loop, or of anything else
     window: Stretch | None = None,  # s, when the block began and ended; None: with its programs
@@ -80,7 +88,7 @@ def iterations(
     for run in runs:
         took[run.program] += run.end - run.start
     main = max(took, key=took.get)
-    ends = [run.end for run in runs if run.program == main]
+    ends = _ends([run for run in runs if run.program == main])
     begin, end = window or (min(run.start for run in runs), max(run.end for run in runs))
     if len(ends) < _LEAST:
         return steps_between(profile, [(begin, end)])
@@ -116,16 +124,24 @@ def _trivial(op: Op) -> bool:
     return not op.flops and op.footprint <= 64
 
 
+def _times(op: Op, ran: int, often: int, program: CompiledProgram, on_device: bool) -> int:
+    """How often an operation ran: no oftener than the text says, where it does.
+
+    On an accelerator one instruction may launch several kernels, and the runtime of a CPU may run
+    one in pieces with an event each, as a sort, which begins with a copy of what it sorts."""
+    most = op.times * often
+    if not most or program.unknown_trips or op.note == IN_A_BRANCH:
+        return ran or most
+    return most if on_device else min(ran or most, most)
+
+
 def _listed(
     counts: Counter,
     often: Counter,
     programs: Mapping[tuple, CompiledProgram],
     on_device: bool,
 ) -> tuple[list[Op], dict[_Place, int]]:
-    """The operations of a step, each as often as it ran, and where its instruction is among them.
-
-    On an accelerator one instruction may launch several kernels, so its text says how often it ran,
-    where it does."""
+    "The operations of a step, each as often as it ran, and where its instruction is among them."
     ops: list[Op] = []
     where: dict[_Place, int] = {}
     for key in often:
@@ -139,9 +155,7 @@ def _listed(
             ran = max(counts[place] for place in names[i])
             if not ran and (op.note == IN_A_BRANCH or not op.times or _trivial(op)):
                 continue  # another branch was taken, or the runtime itself does it
-            written = op.times * often[key]
-            by_text = on_device and not (program.unknown_trips or op.note == IN_A_BRANCH)
-            op = rescaled(op, written if by_text or not ran else ran)
+            op = rescaled(op, _times(op, ran, often[key], program, on_device))
             where.update(dict.fromkeys(names[i], len(ops)))
             short = program.name.removeprefix("jit_")
             ops.append(_below(op, short) if len(often) > 1 else op)
