@@ -22,11 +22,11 @@ from ...machine.peaks import check_peaks
 from ...machine.roof import Roof
 from ..run import Run
 from ..session import measure_run
-from .jax_call import CompiledCall, compiled, jax_errors, staged_call
+from .jax_call import CompiledCall, compile_call, jax_errors, staged_call
 from ...timing.clock import Timing, no_gc
 from ...timing.spans import Span
 from ...timing.steps import Taken
-from ...timing.xla.recording import xla_recording, step_annotation
+from ...timing.xla.xla_live import xla_recording, step_annotation
 from ...timing.xla.steps import XlaStep, marked_windows, steps_between, xla_taken
 from ...work.hlo.program import CompiledProgram, compiled_program, rescaled
 from ...work.op import Op, Trace, modes_of, work_by_module
@@ -175,7 +175,7 @@ class JaxWorkload:
             self._call = staged_call(self.fn, self.args, self.kwargs, self.name)
             places = self._call.places
             _check_peaks(peaks, places[0].platform)
-            self._program = compiled(self._call)
+            self._program = compile_call(self._call)
             self._program.run()
         self._parts, self._why = _parts(self._program)
         self.looks = places[0].platform == "cpu"

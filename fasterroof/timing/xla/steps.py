@@ -20,9 +20,9 @@ from ..clock import Timing
 from ..events import STEP
 from ..spans import Span, Stretch, idle_time, shared_times
 from ..steps import Taken
-from .executions import Execution, executions
+from .executions import Execution, executions_of
 from .host import host_marks
-from .profile import XlaProfile
+from .xla_profile import XlaProfile
 from ...work.hlo.program import IN_A_BRANCH, CompiledProgram, rescaled
 from ...work.op import Op
 
@@ -42,7 +42,7 @@ def steps_between(
     windows: Sequence[Stretch],  # s, when each step began and ended
 ) -> list[XlaStep]:
     "Return the steps with the programs that began in each, and what the host did meanwhile."
-    runs = executions(profile)
+    runs = executions_of(profile)
     starts = [run.start for run in runs]
     whole = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else (0.0, 0.0)
     causes = host_marks(profile, whole, runs=runs)
@@ -81,7 +81,7 @@ def iterations(
     """Take a profile apart at the program that takes most of the time.
 
     Raises `InputError` where no program ran."""
-    runs = [run for run in executions(profile) if run.complete]
+    runs = [run for run in executions_of(profile) if run.complete]
     if not runs:
         raise InputError("XLA ran no program here: there is nothing to place.")
     took: Counter = Counter()
