@@ -148,13 +148,16 @@ def _worth(samples: np.ndarray) -> float:
 
 
 @lru_cache(maxsize=8)
-def _draws(n: int, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, n, (1000, n))
+def _middles(n: int, seed: int) -> np.ndarray:
+    "Return the ranks of the two samples that are the middle of each draw of `n` with repetition."
+    ranks = np.sort(np.random.default_rng(seed).integers(0, n, (1000, n)), axis=1)
+    return ranks[:, [(n - 1) // 2, n // 2]]
 
 
 def _medians(samples: np.ndarray, seed: int, worth: float, scale: Callable) -> np.ndarray:
     middle = scale(np.median(samples))
-    medians = scale(np.median(samples[_draws(len(samples), seed)], axis=1))
+    # ranks are drawn and not places: which of them is in the middle is the same for all samples
+    medians = scale(np.sort(samples)[_middles(len(samples), seed)].mean(axis=1))
     return middle + (medians - middle) * math.sqrt(len(samples) / worth)
 
 

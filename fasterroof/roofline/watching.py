@@ -141,16 +141,17 @@ def _marked(owner: Owner) -> AbstractContextManager:
     return torch._C._profiler._RecordFunctionFast(module_mark(owner))
 
 
-def _jax_loop(stack: ExitStack, model: object, framework: str | None) -> JaxLoop | None:
-    "Record JAX, where it is asked for, or where it is in use and nothing else is asked for."
+def _jax_loop(stack: ExitStack, model: object, framework: str | None) -> tuple[JaxLoop | None, str]:
+    """Record JAX, where it is asked for, or where it is in use and nothing else is asked for; and
+    say why it is not recorded, where another profile prevents that."""
     if framework == "jax":
-        return stack.enter_context(JaxLoop())
+        return stack.enter_context(JaxLoop()), ""
     if framework == "torch" or model is not None or not jax_is_up():
-        return None
+        return None, ""
     try:
-        return stack.enter_context(JaxLoop())
-    except InputError:  # somebody profiles JAX already: torch's operations are placed alone
-        return None
+        return stack.enter_context(JaxLoop()), ""
+    except InputError as e:  # somebody profiles JAX already: torch's operations are placed alone
+        return None, f"JAX was not recorded. {one_line(str(e))}"
 
 
 def _longer(live: "_Live | None", loop: JaxLoop | None) -> tuple[Taken, int | None]:
@@ -213,7 +214,9 @@ def watch(
     with Machine(where, peaks) as machine:
         with machine.looking(), ExitStack() as stack:
             live = None if framework == "jax" else stack.enter_context(_Live(model, where))
-            loop = _jax_loop(stack, model, framework)
+            loop, why = _jax_loop(stack, model, framework)
+            if live:
+                live.not_recorded = why
             yield run
         taken, threads = _longer(live, loop)
         with preserved():
@@ -238,6 +241,7 @@ _BLOCK_NOTES: "tuple[Callable[[_Live], object], ...]" = (
         and "Modules also ran in threads that had been started before: their operations "
         f"{'have no module here' if SEES_THREADS else 'are not counted'}."
     ),
+    lambda live: live.not_recorded,
     lambda live: (
         live.unseen and "Work in other threads is not counted: this torch profiles one thread."
     ),
@@ -256,6 +260,7 @@ class _Live:
     def __init__(self, model: object, device: torch.device):
         self.device, self.sync, self._stack = device, synchronizer(device), ExitStack()
         self.profiles, self.unseen = not profiler_is_on(), False
+        self.not_recorded = ""  # why XLA's operations are not recorded beside torch's
         if not self.profiles and device.type != "cpu":
             raise InputError(
                 f"This thread is being profiled already, and work on {device.type} has no other"
@@ -313,9 +318,8 @@ class _Live:
         try:
             found, more = self._found
         except RunFileError:
-            raise InputError(
-                "Nothing was dispatched within the block: there is nothing to place."
-            ) from None
+            nothing = "Nothing was dispatched within the block: there is nothing to place."
+            raise InputError(" ".join(filter(None, (nothing, self.not_recorded)))) from None
         self.steps = found.steps
         return Taken(
             ops=found.ops,

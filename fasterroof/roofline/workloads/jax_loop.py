@@ -21,9 +21,9 @@ from ...machine.roof import Roof
 from ..run import Run, joined_run
 from ...timing.spans import Stretch, covered_time, union
 from ...timing.steps import Taken
-from ...timing.xla.executions import cut_off, executions
-from ...timing.xla.profile import XlaProfile, read_xla_profiles
-from ...timing.xla.recording import step_annotation, xla_recording
+from ...timing.xla.executions import cut_off, executions_of
+from ...timing.xla.xla_profile import XlaProfile, read_xla_profiles
+from ...timing.xla.xla_live import step_annotation, xla_recording
 from ...timing.xla.steps import XlaStep, iterations, marked_windows, xla_taken
 from ...work.hlo.program import CompiledProgram, compiled_program
 from ...work.op import modes_of
@@ -100,7 +100,7 @@ def taken_of(
             _whole_block(steps),
             *unknown,
             *taken.notes,
-            *cut_off(executions(profile)),
+            *cut_off(executions_of(profile)),
             *profile.notes,
         ),
     )

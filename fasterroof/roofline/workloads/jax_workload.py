@@ -22,11 +22,16 @@ from ...machine.peaks import check_peaks
 from ...machine.roof import Roof
 from ..run import Run
 from ..session import measure_run
-from .jax_call import CompiledCall, compiled, jax_errors, staged_call
+from fasterroof.roofline.workloads.jax_call import (
+    CompiledCall,
+    compile_call,
+    jax_errors,
+    staged_call,
+)
 from ...timing.clock import Timing, no_gc
 from ...timing.spans import Span
 from ...timing.steps import Taken
-from ...timing.xla.recording import xla_recording, step_annotation
+from ...timing.xla.xla_live import xla_recording, step_annotation
 from ...timing.xla.steps import XlaStep, marked_windows, steps_between, xla_taken
 from ...work.hlo.program import CompiledProgram, compiled_program, rescaled
 from ...work.op import Op, Trace, modes_of, work_by_module
@@ -90,9 +95,11 @@ def _analysis_note(program: CompiledCall, parts: CompiledProgram) -> str:
     flops = theirs["flops"] + theirs.get("transcendentals", 0.0)
     ours = sum(op.flops or 0 for op in parts.ops)
     once = sum(rescaled(op, 1).flops or 0 for op in parts.ops)
-    said = f"XLA's cost analysis: {si(flops, 'FLOP')}"
+    said, devices = f"XLA's cost analysis: {si(flops, 'FLOP')}", len(program.places)
     if "bytes accessed" in theirs:
         said += f" and {si(theirs['bytes accessed'], 'B')}"
+    if devices > 1:
+        said += f" on each of {devices} devices"
     if abs(flops - ours) <= _AGREES * max(ours, 1):
         return f"{said}, the FLOPs within {100 * _AGREES:.0f} % of the count here."
     share = f"{flops / ours:.3g} of the {si(ours, 'FLOP')} counted here" if ours else "none here"
@@ -175,7 +182,7 @@ class JaxWorkload:
             self._call = staged_call(self.fn, self.args, self.kwargs, self.name)
             places = self._call.places
             _check_peaks(peaks, places[0].platform)
-            self._program = compiled(self._call)
+            self._program = compile_call(self._call)
             self._program.run()
         self._parts, self._why = _parts(self._program)
         self.looks = places[0].platform == "cpu"
@@ -265,8 +272,9 @@ class JaxWorkload:
     def _notes(self) -> Iterator[str]:
         if self._why:
             yield (
-                f"{self.name} is one point, since {self._why}. Its bytes are those of its inputs,"
-                " captured constants and outputs, each once, as if all were fused."
+                f"{self.name} is one point. {self._why[0].upper()}{self._why[1:]}. Its bytes are"
+                " those of its inputs, captured constants and outputs, each once, as if all were"
+                " fused."
             )
         if self._why:
             yield from (f"Counted: {caveat}." for caveat in self._counted.caveats)

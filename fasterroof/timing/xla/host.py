@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ..spans import Stretch
-from .executions import Execution, executions
-from .profile import HostEvent, XlaProfile
+from .executions import Execution, executions_of
+from .xla_profile import HostEvent, XlaProfile
 
 # %% ../../../nbs/analysis/timing/xla/host.ipynb #892a50dd
 CATEGORIES = ("(XLA)", "(compile)", "(transfer)", "(dispatch)", "(wait)", "(Python)")
@@ -147,7 +147,7 @@ def host_marks(
     runs: Sequence[Execution] | None = None,
 ) -> list[tuple[float, float, str]]:  # start and end, s, and a category: one of `CATEGORIES`
     "Say what happened in each moment of a window: disjoint stretches that cover it, in order."
-    runs = sorted(executions(profile) if runs is None else runs, key=lambda r: r.start)
+    runs = sorted(executions_of(profile) if runs is None else runs, key=lambda r: r.start)
     thread = _main_thread(profile) if thread is None else thread
     begin, end = window
     near = [r for r in runs if r.end >= begin and r.start <= end]

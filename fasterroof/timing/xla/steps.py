@@ -20,9 +20,9 @@ from ..clock import Timing
 from ..events import STEP
 from ..spans import Span, Stretch, idle_time, shared_times
 from ..steps import Taken
-from .executions import Execution, executions
+from .executions import Execution, executions_of
 from .host import host_marks
-from .profile import XlaProfile
+from .xla_profile import XlaProfile
 from ...work.hlo.program import IN_A_BRANCH, CompiledProgram, rescaled
 from ...work.op import Op
 
@@ -43,7 +43,7 @@ def steps_between(
 ) -> list[XlaStep]:
     """Return the steps with the programs that ran in each, by the middles of their runs, and what
     the host did meanwhile."""
-    found = executions(profile)
+    found = executions_of(profile)
     # A run may begin a moment before the event of the one that it waited for has ended.
     runs = sorted(found, key=lambda run: run.start + run.end)
     middles = [(run.start + run.end) / 2 for run in runs]
@@ -84,7 +84,7 @@ def iterations(
     """Take a profile apart at the program that takes most of the time.
 
     Raises `InputError` where no program ran."""
-    runs = [run for run in executions(profile) if run.complete]
+    runs = [run for run in executions_of(profile) if run.complete]
     if not runs:
         raise InputError("XLA ran no program here: there is nothing to place.")
     took: Counter = Counter()
@@ -127,12 +127,15 @@ def _trivial(op: Op) -> bool:
     return not op.flops and op.footprint <= 64
 
 
-def _times(op: Op, ran: int, often: int, program: CompiledProgram) -> int:
-    """How often an operation ran: no oftener than the text says, where it does, since the runtime
-    may run one in pieces with an event each."""
+def _times(op: Op, ran: int, often: int, program: CompiledProgram, on_device: bool) -> int:
+    """How often an operation ran: no oftener than the text says, where it does.
+
+    On an accelerator one instruction may launch several kernels, and the runtime of a CPU may run
+    one in pieces with an event each, as a sort, which begins with a copy of what it sorts."""
     most = op.times * often
-    open_ended = not most or program.unknown_trips or op.note == IN_A_BRANCH
-    return ran if ran and open_ended else min(ran or most, most)
+    if not most or program.unknown_trips or op.note == IN_A_BRANCH:
+        return ran or most
+    return most if on_device else min(ran or most, most)
 
 
 def _pieces(step: XlaStep) -> Counter:
@@ -146,7 +149,11 @@ def _pieces(step: XlaStep) -> Counter:
 
 
 def _listed(
-    counts: Counter, pieces: Counter, often: Counter, programs: Mapping[tuple, CompiledProgram]
+    counts: Counter,
+    pieces: Counter,
+    often: Counter,
+    programs: Mapping[tuple, CompiledProgram],
+    on_device: bool,
 ) -> tuple[list[Op], dict[_Place, int]]:
     "The operations of a step, each as often as it ran, and where its instruction is among them."
     ops: list[Op] = []
@@ -162,7 +169,7 @@ def _listed(
             ran = max(counts[p] - (op.kind == "sort") * pieces[p] for p in names[i])
             if not ran and (op.note == IN_A_BRANCH or not op.times or _trivial(op)):
                 continue  # another branch was taken, or the runtime itself does it
-            op = rescaled(op, _times(op, ran, often[key], program))
+            op = rescaled(op, _times(op, ran, often[key], program, on_device))
             where.update(dict.fromkeys(names[i], len(ops)))
             short = program.name.removeprefix("jit_")
             ops.append(_below(op, short) if len(often) > 1 else op)
@@ -227,7 +234,8 @@ def xla_taken(
     found, notes = _one_device([*steps])
     counts, same = _usual(found, programs)
     often = Counter(run.program for run in same[0].runs)
-    ops, where = _listed(counts, _pieces(same[0]), often, programs)
+    on_device = not all(run.device.startswith("cpu") for run in same[0].runs)
+    ops, where = _listed(counts, _pieces(same[0]), often, programs, on_device)
     held = {key: program.control for key, program in programs.items()}
     spans = [_spans(step, where, held) for step in same]
     if len(same) < len(found):
@@ -237,7 +245,6 @@ def xla_taken(
         )
     assumed = dict.fromkeys(op.note for op in ops if op.note not in ("", IN_A_BRANCH))
     notes += [f"Counted: {note}." for note in assumed]
-    on_device = any(span.device != "cpu" for span in spans[0])
     return Taken(
         ops=ops,
         steps=spans,

@@ -17,7 +17,7 @@ from fasterroof.work.hlo.equations import (
     work_of,
 )
 from .places import fusion_word, place_of, placed, word_of
-from .text import Computation, HloModule, Instruction
+from .instructions import Computation, HloModule, Instruction
 from ..jax.walk import mode_of
 from ..op import FREE, Op, summed_work
 from ..rulebook import Rule, Work

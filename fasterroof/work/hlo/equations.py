@@ -14,7 +14,7 @@ from math import prod
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from .text import Computation, HloModule, Instruction, listed
+from .instructions import Computation, HloModule, Instruction, listed
 from ..jax import primitives  # noqa: F401  (registers its rules)
 from ..jax.rules import body_flops, jax_rule, size_of
 from ..jax.scopes import scopes_of

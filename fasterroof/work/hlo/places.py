@@ -12,7 +12,7 @@ from functools import lru_cache
 from os.path import commonprefix
 from typing import NamedTuple
 
-from .text import Computation, HloModule, Instruction
+from .instructions import Computation, HloModule, Instruction
 from ..jax import primitives  # noqa: F401  (registers its rules)
 from ..jax.rules import jax_rule
 from ..jax.scopes import scopes_of, where_of

@@ -14,7 +14,7 @@ from numbers import Integral
 from ...core.errors import InputError, one_line
 from .costs import GIVEN, running_op
 from .equations import bytes_in
-from .text import Computation, HloModule, Instruction, parse_hlo
+from .instructions import Computation, HloModule, Instruction, parse_hlo
 from .trips import loop_trips
 from ..op import Op, Trace
 

@@ -9,7 +9,7 @@ __all__ = ['loop_trips']
 import re
 from typing import NamedTuple
 
-from .text import Computation, HloModule, Instruction
+from .instructions import Computation, HloModule, Instruction
 from ..jax.values import closed_form
 
 # %% ../../../nbs/analysis/work/hlo/trips.ipynb #edd368c6
