@@ -7,6 +7,7 @@ __all__ = ['check_arguments', 'of_arrays', 'described', 'stage']
 
 # %% ../../../nbs/analysis/work/jax/staging.ipynb #9cd358c4
 import inspect
+import math
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -112,11 +113,19 @@ def of_arrays(
     return flat, [x for x in leaves if _is_array(x)]
 
 
+_MOST_LISTED = 4  # arrays: a training step has hundreds of them
+
+
 def described(
     arrays: Iterable,  # of a call
-) -> str:  # "2×3 float32, scalar int32"
-    "Shapes and formats of arrays."
-    shapes = (f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in arrays)
+) -> str:  # "2×3 float32, scalar int32"; "52 arrays: 512×128 float32, …"
+    "Shapes and formats of arrays; of many arrays their number, and the largest."
+    arrays = [*arrays]
+    many = len(arrays) > _MOST_LISTED
+    listed = [max(arrays, key=lambda x: math.prod(x.shape))] if many else arrays
+    shapes = [f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in listed]
+    if many:
+        return f"{len(arrays)} arrays: {shapes[0]}, …"
     return ", ".join(shapes) or "no arrays"
 
 
