@@ -8,7 +8,7 @@ __all__ = ['Place', 'mode_of', 'structure', 'read_whole', 'Walk']
 # %% ../../../nbs/analysis/work/jax/walk.ipynb #18fb4d3a
 import copy
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from fasterroof.work.jax.rules import (
     nothing,
     size_of,
 )
-from .scopes import kinds_of, where_of
+from .scopes import kinds_of, of_optax, where_of
 from fasterroof.work.jax.values import (
     CALLS,
     Value,
@@ -49,8 +49,15 @@ class Place(NamedTuple):
     stack: tuple = ()  # scopes and transformations around it
     axes: Mapping = {}  # sizes of the named axes around it
     on_chip: bool = False  # whether its operands are already where they are computed with
+    optimizer: bool = False  # whether a call around it is optax's
 
 # %% ../../../nbs/analysis/work/jax/walk.ipynb #d5b405bd
+def _files(eqn) -> Iterator[str]:
+    "The files of the functions that were being called when an equation was made."
+    traceback = eqn.source_info.traceback
+    return (frame.file_name for frame in (traceback.frames if traceback else ()))
+
+
 _PRECISIONS = {
     "tf32": ("TF32", "TENSORFLOAT32"),
     "bf16": ("BF16", "BFLOAT16"),
@@ -215,7 +222,9 @@ class Walk:
 
     def _equation(self, eqn, values: list[Value], place: Place) -> list[Value]:
         scopes = tuple(getattr(eqn.source_info.name_stack, "stack", ()))
-        place = place._replace(stack=place.stack + scopes)
+        stack = place.stack + scopes
+        optimizer = place.optimizer or of_optax(kinds_of(stack), _files(eqn))
+        place = place._replace(stack=stack, optimizer=optimizer)
         name = eqn.primitive.name
         rule = jax_rule(name)
         how = _STRUCTURES.get(name, _call if _carried_jaxpr(eqn) is not None else None)
@@ -237,6 +246,7 @@ class Walk:
     ) -> None:
         "List an equation as one operation."
         module, phase = where_of(kinds_of(place.stack))
+        phase = "optimizer" if place.optimizer else phase
         work = Work(None) if rule is None else _work(eqn, values, place, rule, phase)
         rule = None if work.flops is None else rule
         kind = (work.kind or rule.kind) if rule else "unknown"
