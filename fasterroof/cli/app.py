@@ -67,7 +67,7 @@ _MODELS = (
     ),
     Command(
         "import",
-        "place a trace of torch.profiler under a roof",
+        "place a trace of torch.profiler, or a profile of JAX, under a roof",
         "trace.json.gz --peaks its-machine.json --html trace.html",
         "fasterroof.cli.profiling:import_command",
     ),

@@ -13,7 +13,8 @@ _MODEL = (
     Argument(
         "profile",
         "model",
-        "a torchvision name, or package.module:callable that returns a model or (model, sample)",
+        "a torchvision name, or package.module:callable that returns a model or (model, sample);"
+        " a JAX function with its arguments is such a pair",
         metavar="MODEL",
     ),
     Argument(
@@ -261,7 +262,7 @@ _RUNS = (
         "import",
         "traces",
         "what export_chrome_trace wrote with record_shapes=True, also .gz; of a distributed program"
-        " one file of each rank; or the folder of a profile of JAX",
+        " one file of each rank; or a folder that jax.profiler.trace wrote, or an .xplane.pb of it",
         nargs="+",
         metavar="TRACE",
     ),

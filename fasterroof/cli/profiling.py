@@ -25,7 +25,7 @@ from ..machine.datasheet import chip_of, chip_roof, shares
 from ..machine.peaks import HardwarePeaks, measure_peaks
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
-from ..work.program import differentiable
+from ..work.program import call_arguments, differentiable, speaks_jax
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -73,7 +73,9 @@ def profile_command(
         model, sample, peaks, name=args.model, loss=loss, optimizer=optimizer
     )
     with contextlib.redirect_stdout(sys.stderr):
-        analyzer.profile(device, warmup=args.warmup, steps=args.steps)
+        # (a JAX function runs where its arrays are)
+        place = args.device if speaks_jax(model, call_arguments(sample)) else device
+        analyzer.profile(place, warmup=args.warmup, steps=args.steps)
     run = analyzer.run
     if loss:
         run = replace(run, notes=(*run.notes, f"The loss: {loss.__doc__}"))

@@ -17,7 +17,7 @@ from .page import page_html, cell_html
 from .plot import COLORS, run_figure
 from .table import Cell, Column, Table, html_table, text_table
 from ..roofline.compiler import compiler_changes
-from ..roofline.point import RooflinePoint, slowest
+from ..roofline.point import RooflinePoint, module_prefix, slowest, totals
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -80,7 +80,7 @@ _POINTS = (
     _TIME,
     Column(
         "in flight",
-        lambda p: p.ran_s,
+        lambda p: p.elapsed_s,
         unit="s",
         detail=True,
         shown=lambda points: any(p.elapsed_s is not None for p in points),
@@ -194,8 +194,8 @@ def definitions(
         )
     if any(p.elapsed_s is not None for p in run.points):
         said.append(
-            "time: several operations are in flight at once, and each moment counts for them in"
-            " equal parts; in flight: from start to end, which FLOP/s and % roof go by."
+            "time: where several operations are in flight at once, each moment counts for them in"
+            " equal parts. FLOP/s and % roof go by the time from start to end (in flight)."
         )
     if _fused(run.points):
         said.append(
@@ -212,6 +212,23 @@ def _points(run: "Run", top: int | None, **more) -> Table:
     return Table([replace(c, shown=None) for c in columns], slowest(run.parts, top), **more)
 
 
+_KERNEL = "fused kernel"  # the type of a point that a compiler made of several operations
+
+
+def _is_operation(p: RooflinePoint) -> bool:
+    "Whether a point is no module, but an operation of the module before the last dot of its name."
+    return p.type == _KERNEL or p.name == p.type or p.name.endswith(f".{p.type}")
+
+
+def _narrow(columns: Sequence[Column], points: Sequence[RooflinePoint]) -> list[Column]:
+    "The columns that a terminal has room for."
+    without = ["FLOP/B"] if any(c.heading == "phase" for c in columns) else []
+    if not (_fused(points) and all(map(_is_operation, points))):
+        return [c for c in columns if c.heading not in without]
+    names = replace(columns[0], value=lambda p: one_line(p.name, 4000))
+    return [names, *(c for c in columns[1:] if c.heading not in [*without, "type"])]
+
+
 def run_table(
     run: "Run",  # the run to show
     top: int | None = 10,  # rows; None: all
@@ -219,9 +236,7 @@ def run_table(
 ) -> "Group":
     "Render the slowest points of a run for a terminal."
     table = _points(run, top)
-    if any(c.heading == "phase" for c in table.columns):
-        table = replace(table, columns=[c for c in table.columns if c.heading != "FLOP/B"])
-    return text_table(table, width)
+    return text_table(replace(table, columns=_narrow(table.columns, run.points)), width)
 
 
 def _totals(groups: "dict[str, Total]", heading: str, whole_s: float) -> Table:
@@ -232,13 +247,25 @@ def _totals(groups: "dict[str, Total]", heading: str, whole_s: float) -> Table:
     return Table([name, *columns], sorted(groups.values(), key=lambda t: -t.time_s))
 
 
+def _module(p: RooflinePoint) -> str:
+    "The module that a point is, or belongs to."
+    if p.phase == "host" or not _is_operation(p):
+        return p.name
+    return p.name.rpartition(".")[0] or "(no module)"
+
+
 def _modules(run: "Run") -> "dict[str, Total]":
     "The modules at the depth from which on none holds nearly all of the time."
-    modules = run.by_module()
+
+    def at(depth: int) -> "dict[str, Total]":
+        return totals(run.parts, lambda p: module_prefix(_module(p), depth))
+
+    modules = at(1)
     for depth in range(2, 8):
-        deeper = run.by_module(depth)
-        largest = max((t.time_s for t in modules.values()), default=0.0)
-        if largest < 0.9 * run.time_s or len(deeper) > 40:
+        deeper = at(depth)
+        # "(XLA)", "(no module)" and the like are no modules
+        times = [t.time_s for name, t in modules.items() if not name.startswith("(")]
+        if max(times, default=0.0) < 0.9 * sum(times) or len(deeper) > 40:
             break
         modules = deeper
     return modules

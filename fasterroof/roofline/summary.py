@@ -69,7 +69,8 @@ def _compiler(run: "Run") -> str | None:
         for what, figure in (("FLOPs", "flops"), ("bytes", "bytes"))
         if total and (ratio := total.ratio(figure)) is not None
     )
-    return " and ".join(ratios)
+    said = " and ".join(ratios)
+    return said and f"{said} of the program as written"
 
 
 def _of_the_roof(run: "Run") -> str:
@@ -110,7 +111,7 @@ _HEADLINE: "dict[str, Callable[[Run], object]]" = {
     "of the roof": _of_the_roof,
     "MFU": lambda run: share_text(run.mfu_pct),
     "work": _work,
-    "compiled, of the program as written": _compiler,
+    "compiled": _compiler,
     "accounted for": lambda run: f"{100 * run.covered:.1f} %",
     "operations": _operations,
     "between operations": lambda run: run.host and si(run.host_s, "s"),

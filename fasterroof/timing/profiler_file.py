@@ -224,7 +224,10 @@ def _read(text: str) -> tuple[_Events, dict]:
     if not isinstance(listed, list):
         raise RunFileError("its traceEvents are no list")
     if not events.made:
-        raise RunFileError("none of its events is one of torch.profiler's")
+        raise RunFileError(
+            "none of its events is one of torch.profiler's (of a profile of JAX, give the folder,"
+            " or its .xplane.pb)"
+        )
     events.dropped["no event"] = len(listed) - events.seen
     return events, whole
 

@@ -80,7 +80,7 @@ def call_arguments(
         return sample, {}
     if isinstance(sample, Mapping):
         return (), dict(sample)  # also what Hugging Face's tokenizers return
-    if isinstance(sample, torch.Tensor):
+    if isinstance(sample, torch.Tensor) or _is_jax(sample):
         return (sample,), {}
     raise InputError(
         "sample must be a tensor, a tuple of arguments or a dict of arguments, not"

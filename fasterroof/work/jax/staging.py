@@ -7,9 +7,9 @@ __all__ = ['check_arguments', 'of_arrays', 'described', 'stage']
 
 # %% ../../../nbs/analysis/work/jax/staging.ipynb #9cd358c4
 import inspect
+import math
 from collections.abc import Callable, Iterable
 from functools import partial
-from math import prod
 
 import numpy as np
 
@@ -114,18 +114,20 @@ def of_arrays(
     return flat, [x for x in leaves if _is_array(x)]
 
 
-_MOST_SHOWN = 6  # arrays; a model's parameters are hundreds
+_MOST_LISTED = 4  # arrays: a training step has hundreds of them
 
 
 def described(
     arrays: Iterable,  # of a call
-) -> str:  # "2×3 float32, scalar int32", "112 arrays of 4.75 MB"
-    "Shapes and formats of arrays; of many, how many there are and their size."
+) -> str:  # "2×3 float32, scalar int32"; "52 arrays of 4.75 MB: 512×128 float32, …"
+    "Shapes and formats of arrays; of many arrays their number, and the largest."
     arrays = [*arrays]
-    if len(arrays) > _MOST_SHOWN:
-        size = sum(prod(x.shape) * x.dtype.itemsize for x in arrays)
-        return f"{len(arrays)} arrays of {si(size, 'B')}"
-    shapes = (f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in arrays)
+    many = len(arrays) > _MOST_LISTED
+    listed = [max(arrays, key=lambda x: math.prod(x.shape))] if many else arrays
+    shapes = [f"{'×'.join(map(str, x.shape)) or 'scalar'} {x.dtype}" for x in listed]
+    if many:
+        size = sum(math.prod(x.shape) * x.dtype.itemsize for x in arrays)
+        return f"{len(arrays)} arrays of {si(size, 'B')}: {shapes[0]}, …"
     return ", ".join(shapes) or "no arrays"
 
 
