@@ -236,8 +236,18 @@ _NO_WORK |= {"type": "host", "kind": "host", "bound": "overhead"}
 _NO_WORK |= {"level": "", "mode": "none", "shapes": ""}
 
 
+def _seamless(changes: list[tuple[float, str | None]]) -> list[tuple[float, str | None]]:
+    "Causes cover a step: what rounding leaves between two, or at an end, is the one before."
+    first = next((name for _, name in changes if name), None)
+    covered = []
+    for at, name in changes:
+        first = name or first
+        covered.append((at, first))
+    return covered
+
+
 class _Host:
-    """The time between operations: its pieces, each with a name and phase, a run and a length."""
+    "The time between operations: its pieces, each with a name and phase, a run and a length."
 
     def __init__(
         self,
@@ -247,24 +257,24 @@ class _Host:
         causes: Sequence = (),
     ):
         self.homes: dict[tuple[str, str], int] = {}
-        self.runs, rows = len(gaps), []
+        self.by_cause, self.runs, rows = bool(causes), len(gaps), []
         for s, step in enumerate(gaps):
             marks = causes or modules
             changes = innermost(marks[s] if marks else ())
+            if causes:
+                changes = _seamless(changes)
             rows += [
-                (self.homes.setdefault(self._home(home, bool(causes)), len(self.homes)), s, seconds)
+                (self.homes.setdefault(self._home(*home), len(self.homes)), s, seconds)
                 for gap in step
                 for home, seconds in _pieces(ops, gap, changes)
             ]
         home, run, lasts = np.array(rows).T if rows else np.zeros((3, 0))
         self.home, self.run, self.lasts = home.astype(int), run.astype(int), lasts
 
-    @staticmethod
-    def _home(home: tuple[str, str], by_cause: bool) -> tuple[str, str]:
+    def _home(self, name: str, phase: str) -> tuple[str, str]:
         "The name and phase of a piece: what happens between programs is of no phase of theirs."
-        name, phase = home
-        if by_cause:
-            return (name, "host") if name.startswith("(") else (_HOST, "host")
+        if self.by_cause:
+            return name or _HOST, "host"
         return (f"{name}.{_HOST}" if name else _HOST), phase
 
     def times(
@@ -303,6 +313,7 @@ class _Host:
             for (name, phase), n, samples in zip(
                 self.homes, calls, self.times(shorter_s), strict=True
             )
+            if not self.by_cause or np.median(samples) > 0  # (of causes, those of a usual run)
         ]
 
 # %% ../../nbs/analysis/roofline/join.ipynb #d2e76b07

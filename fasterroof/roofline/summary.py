@@ -84,8 +84,12 @@ def _operations(run: "Run") -> str:
     return si(run.time_s - run.host_s, "s") + overlap
 
 
+_PHASES = "forward", "recompute", "backward", "optimizer", "host"  # as a step is thought of
+
+
 def _phases(run: "Run") -> str | None:
-    phases = run.by_phase()
+    found = run.by_phase()
+    phases = {name: found[name] for name in dict.fromkeys((*_PHASES, *found)) if name in found}
     shares = (f"{name} {share_text(100 * t.time_s / run.time_s)}" for name, t in phases.items())
     return ", ".join(shares) if len(phases) > 1 else None
 

@@ -8,14 +8,18 @@ __all__ = ['taken_of', 'jax_is_up', 'JaxLoop', 'is_jax_profile', 'run_from_jax_p
 # %% ../../../nbs/analysis/roofline/workloads/jax_loop.ipynb #0fc71b38
 import os
 import sys
-from contextlib import ExitStack, suppress
+from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cache
 
+import torch
+
 from ...core.errors import InputError, RunFileError, one_line
+from ...core.settings import preserved
 from ...core.units import si
-from ...machine.host import cpu_name
+from ...machine.host import cpu_name, cpu_set
 from ...machine.peaks import check_peaks, peaks_for
 from ...machine.roof import Roof
 from ..run import Run, joined_run
@@ -199,19 +203,36 @@ def _roof(profile: XlaProfile, taken: Taken) -> tuple[Roof, str]:
         f"The roof was measured on this machine ({cpu_name()}); a profile does not say which"
         " processor it is from."
     )
-    return peaks_for(modes_of(taken.ops), "cpu"), note
+    with preserved():
+        torch.set_num_threads(len(cpu_set()))  # the roof is that of what XLA uses
+        return peaks_for(modes_of(taken.ops), "cpu"), note
 
 
-def _run(profile: XlaProfile, peaks: Roof | None, name: str, rank: int, ranks: int) -> Run:
+def _longest(profile: XlaProfile) -> str:
+    "The program that takes most of the time."
+    took: Counter = Counter()
+    for event in profile.events:
+        took[event.module] += event.duration
+    return max(took, key=took.get).removeprefix("jit_")
+
+
+def _run(
+    profile: XlaProfile, peaks: Roof | None, name: str | None, rank: int = 0, ranks: int = 1
+) -> Run:
     taken = taken_of(profile)
     roof, note = (peaks, "") if peaks is not None else _roof(profile, taken)
     device = next((d for d in profile.devices if not d.startswith("cpu")), "cpu")
+    if roof.source == "datasheet":
+        note = (
+            f"Judged under {one_line(roof.name, 80)}, a datasheet; nothing says that the profile's"
+            f" {device} is one."
+        )
     steps = len(taken.steps)
     run = joined_run(
         taken,
         roof,
         taken.watched,
-        model=name,
+        model=name or one_line(_longest(profile), 80),
         sample=f"{steps} step{'s' * (steps > 1)} of {len(taken.ops)} operations",
         device=device,
         environment={
@@ -230,17 +251,17 @@ def _run(profile: XlaProfile, peaks: Roof | None, name: str, rank: int, ranks: i
 def run_from_jax_profile(
     path: str | os.PathLike,  # an .xplane.pb file, or the folder of a session
     peaks: Roof | None = None,  # the roof of its machine; None: measured here, for a CPU
-    name: str | None = None,  # shown in reports; None: that of the folder
+    name: str | None = None,  # shown in reports; None: of the program that takes longest
 ) -> Run:
     """Make a run of a profile that `jax.profiler` wrote.
 
     Raises `RunFileError` for a file that is none, `InputError` if there is no roof for it."""
     check_peaks(peaks, None)
     profiles = read_xla_profiles(path)
-    shown = name or os.path.basename(os.path.normpath(os.fspath(path))).partition(".")[0]
     runs: list[Run] = []
     for rank, profile in enumerate(profiles):
         roof = peaks if peaks is not None or not runs else runs[0].roof
+        shown = name or (runs[0].model if runs else None)
         runs.append(_run(profile, roof, shown, rank, len(profiles)))
     if len(runs) == 1:
         return runs[0]

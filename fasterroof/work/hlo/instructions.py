@@ -142,7 +142,8 @@ def listed(
 
 # %% ../../../nbs/analysis/work/hlo/instructions.ipynb #a53098b5
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
-_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
+# installed packages, and what calls a function here to compile it
+_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]|[/\\]fasterroof[/\\]roofline[/\\]")
 _SLASH = re.compile(r"[/\\]")
 _NUMBERED = re.compile(r"(\w+)=(\d+)")
 _ESCAPED = re.compile(r"\\(.)")
