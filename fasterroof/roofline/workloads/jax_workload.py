@@ -8,9 +8,10 @@ __all__ = ['JaxWorkload', 'profile_jax']
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #333bde63
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
+import numpy as np
 import torch
 
 from ...core.console import track
@@ -119,23 +120,49 @@ def _block_sizes(steps: int, parts: CompiledProgram) -> list[int]:
     return [min(size, steps - at) for at in range(0, steps, size)]
 
 
-def _plain_step(program: CompiledCall) -> float:  # s
-    "One step by the host's clock, from the call to the last output."
+def _pages() -> int:
+    "Pages of memory that the system has given to this process; 0 where it does not count them."
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def _step(
+    program: CompiledCall, mark: AbstractContextManager | None = None
+) -> tuple[float, int]:  # s, pages
+    "One step by the host's clock, from the call to the last output, and how many pages it took."
     arguments = program.arguments()
-    start = time.perf_counter()
-    program.run(arguments)
-    return time.perf_counter() - start
+    with mark or nullcontext():
+        pages, start = _pages(), time.perf_counter()
+        program.run(arguments)
+        return time.perf_counter() - start, _pages() - pages
 
 
-def _profiled_steps(program: CompiledCall, steps: int) -> list[XlaStep]:
-    "So many steps in one session of XLA's profiler."
+def _profiled_steps(program: CompiledCall, steps: int) -> tuple[list[XlaStep], list[int]]:
+    "So many steps in one session of XLA's profiler, and the pages that each took."
+    pages = []
     with xla_recording() as profile:
         for i in range(-1, steps):  # the first step of a session takes longer
-            arguments = program.arguments()
-            with step_annotation(i):
-                program.run(arguments)
-            del arguments
-    return steps_between(profile, marked_windows(profile))
+            pages.append(_step(program, step_annotation(i))[1])
+    return steps_between(profile, marked_windows(profile)), pages[1:]
+
+
+_MANY_PAGES = 250  # 1 MB in pages of 4 kB: a tenth of a millisecond and more
+
+
+def _pages_note(plain: Sequence[int], profiled: Sequence[int]) -> str:
+    """Say that profiled steps take memory anew: the profiler's events lie where the program's
+    temporaries were, so that the allocator finds no room for these. Empty: they do not."""
+    usual, more = int(np.median(plain)), int(np.median(profiled))
+    if more - usual < _MANY_PAGES:
+        return ""
+    return (
+        f"Profiled steps took {more:,} pages of memory from the system each, plain ones {usual:,}:"
+        " the profiler's events lie where the program's temporaries were. Operations that touch new"
+        " pages look slower."
+    )
 
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #f2a5b4fe
 def _parts(program: CompiledCall) -> tuple[CompiledProgram | None, str]:
@@ -144,7 +171,8 @@ def _parts(program: CompiledCall) -> tuple[CompiledProgram | None, str]:
     if not text:
         return None, "this backend does not show what it compiled"
     try:
-        return compiled_program(text), ""
+        with no_gc(collect=False):
+            return compiled_program(text), ""
     except FasterroofError as e:
         return None, f"its compiled text could not be read ({one_line(str(e)).rstrip('.')})"
 
@@ -230,19 +258,20 @@ class JaxWorkload:
 
     def _profiled(self, steps: int) -> Taken | None:
         "Plain and profiled steps in turn; None, and why, where the profile does not hold them."
-        plain, found = [], []
+        plain, found, pages = [], [], []
         sizes = _block_sizes(steps, self._parts)
         if not sizes:
             self._why = "one step has more operations than a profile holds"
             return None
         try:
             for i, n in enumerate(track(sizes, "Timing")):
-                if i % 2:
-                    found += _profiled_steps(self._program, n)
-                    _plain_step(self._program)  # unmeasured: the caches hold the profile's events
-                plain += [_plain_step(self._program) for _ in range(n)]
                 if not i % 2:
-                    found += _profiled_steps(self._program, n)
+                    plain += [_step(self._program) for _ in range(n)]
+                block, taken_pages = _profiled_steps(self._program, n)
+                found, pages = found + block, pages + taken_pages
+                if i % 2:
+                    _step(self._program)  # unmeasured: the caches hold the profile's events
+                    plain += [_step(self._program) for _ in range(n)]
             keys = {run.program for step in found for run in step.runs}
             taken = xla_taken(found, {k: self._parts for k in keys if k[0] == self._parts.name})
         except InputError as e:  # (nothing ran, or somebody else's profile is on)
@@ -250,16 +279,18 @@ class JaxWorkload:
             return None
         self._why = ""
         one = len(self._program.places) == 1
+        note = _pages_note([p for _, p in plain], pages)
         return replace(
             taken,
-            plain=Timing(tuple(plain)),
+            plain=Timing(tuple(s for s, _ in plain)),
+            notes=(*taken.notes, *filter(None, [note])),
             eager_bytes=self._counted.bytes if one else None,
             eager_work=work_by_module(self._counted.ops) if one else {},
         )
 
     def _whole(self, steps: int) -> Taken:
         "Each step as one operation."
-        plain = [_plain_step(self._program) for _ in track(range(steps), "Timing")]
+        plain = [_step(self._program)[0] for _ in track(range(steps), "Timing")]
         written = _written(self._call.closed)
         op = _as_one(self._counted, written, self._call.arrays, self._program.outputs)
         spans = [[Span((0,), 0.0, took)] for took in plain]
