@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -130,11 +131,11 @@ def _pages() -> int:
 
 
 def _step(
-    program: CompiledCall, mark: AbstractContextManager | None = None
+    program: CompiledCall, mark: Callable[[], AbstractContextManager] = nullcontext
 ) -> tuple[float, int]:  # s, pages
     "One step by the host's clock, from the call to the last output, and how many pages it took."
     arguments = program.arguments()
-    with mark or nullcontext():
+    with mark():  # (a mark begins when it is made)
         pages, start = _pages(), time.perf_counter()
         program.run(arguments)
         return time.perf_counter() - start, _pages() - pages
@@ -145,23 +146,21 @@ def _profiled_steps(program: CompiledCall, steps: int) -> tuple[list[XlaStep], l
     pages = []
     with xla_recording() as profile:
         for i in range(-1, steps):  # the first step of a session takes longer
-            pages.append(_step(program, step_annotation(i))[1])
+            pages.append(_step(program, partial(step_annotation, i))[1])
     return steps_between(profile, marked_windows(profile)), pages[1:]
 
 
-_MANY_PAGES = 250  # 1 MB in pages of 4 kB: a tenth of a millisecond and more
+_MANY_PAGES = 250  # 1 MB in pages of 4 kB: some 0.25 ms
 
 
 def _pages_note(plain: Sequence[int], profiled: Sequence[int]) -> str:
-    """Say that profiled steps take memory anew: the profiler's events lie where the program's
-    temporaries were, so that the allocator finds no room for these. Empty: they do not."""
+    "Say that profiled steps take memory anew, and so last longer; empty: they do not."
     usual, more = int(np.median(plain)), int(np.median(profiled))
     if more - usual < _MANY_PAGES:
         return ""
     return (
         f"Profiled steps took {more:,} pages of memory from the system each, plain ones {usual:,}:"
-        " the profiler's events lie where the program's temporaries were. Operations that touch new"
-        " pages look slower."
+        " operations that touch new pages look slower than they are in a plain step."
     )
 
 # %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #f2a5b4fe

@@ -158,10 +158,9 @@ def _listed(
     "The operations of a step, each as often as it ran, and where its instruction is among them."
     ops: list[Op] = []
     where: dict[_Place, int] = {}
-    for key in often:
-        program = programs.get(key)
-        if program is None:
-            continue
+    several = sum(key in programs for key in often) > 1
+    for key in filter(programs.__contains__, often):
+        program = programs[key]
         names: dict[int, list[_Place]] = {}  # an asynchronous operation has a start and an end
         for name, i in program.index.items():
             names.setdefault(i, []).append(_Place(key, name))
@@ -172,7 +171,7 @@ def _listed(
             op = rescaled(op, _times(op, ran, often[key], program, on_device))
             where.update(dict.fromkeys(names[i], len(ops)))
             short = program.name.removeprefix("jit_")
-            ops.append(_below(op, short) if len(often) > 1 else op)
+            ops.append(_below(op, short) if several else op)
     return ops, where
 
 # %% ../../../nbs/analysis/timing/xla/steps.ipynb #12b218d0
