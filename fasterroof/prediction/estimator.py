@@ -203,10 +203,10 @@ class JaxProfile(RooflineMetrics):
         ]
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #4659e6d3
-def _unlike(run: "Run", mode: str, specs: HardwareSpecs) -> tuple[str, ...]:
+def _unlike(run: "Run", work: Trace, mode: str, specs: HardwareSpecs) -> tuple[str, ...]:
     """What was counted otherwise than it ran, and where the specs are of something else than what
     ran."""
-    said, where = [n for n in run.notes if n.startswith("Counted:")], run.device.partition(":")[0]
+    said, where = [f"Counted: {caveat}." for caveat in work.caveats], run.device.partition(":")[0]
     if mode != specs.peak_mode and specs.peak_mode:
         said.append(
             f"Most of it is computed in {mode}; the specs' peak is that of {specs.peak_mode}."
@@ -275,7 +275,7 @@ def _profile_function(
         timing=timing,
         compile_seconds=run.compile_s,
         run=run,
-        notes=_unlike(run, mode, hardware_specs),
+        notes=_unlike(run, work, mode, hardware_specs),
     )
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #2605f502
