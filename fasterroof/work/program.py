@@ -442,7 +442,7 @@ class Program:
 
     def __call__(
         self,
-        # called with what begins: "forward", "backward", "optimizer"
+        # called with the phase that begins: "forward", "backward", "optimizer"
         phase: Callable[[str], None] = lambda name: None,
     ) -> None:
         "One step."

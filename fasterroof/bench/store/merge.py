@@ -258,7 +258,7 @@ def merge_stores(
     into: str | Path,  # a store; made where it is absent
     # what is wrong with lines that were passed over is added here; None: a problem
     skipped: list[str] | None = None,
-    tell: Callable[[str], None] = lambda said: None,  # called with what is waited for
+    tell: Callable[[str], None] = lambda said: None,  # receives a status line
 ) -> Merged:
     """Put the finished runs of stores into one; raises `InputError` for what is no store,
     `RunFileError`, `RowError`."""

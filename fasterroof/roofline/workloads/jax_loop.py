@@ -28,7 +28,13 @@ from ...timing.steps import Taken
 from ...timing.xla.executions import cut_off, executions_of
 from ...timing.xla.xla_profile import XlaProfile, read_xla_profiles
 from ...timing.xla.xla_live import step_annotation, xla_recording
-from ...timing.xla.steps import XlaStep, iterations, marked_windows, xla_taken
+from fasterroof.timing.xla.steps import (
+    XlaStep,
+    iterations,
+    marked_windows,
+    steps_between,
+    xla_taken,
+)
 from ...work.hlo.program import CompiledProgram, compiled_program
 from ...work.op import modes_of
 
@@ -56,27 +62,23 @@ def _alone(stretches: list[Stretch], busy: list[Stretch]) -> float:  # s
     return covered_time(own) - covered_time(union([*own, *busy], 2))
 
 
-def _lost(steps: list[XlaStep]) -> dict[str, float]:  # cause → s
-    'The time of all steps during which no operation ran, by cause; "": operations ran.'
-    spans = [(s.start, s.end) for step in steps for run in step.runs for s in run.spans]
-    busy = union(spans)
+def _lost(block: XlaStep) -> dict[str, float]:  # cause → s
+    'The time of a block during which no operation ran, by cause; "": operations ran.'
+    busy = union((s.start, s.end) for run in block.runs for s in run.spans)
     causes: dict[str, list[Stretch]] = {}
-    for step in steps:
-        for start, end, cause in step.causes:
-            causes.setdefault(cause, []).append((start, end))
+    for start, end, cause in block.causes:
+        causes.setdefault(cause, []).append((start, end))
     lost = {cause: _alone(stretches, busy) for cause, stretches in causes.items()}
     return {"": covered_time(busy)} | {c: s for c, s in lost.items() if s > 0}
 
 
-def _whole_block(steps: list[XlaStep]) -> str:
+def _whole_block(block: XlaStep, lost: dict[str, float]) -> str:
     "What the time of a block was made of, in a sentence."
-    begin, end = steps[0].window[0], steps[-1].window[1]
-    lost = _lost(steps)
-    busy = lost.pop("")
-    largest = sorted(lost.items(), key=lambda pair: -pair[1])
-    parts = [f"{cause.strip('()')} {si(s, 's')}" for cause, s in largest]
+    begin, end = block.window
+    causes = sorted((pair for pair in lost.items() if pair[0]), key=lambda pair: -pair[1])
+    parts = [f"{cause.strip('()')} {si(s, 's')}" for cause, s in causes]
     return (
-        f"In the whole block of {si(end - begin, 's')}, operations ran for {si(busy, 's')};"
+        f"In the whole block of {si(end - begin, 's')}, operations ran for {si(lost[''], 's')};"
         f" the rest: {', '.join(parts) or 'nothing'}."
     )
 
@@ -89,19 +91,21 @@ def taken_of(
 
     Raises `InputError` where it ran nothing."""
     steps = iterations(profile, window)
+    # the whole of it: with what ran before the first iteration and after the last
+    (block,) = steps_between(profile, [window or (steps[0].window[0], steps[-1].window[1])])
+    lost = _lost(block)
     programs, unknown = _programs(profile, steps)
     taken = xla_taken(steps, programs)
-    compiling = _lost(steps).get("(compile)", 0.0)
     cut = (
         "The loop was taken apart at the program that takes most of its time:"
-        f" {len(steps)} iterations."
+        f" {len(steps)} iterations. What followed the last is in none of them."
     )
     return replace(
         taken,
-        compile_s=compiling or None,
+        compile_s=lost.get("(compile)"),
         notes=(
             *([cut] if len(steps) > 1 else []),
-            _whole_block(steps),
+            _whole_block(block, lost),
             *unknown,
             *taken.notes,
             *cut_off(executions_of(profile)),

@@ -96,7 +96,7 @@ def _analysis_note(program: CompiledCall, parts: CompiledProgram) -> str:
         return ""
     flops = theirs["flops"] + theirs.get("transcendentals", 0.0)
     ours = sum(op.flops or 0 for op in parts.ops)
-    once = sum(rescaled(op, 1).flops or 0 for op in parts.ops)
+    once = sum(rescaled(op, 1).flops or 0 for op in parts.ops if op.times)
     said, devices = f"XLA's cost analysis: {si(flops, 'FLOP')}", len(program.places)
     if "bytes accessed" in theirs:
         said += f" and {si(theirs['bytes accessed'], 'B')}"

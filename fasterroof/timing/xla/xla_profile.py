@@ -197,7 +197,7 @@ class _Reader:
     def operation(
         self, stats: dict, name: str, device: str, stream: int, start: int, duration: int
     ) -> None:
-        "Keep an operation, with what its statistics say."
+        "Add an operation with its statistics."
         run, program = stats.get("run_id"), stats.get("program_id", -1)
         if device == "cpu":
             device, name = f"cpu:{stats.get('device_ordinal', 0)}", ""
