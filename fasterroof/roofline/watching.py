@@ -20,7 +20,7 @@ from torch.utils import checkpoint as checkpoints
 from ..core.errors import InputError, RunFileError, one_line
 from ..core.objects import reachable
 from ..core.patching import Patched
-from ..core.settings import preserved
+from ..core.settings import one_at_a_time, preserved
 from ..core.units import si
 from ..machine.host import cpu_set
 from ..machine.peaks import check_peaks
@@ -192,8 +192,9 @@ def watch(
 
     JAX is watched where the process has used it before the block and no model is given, or where it
     is asked for. The profiler keeps some 300 bytes and a file entry for every event: a few hundred
-    iterations are enough. Raises `InputError` for a compiled model and for a block in which nothing
-    runs; an exception in the block leaves it, and the run stays empty."""
+    iterations are enough. While the block lasts, other threads can neither profile nor count.
+    Raises `InputError` for a compiled model, for a block in which nothing runs, and within another
+    thread's block; an exception in the block leaves it, and the run stays empty."""
     if framework not in (None, "torch", "jax"):
         raise InputError(
             f'framework is "torch", "jax" or None, not {one_line(repr(framework), 40)}.'
@@ -211,7 +212,7 @@ def watch(
     where = timed_device(used if device is None else device)
     check_peaks(peaks, where)
     run = Run.__new__(Run)
-    with Machine(where, peaks) as machine:
+    with one_at_a_time("watch()"), Machine(where, peaks) as machine:
         with machine.looking(), ExitStack() as stack:
             live = None if framework == "jax" else stack.enter_context(_Live(model, where))
             loop, why = _jax_loop(stack, model, framework)
