@@ -9,9 +9,10 @@ __all__ = ['FORMAT', 'VERSION', 'Probed', 'probed', 'HardwarePeaks', 'roof_to_di
 # %% ../../nbs/analysis/machine/peaks.ipynb #656ba0f1
 import datetime
 import json
+import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from fasterroof.core.units import (
     computed_as,
     format_name,
     mode_name,
+    positive,
     rate_unit,
     si,
     whole,
@@ -78,10 +80,31 @@ def _device_of(c: "Chip") -> str:
     return "cpu" if c.kind == "cpu" else "hpu" if c.name.startswith("Gaudi") else "xla"
 
 
-@dataclass(frozen=True)
+def _device_name(device: object) -> str:
+    "What torch calls a device; raises `InputError` for what is no device."
+    try:
+        return str(torch.device(device))
+    except (RuntimeError, TypeError):
+        raise InputError(
+            f'device must be a device of torch, such as "cpu" or "cuda:0", not {quoted(device)}.'
+        ) from None
+
+
+def _given_dtype(dtype: object) -> torch.dtype:
+    "A number format as torch has it; raises `InputError` for what is none."
+    if isinstance(dtype, torch.dtype):
+        return dtype
+    if not isinstance(dtype, str):
+        raise InputError(
+            f'dtype must be a torch.dtype or its name, such as "float32", not {quoted(dtype)}.'
+        )
+    return resolve_dtype(format_name(dtype))
+
+
+@dataclass(frozen=True, init=False)
 class HardwarePeaks(Roof):
-    """A measured roof: `peak_flops` in FLOP/s, `peak_bandwidth` in B/s, `ridge_point` in FLOP/B,
-    and their conditions."""
+    """Peaks of a device, measured or given: `peak_flops` in FLOP/s, `peak_bandwidth` in B/s,
+    `ridge_point` in FLOP/B, and their conditions."""
 
     device: str = "cpu"  # that was measured
     dtype: torch.dtype = torch.float32  # format of the operands that `peak_flops` holds for
@@ -92,6 +115,46 @@ class HardwarePeaks(Roof):
     notes: tuple[str, ...] = ()  # sentences that a reader of the figures needs
     # clocks, CPUs, foreign load, when, how long: plain values
     conditions: dict[str, Any] = field(default_factory=dict)
+
+    # Written out, because a dataclass would take `ridge_point` for a value of its own: it is
+    # peak_flops / peak_bandwidth, also after `dataclasses.replace`.
+    def __init__(
+        self,
+        peak_flops: float,  # FLOP/s
+        peak_bandwidth: float,  # B/s, main memory
+        ridge_point: float | None = None,  # FLOP/B, checked against the two; None: their ratio
+        device: str | torch.device = "cpu",  # "cpu", "cuda:0", …
+        dtype: torch.dtype | str = torch.float32,  # format of the operands that peak_flops is of
+        tf32_enabled: bool = False,  # True: fp32 was multiplied as TF32
+        cudnn_benchmark: bool = False,  # True: cuDNN took the fastest of its algorithms
+        **others: Any,  # the other fields, by name
+    ) -> None:
+        """Take peaks as they are given.
+
+        Raises `InputError` for figures that are not positive, a ridge point more than 1 % off
+        their ratio, an unknown device or number format."""
+        given = dict(
+            peak_flops=peak_flops,
+            peak_bandwidth=peak_bandwidth,
+            device=_device_name(device),
+            dtype=_given_dtype(dtype),
+            tf32_enabled=tf32_enabled,
+            cudnn_benchmark=cudnn_benchmark,
+        )
+        known = {f.name: f for f in fields(self)}
+        if unknown := [*others.keys() - known.keys()]:
+            raise TypeError(f"HardwarePeaks has no field {unknown[0]!r}: use {', '.join(known)}.")
+        for name, f in known.items():
+            default = f.default if f.default_factory is MISSING else f.default_factory()
+            object.__setattr__(self, name, (given | others).get(name, default))
+        self.__post_init__()
+        if ridge_point is not None:
+            ridge = positive("ridge_point", ridge_point, "FLOP/B")
+            if not math.isclose(ridge, self.ridge_point, rel_tol=0.01):
+                raise InputError(
+                    f"ridge_point={ridge:g} FLOP/B contradicts peak_flops / peak_bandwidth ="
+                    f" {self.ridge_point:g} FLOP/B: leave it out."
+                )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -344,6 +407,8 @@ def measure_peaks(
     """The roof of a device, found by kernels that try to reach it: two to five seconds for one mode
     on two cores.
 
+    Peaks are kept for the process, by device, modes, sizes, CPUs, threads and torch's switches:
+    asked again, with whatever `warmup` and `steps`, they are not measured again.
     Modes are fp64, fp32, tf32, medium (fp32 by way of bf16), bf16, fp16, fp8_e4m3, fp8_e5m2,
     int8 and whole numbers.
     Raises `DeviceError` for a device that is absent or does not have a mode, `InputError` for
@@ -388,7 +453,9 @@ def _measured(
         torch.are_deterministic_algorithms_enabled(),
     )
     threads = torch.get_num_threads(), tuple(cpu_set())
-    key = asked, bandwidth_mb, *threads, switches
+    # what changes the figures, not how long they are looked for
+    of = asked.device, asked.modes, size, bandwidth_mb
+    key = *of, *threads, switches
     known = _CACHE.get(key) if cache else None
     # without a mode that was asked for: not what a strict question wants
     if known and not (strict and {*asked.modes}.difference(known.modes)):
