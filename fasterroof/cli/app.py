@@ -7,6 +7,8 @@ __all__ = ['COMMANDS', 'parser', 'main']
 
 # %% ../../nbs/analysis/cli/app.ipynb #c445363c
 import argparse
+import errno
+import io
 import os
 import sys
 import warnings
@@ -15,7 +17,7 @@ from pkgutil import resolve_name
 from .argument_parser import Command, made_parser
 from .arguments import MODEL_ARGUMENTS
 from .bench.row_arguments import BENCH_ARGUMENTS
-from ..core.console import say, status
+from ..core.console import drop_stdout, say, status, terminal, write_stdout
 from ..core.errors import FasterroofError, UncountedWarning, one_line
 from ..core.files import writable
 
@@ -166,6 +168,47 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 # %% ../../nbs/analysis/cli/app.ipynb #c4415822
+def _open_streams() -> None:
+    """Have three standard streams that take any character: a closed one would give its number to
+    the next file, and latin-1 would end a command at the first dash."""
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:  # closed: the lowest number that is free is this one
+            os.open(os.devnull, mode)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+# what libraries say when they get no memory: numpy, torch, the loader of shared objects, threads
+_NO_MEMORY = (
+    *("cannot allocate memory", "can't allocate memory", "failed to map segment"),
+    *("can't start new thread", "not enough memory", "std::bad_alloc"),
+)
+
+
+def _refused(error: BaseException) -> str:
+    "Say what the system refused; empty where it refused nothing."
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+        chain.append(cause)
+    if any(
+        isinstance(e, MemoryError)
+        or (isinstance(e, OSError) and e.errno == errno.ENOMEM)
+        or any(text in str(e).lower() for text in _NO_MEMORY)
+        for e in chain
+    ):
+        return f"Memory ran out ({one_line(error, 200)}): raise its limit, or use a smaller batch."
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.filename is None:  # (files of ours are written by `write_whole`, which names them)
+            drop_stdout()  # else Python tries again when it ends
+        return f"Cannot write {one_line(error.filename or 'stdout')}: {error.strerror}."
+    return ""
+
+
 _OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out")
 
 
@@ -175,6 +218,7 @@ def main(
     # mistake
 ) -> int:
     "Run the command `fasterroof`."
+    _open_streams()
     # before torch is loaded: the profiler's remarks to itself
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     p = parser()
@@ -182,13 +226,11 @@ def main(
     if args.version:
         from fasterroof import __version__
 
-        print(__version__)
+        write_stdout(f"{__version__}\n")
         return 0
     if args.handler is None:
         p.print_help()
         return 0
-    from rich.console import Console
-
     shown = warnings.showwarning
 
     def show(message, category, *rest):
@@ -202,18 +244,21 @@ def main(
         writable(*(getattr(args, name, None) for name in _OUTPUTS))
         with status("Loading"):
             handler = resolve_name(args.handler)
-        code = handler(args, Console())
+        code = handler(args, terminal())
         sys.stdout.flush()
         return code or 0
     except KeyboardInterrupt:
         say("fasterroof: interrupted.")
         return 130
     except BrokenPipeError:  # the reader of stdout has gone, which is no failure
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_stdout()
         return 0
     except Exception as e:
         if args.debug:
             raise
+        if why := _refused(e):
+            say(f"fasterroof: {why}")
+            return 2
         if isinstance(e, FasterroofError):
             say(f"fasterroof: {one_line(e, 2000)}")
             return 2

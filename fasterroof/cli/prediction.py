@@ -15,8 +15,8 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from .outputs import print_result, write_outputs
-from ..core.console import status
+from .outputs import csv_text, print_result, write_outputs
+from ..core.console import status, write_stdout
 from ..core.errors import InputError, one_line
 from ..machine.chips import chip
 from ..prediction.engine import Engine, as_model
@@ -291,7 +291,7 @@ def predict_command(
 ) -> None:
     "Run `fasterroof predict`."
     if args.list:
-        return print("\n".join(model_names()))
+        return write_stdout("".join(f"{name}\n" for name in model_names()))
     given = [path for path in (args.json, args.csv, args.html) if path]
     if len({*given}) < len(given):
         raise InputError("--json, --csv and --html cannot go to one place.")
@@ -302,7 +302,7 @@ def predict_command(
     frame = found.by_part if hasattr(found, "by_part") else found.to_frame
     if not write_outputs(
         (args.json, lambda: found.to_json() + "\n"),
-        (args.csv, lambda: frame().to_csv(index=False)),
+        (args.csv, lambda: csv_text(frame())),
         (args.html, lambda: _page(found, f"{args.model}, predicted")),
     ):
         shown(found, console, args.top or None)

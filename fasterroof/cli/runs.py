@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.text import Text
 
-from .outputs import print_result, write_outputs
-from ..core.console import figures, notes, say, status
-from ..core.errors import InputError, one_line
+from .outputs import csv_text, print_result, write_outputs
+from ..core.console import figures, notes, status
+from ..core.errors import FasterroofError, InputError, one_line
 from ..core.units import rate_unit, si
 from ..report import html
 from ..report.diffs import diff_page
@@ -49,15 +49,23 @@ def report_run(
     console: "Console",  # where to print
 ) -> None:
     "Write the outputs of a run, and print its table unless stdout is one of them."
-    if args.perfetto:
-        run.to_perfetto(args.perfetto)
-        say(f"Wrote {args.perfetto}")
-    if write_outputs(
-        (args.html, lambda: html.run_page(run)),
-        (args.json, lambda: run.to_json() + "\n"),
-        (args.csv, lambda: run.to_frame().to_csv(index=False)),
-    ):
-        return
+    failure = None
+    try:
+        write_outputs(
+            (args.json, lambda: run.to_json() + "\n"),  # first: the others can be made of it
+            (args.csv, lambda: csv_text(run.to_frame())),
+            (args.html, lambda: html.run_page(run)),
+            (args.perfetto, lambda: run.to_perfetto(args.perfetto)),
+        )
+    except FasterroofError as e:
+        failure = e  # raised when the table is printed, which is then all that there is
+    if "-" not in (args.json, args.csv, args.html):
+        _print_run(run, args, console)
+    if failure:
+        raise failure
+
+
+def _print_run(run: Run, args: "Namespace", console: "Console") -> None:
     top = args.top or None
     cpu = run.environment.get("cpu", {})
     on = f": {cpu['name']}, {cpu['threads']} threads" if cpu.get("threads") else ""
