@@ -7,6 +7,7 @@ __all__ = ['VERSION', 'STATUSES', 'IDENTITY', 'schema', 'need_schema', 'misfit',
            'point_of', 'read_row', 'seconds', 'samples_of', 'read_lines', 'each_row', 'read_rows', 'with_ratios']
 
 # %% ../../nbs/analysis/bench/row.ipynb #d20cdff4
+import io
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache, partial
@@ -14,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..core.errors import RowError, one_line
+from ..core.files import open_file
 
 # %% ../../nbs/analysis/bench/row.ipynb #fc48b4a8
 VERSION = 1
@@ -278,7 +280,8 @@ def each_row(
     """Yield the rows of a file, one after another; raises `RowError`, also for a file that cannot
     be read."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as f:
+        most = 2**40  # a store may be large, and is read line by line
+        with io.TextIOWrapper(open_file(path, most), "utf-8", errors="replace") as f:
             yield from read_lines(f, str(path), skipped, only)
     except OSError as e:
         raise RowError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e

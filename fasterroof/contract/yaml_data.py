@@ -9,12 +9,11 @@ __all__ = ['plain_yaml', 'file_bytes']
 import math
 import os
 import re
-import stat
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.errors import ContractError, InputError, one_line
+from ..core.files import open_file
 
 if TYPE_CHECKING:
     import yaml
@@ -114,10 +113,8 @@ def file_bytes(
 ) -> bytes:  # at most one more than a contract may have
     "What is in a file; raises `ContractError` where it cannot be read."
     try:
-        if stat.S_ISREG(os.stat(path).st_mode):
-            with Path(path).open("rb") as f:
-                return f.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as e:
+        with open_file(path) as f:
+            return f.read(_MOST_BYTES + 1)
+    except (OSError, ValueError, EOFError) as e:
         why = one_line(getattr(e, "strerror", None) or e)
         raise ContractError(f"Cannot read {one_line(path)}: {why}.") from None
-    raise ContractError(f"{one_line(path)} is no file.")

@@ -17,6 +17,7 @@ from pathlib import Path
 import torch
 
 from ..core.errors import InputError, RunFileError, one_line
+from ..core.files import open_file
 from ..core.units import si
 from ..machine.chips import exactly
 from ..machine.host import cpu_name
@@ -26,7 +27,7 @@ from .run import Run, joined_run
 from .run_file import OWN, run_from_dict
 from .workloads.jax_loop import is_jax_profile, run_from_jax_profile
 from ..timing.events import TraceFile
-from ..timing.profiler_file import opened, read_trace
+from ..timing.profiler_file import read_trace
 from ..timing.profiler_ops import Claim, Profiled, profiled
 from ..timing.spans import covered_time, union
 from ..timing.steps import taken_from
@@ -219,7 +220,7 @@ _MARK, _MOST = (
 def _carried(path: str | os.PathLike) -> Run | None:
     "The run that a trace of `to_perfetto` carries; None for any other file."
     try:
-        with opened(path) as file:
+        with open_file(path) as file:
             if file.read(len(_MARK)) != _MARK:
                 return None
             text = _MARK + file.read(_MOST)

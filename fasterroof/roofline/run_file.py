@@ -60,9 +60,7 @@ def run_from_dict(
     "A run from plain values; raises `RunFileError` if they are none, or of a newer version."
     from fasterroof.machine.peaks import roof_from_dict  # loads torch
 
-    d = {"host": []} | versioned(
-        d, FORMAT, VERSION, "a saved run (Run.from_trace reads traces)", where
-    )
+    d = {"host": []} | versioned(d, FORMAT, VERSION, "a saved run", where)
     try:
         parts = {key: _points(d, key) for key in ("points", "host")}
         parts["roof"] = roof_from_dict(d.get("roof"))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...core.errors import InputError, RunFileError, one_line
+from ...core.files import open_file
 from ..clock import no_gc
 from .xplane import Plane, message, planes
 
@@ -399,10 +400,8 @@ def _files(path: str) -> list[str]:
 def _read(path: str) -> XlaProfile:
     "One file."
     try:
-        with open(path, "rb") as file:
-            if not os.path.isfile(path):
-                raise RunFileError("it is no file")
-            data = file.read(2**30 + 1)
+        with open_file(path) as file:
+            data = file.read()
         profile = profile_of(data, path)
     except OSError as e:
         raise RunFileError(f"Cannot read {one_line(path)}: {one_line(e.strerror or e)}.") from None
