@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..frameworks import settings_kept
-from ..locks import device_lock
+from ..locks import check_locks, device_lock
 from ..registry import interpreter
 from ..row import check_row, need_schema, with_ratios
 from .devices import Slot
@@ -158,8 +158,11 @@ class Suite:
     def run(self) -> list[dict]:  # rows of what ended, with ratios, in the order of the plan
         """Run all attempts; on an interrupt those that ended are kept, and the rest is stopped.
 
-        Raises `RunFileError` where nothing more can be written: finished rows stay, whole."""
+        Raises `DeviceError` where no lock can be taken, before anything is measured, and
+        `RunFileError` where nothing more can be written: finished rows stay, whole."""
         need_schema()
+        if not self.executor:  # (locks are on the machine that measures)
+            check_locks()
         self.spool = Store(self.root).begin(self.run_id, self.brief.plan())
         self.brief.folder = self.spool.folder
         try:
