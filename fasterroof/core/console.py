@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 # %% ../../nbs/analysis/core/console.ipynb #39685e65
 # C0 but for newline and tab, DEL, C1, and the marks that change the direction of writing
 _CONTROL = (*range(9), *range(11, 32), *range(127, 160), 0x61C, 0x200E, 0x200F)
-_SHOWN = {c: repr(chr(c))[1:-1] for c in (*_CONTROL, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+_SHOWN = {
+    c: repr(chr(c))[1:-1] for c in (*_CONTROL, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
 
 
 def printable(

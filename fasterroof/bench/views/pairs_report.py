@@ -94,6 +94,7 @@ class Compared:
     kind: str  # "revision", "environment" or "baseline"
     comparisons: tuple[Comparison, ...]
     run_ids: tuple[str, ...]  # of the rows
+    canary: bool = True  # whether a canary beside the samples decided which of them count
 
     @property
     def failed(self) -> bool:
@@ -148,7 +149,8 @@ class Compared:
 
     def markdown(self) -> str:
         "Render it as a page."
-        about = f"A is {self.a}, B is {self.b} ({self.kind}s). {_METHOD}"
+        method = _METHOD.format(_BELIEVED * self.canary)
+        about = f"A is {self.a}, B is {self.b} ({self.kind}s). {method}"
         sections = [
             Section("", self._table(), [about]),
             Section("Notes", texts=self.notes, bullets=True),
@@ -209,11 +211,11 @@ _AMBIGUOUS = (
     "AMBIGUOUS is neither better nor worse: the interval reaches into the effect that counts, or"
     " across it."
 )
+_BELIEVED = ", of those that a canary found undisturbed"
 _METHOD = (
     "Each pair is two fresh processes, one of each side, in random order, with the device to"
     " themselves; B / A is the trimmed mean over pairs of the ratio of a low quantile of their"
-    " samples, of those that a canary found undisturbed; its interval is Student's for trimmed"
-    " means."
+    " samples{}; its interval is Student's for trimmed means."
 )
 _CASE, _POINT, *_PLACE, _ = ATTEMPT
 _COLUMNS = (
@@ -325,4 +327,6 @@ def compared(
             "These rows have one run_id and several pairs of sides: that is no comparison."
         )
     first = next(iter(found.values()))[0][0]
-    return Compared(*sides.pop(), str(first["side"].get("kind")), tuple(made), tuple(runs))
+    watched = any(row.get("canary") for pairs in found.values() for two in pairs for row in two)
+    kind = str(first["side"].get("kind"))
+    return Compared(*sides.pop(), kind, tuple(made), tuple(runs), watched)

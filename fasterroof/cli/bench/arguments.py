@@ -246,17 +246,17 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--most-foreign",
-        "share of the CPUs that others may take before a pair is run again (default: %(default)s)",
-        "how it is run",
+        "share of the CPUs that others may take before a pair is run again (default: 0.05; with"
+        " --from: as it was run)",
+        "how it is judged",
         type=from_zero,
-        default=0.05,
         metavar="SHARE",
     ),
     Argument(
         "bench compare",
         "--no-canary",
         "count samples whatever the canary beside them says of the machine",
-        "how it is run",
+        "how it is judged",
         action="store_true",
     ),
     Argument(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...bench.case import named_cases
-from ...bench.judge.pairs import PairOptions, Pairs, pairings
+from ...bench.judge.pairs import PairOptions, Pairs, guarded, pairings
 from ...bench.judge.ratio_test import LEAST
 from ...bench.judge.sides import two_sides
 from ...bench.registry import accelerator
@@ -26,6 +26,7 @@ from fasterroof.cli.bench.options import (
     progress,
     recover_runs,
 )
+from .row_arguments import BENCH_ARGUMENTS
 from ..outputs import json_text, write_outputs
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, one_line
@@ -100,7 +101,26 @@ def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
         raise InputError(f"There is no run {one_line(args.run, 60)} in these rows.")
     remarks = [f"This is {run}, the newest of {len(runs)}: --run judges another."]
     remarks = remarks if len(runs) > 1 and not args.run else []
-    return [r for r in rows if r["run_id"] == run], remarks, False
+    mine = [r for r in rows if r["run_id"] == run]
+    again, unknown = guarded(mine, args.most_foreign, not args.no_canary)
+    return again, [*remarks, *unknown], False
+
+
+_RUNNING = ("what is run", "how it is run", "what is written")  # groups of arguments
+_WRITTEN = ("--out", "--report")
+
+
+def _runs_something(args: "Namespace") -> str:
+    "The first argument that has no meaning where nothing is run; empty for none."
+    for row in BENCH_ARGUMENTS:
+        if "bench compare" not in row.commands or row.group not in _RUNNING:
+            continue
+        name = row.name.lstrip("-").replace("-", "_")
+        given, default = getattr(args, row.options.get("dest", name)), row.options.get("default")
+        left = given is None or given is False or given == [] or given == default
+        if row.name not in _WRITTEN and not left:
+            return row.name
+    return ""
 
 # %% ../../../nbs/analysis/cli/bench/pairs.ipynb #45225223
 def compare_command(
@@ -109,9 +129,10 @@ def compare_command(
 ) -> int:  # 1 where something became slower or could not be compared; 130 after an interrupt
     "Run `fasterroof bench compare`."
     _checked(
+        (args.from_rows and args.a, "--from runs nothing: leave A and B out."),
         (
-            args.from_rows and (args.a or args.case),
-            "--from runs nothing: leave A, B and --case out.",
+            args.from_rows and (out := _runs_something(args)),
+            f"--from runs nothing: leave {out} out." if args.from_rows else "",
         ),
         ((args.effect or 0) >= 1, "--effect is a share, such as 0.05 for 5 %."),
         (args.quantile >= 1, "--quantile is between 0 and 1, such as 0.5 for medians."),
