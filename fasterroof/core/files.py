@@ -162,7 +162,7 @@ def open_file(
     file = gzip.GzipFile(fileobj=raw) if packed else raw
     with contextlib.suppress(ValueError):
         most = int(os.environ.get("FASTERROOF_MAX_BYTES", ""))
-    return io.BufferedReader(_Bounded(file, most), 2**20)
+    return io.BufferedReader(_Bounded(file, most), 2**16)
 
 # %% ../../nbs/analysis/core/files.ipynb #320df9c3
 def read_json(
