@@ -204,6 +204,14 @@ _PREDICTED = (
     Argument("predict", "--batch", "inferences at once (default: 1)", type=int, metavar="N"),
     Argument(
         "predict",
+        "--seq",
+        "tokens of one inference of a model of the registry (default: 128 for an encoder, one token"
+        " for a decoder)",
+        type=int,
+        metavar="TOKENS",
+    ),
+    Argument(
+        "predict",
         "--precision",
         "fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4 or int4, as far as the chip has it (default:"
         " fp16); a traced model takes those down to 16 bits (default: its own)",
@@ -248,7 +256,7 @@ _PREDICTED = (
     Argument(
         "predict",
         "--sweep",
-        "go through values of batch, precision, count, prompt, new-tokens, kv-precision,"
+        "go through values of batch, seq, precision, count, prompt, new-tokens, kv-precision,"
         " weight-precision, efficiency or bandwidth-efficiency; again for each further one",
         action="append",
         default=[],

@@ -62,12 +62,12 @@ def traced(
     # format that it is built in; None: its own; "tf32": fp32 that is multiplied so
     precision: str | None = None,
     on_gpu: bool = False,  # True: attention as a GPU's fused kernel
-) -> "Trace":
-    "Trace one inference; nothing is allocated, unless the model needs values."
+) -> tuple["Trace", str]:  # and its inputs: "1×3×224×224 float32"
+    "Trace one call; nothing is allocated, unless the model needs values."
     import torch
 
     from fasterroof.cli.load_model import load_target, weightless
-    from fasterroof.work.program import call_arguments
+    from fasterroof.work.program import call_arguments, describe
     from fasterroof.work.tracer import trace
 
     if precision not in (None, "fp64", "fp32", "tf32", "bf16", "fp16"):
@@ -87,31 +87,33 @@ def traced(
                 model.eval()
             args, kwargs = call_arguments(sample)
             how = {"target": "cuda"} if on_gpu and is_module else {}
-            return replace(trace(model, *args, **how, **kwargs), name=target)
+            work = trace(model, *args, **how, **kwargs)
+            return replace(work, name=target), describe(args, kwargs)
 
     for context in (weightless(), weightless(buffers=True)):
         try:
-            work = attempt(context)
+            work, inputs = attempt(context)
             break
         except Exception as e:
             if not _looks_at_values(e):  # any other mistake would be made again
                 raise
     else:
-        work = attempt(contextlib.nullcontext())
+        work, inputs = attempt(contextlib.nullcontext())
         note = "it was built with weights, since it looks at values"
         work = replace(work, notes=(*work.notes, note))
     if precision != "tf32":
-        return work
+        return work, inputs
 
     def as_tf32(op):
         return replace(op, mode="tf32") if op.mode == "fp32" and op.contraction_flops else op
 
-    return replace(work, ops=[*map(as_tf32, work.ops)])
+    return replace(work, ops=[*map(as_tf32, work.ops)]), inputs
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #4f960505
 _KINDS = {
     "count": int,
     "batch": int,
+    "seq": int,
     "precision": str,
     "kv_precision": str,
     "weight_precision": str,
@@ -182,6 +184,7 @@ def _answer(
     new_tokens=None,
     kv_precision=None,
     weight_precision=None,
+    sequence_length=None,
     efficiency=0.5,
     bandwidth_efficiency=1.0,
 ):
@@ -194,13 +197,26 @@ def _answer(
         stored = {"kv_precision": kv_precision, "weight_precision": weight_precision}
         return Engine.generate(model, where, prompt, new_tokens, **given, **stored)
     if model is not None:
-        return Engine.solve(model, where, batch_size, precision, **shares)
+        return Engine.solve(
+            model, where, batch_size, precision, sequence_length=sequence_length, **shares
+        )
     on_gpu = not _is_file(system) and chip(system).kind == "gpu"
-    work = traced(args.model, tuple(args.shape), batch_size, precision, on_gpu)
-    p = Engine.solve(work, where, **shares)
-    if batch_size is None:
-        return p
-    return replace(p, batch_size=batch_size, throughput=p.throughput * batch_size)
+    work, inputs = traced(args.model, tuple(args.shape), batch_size, precision, on_gpu)
+    p = replace(Engine.solve(work, where, **shares), inference=f"one call of {inputs}")
+    return p if batch_size is None else _by_item(p, batch_size)
+
+
+def _by_item(p, batch_size):
+    "Return a prediction of a call whose inferences are the items of its batch."
+    return replace(
+        p,
+        inference=p.inference.replace("one call", "one item of a call"),
+        batch_size=batch_size,
+        throughput=p.throughput * batch_size,
+        if_it_fit={
+            k: x * batch_size if k == "throughput" else x for k, x in p.if_it_fit.items()
+        },
+    )
 
 
 def _prediction(args: "Namespace") -> object:
@@ -215,13 +231,17 @@ def _prediction(args: "Namespace") -> object:
         raise InputError("--prompt and --new-tokens go together.")
     if generation and target:
         raise InputError("--prompt and --new-tokens are for a model of the registry.")
+    if "seq" in given and (target or generation):
+        instead = "--shape" if target else "--prompt"
+        raise InputError(f"--seq is for encoders and decoders of the registry: use {instead}.")
     for name in {"kv_precision", "weight_precision"} & {*given} if not generation else ():
         flag = name.replace("_", "-")
         raise InputError(f"--{flag} is for generation: give --prompt and --new-tokens, too.")
     if args.shape and not target and not generation:
         raise InputError("--shape is for a model that is traced.")
     asked = {"system": args.on if args.on[1:] else args.on[0]}
-    asked |= {"batch_size" if name == "batch" else name: x for name, x in given.items()}
+    named = {"batch": "batch_size", "seq": "sequence_length"}
+    asked |= {named.get(name, name): x for name, x in given.items()}
     ask = partial(_answer, args, None if target else as_model(args.model))
     several = any(isinstance(value, list) for value in asked.values())
     return sweep(ask, asked) if several else ask(**asked)

@@ -13,7 +13,7 @@ from numbers import Real
 from ..core.errors import InputError, one_line
 from ..core.units import computed_as, rate_unit, whole
 from ..machine.roof import Roof
-from .decoder import Generation, generation
+from .decoder import Generation, generation, sequence_profile
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, precision_name
 from .result import Pace, Part, PerformanceProfile, profile_of
@@ -60,7 +60,16 @@ def as_model(
     )
 
 
-def _solve_spec(model: ModelSpec, pace: Pace, batch: int) -> PerformanceProfile:
+_SEQUENCE = 128  # tokens of an encoder's inference: the length that BERT was fine-tuned with
+
+
+def _solve_spec(
+    model: ModelSpec, pace: Pace, batch: int, sequence_length: int | None
+) -> PerformanceProfile:
+    if sequence_length is None and model.is_encoder:
+        sequence_length = min(_SEQUENCE, model.context or _SEQUENCE)
+    if sequence_length is not None:
+        return sequence_profile(model, pace, sequence_length, batch)
     flops = model.operations.m_as("FLOP") * batch
     nbytes = model.size_in_bytes(BYTES_PER_PRECISION[pace.precision]).m_as("byte")
     part = replace(pace.part("inference", flops, nbytes, 1), mode=pace.precision)
@@ -75,6 +84,7 @@ def _solve_spec(model: ModelSpec, pace: Pace, batch: int) -> PerformanceProfile:
         pace,
         nbytes,
         model=model.name,
+        inference=model.inference,
         batch_size=batch,
         notes=[*notes, *filter(None, [model.note])],
         cited={k: v for k, v in model.cited.items() if k in ("parameters", "inference_flops")},
@@ -145,6 +155,7 @@ def _solve_trace(
         Pace(system, mode, efficiency, roof.ceiling(mode) * count, bandwidth),
         held,
         model=trace.name,
+        inference="one call",
         batch_size=None,
         most=math.inf if trains else held + made,
         notes=notes,
@@ -166,6 +177,8 @@ class Engine:
         *,
         # share of the bandwidth that traffic reaches, above 0 and up to 1
         bandwidth_efficiency: float = 1.0,
+        # tokens of one inference; None: 128 for an encoder, one token for a decoder
+        sequence_length: int | None = None,
     ) -> PerformanceProfile:
         """Latency, throughput, bound, energy and memory of one batch of inferences.
 
@@ -174,15 +187,18 @@ class Engine:
         system, efficiency = SystemArchetype.of(system), _checked_efficiency(efficiency)
         of_bandwidth = _checked_efficiency(bandwidth_efficiency, "bandwidth_efficiency")
         if isinstance(model, Trace):
-            if batch_size is not None or precision is not None:
+            if (batch_size, precision, sequence_length) != (None, None, None):
                 raise InputError(
-                    "A trace has its own batch and precision: trace the model with those that you"
-                    " mean."
+                    "A trace has its own batch, sequence and precision: trace the model with those"
+                    " that you mean."
                 )
             return _solve_trace(model, system, efficiency, of_bandwidth)
         batch = 1 if batch_size is None else _few("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
-        return _solve_spec(as_model(model), Pace.of(system, mode, efficiency, of_bandwidth), batch)
+        if sequence_length is not None:
+            sequence_length = _few("sequence_length", sequence_length)
+        pace = Pace.of(system, mode, efficiency, of_bandwidth)
+        return _solve_spec(as_model(model), pace, batch, sequence_length)
 
     @staticmethod
     def generate(

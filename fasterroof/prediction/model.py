@@ -51,8 +51,14 @@ class _Weights:
         return known and self.kind in ("", "decoder")
 
     @property
+    def is_encoder(self) -> bool:
+        "Whether the sizes are known that a pass of an encoder over a sequence needs."
+        known = None not in (self.layers, self.hidden, self.heads, self.feedforward)
+        return known and self.vocabulary is not None and self.kind == "encoder"
+
+    @property
     def attention_weights(self) -> int:
-        "Weights of attention's projections, of all layers of a decoder; a count."
+        "Weights of attention's projections, of all layers; a count."
         return self.layers * 2 * self.hidden * self.head_dim * (self.heads + self.kv_heads)
 
     @property
@@ -62,7 +68,12 @@ class _Weights:
 
     @property
     def feedforward_weights(self) -> float:
-        "What is left of a decoder's parameters, in all layers and experts; a count."
+        """Return the weights of the feed-forward networks of all layers and experts; a count.
+
+        Of an encoder, whose pooler and table of positions are no part of its layers, the product
+        of its sizes; of a decoder, the parameters that are left."""
+        if self.is_encoder:
+            return self.layers * self.hidden * self.feedforward * (2 + self.gated)
         return self.count - self.attention_weights - self.embedding_weights
 
     @property
@@ -112,8 +123,10 @@ class ModelSpec(_Weights, Displayed, Portable):
     head_dim: int | None = None  # features of a head; None: hidden / heads
     tied: bool = False  # whether the output head is the table of embeddings
     context: int | None = None  # longest sequence that it was made for, tokens
-    # features within the feed-forward network, of one expert; for information
+    # features within the feed-forward network, of one expert
     feedforward: int | None = None
+    gated: bool = False  # whether that network has a gate, a third matrix
+    input: str = ""  # what `inference_flops` is for: "1×3×224×224"
     # figure -> where it was read
     cited: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
     kind: str = ""  # "decoder", "encoder", "vision"; empty: unknown
@@ -145,6 +158,17 @@ class ModelSpec(_Weights, Displayed, Portable):
         "FLOP of one inference: those given, else 2 × the parameters that it uses."
         given = self.inference_flops
         return Q_(2 * self.used_parameters.m_as("count"), "FLOP") if given is None else given
+
+    @property
+    def inference(self) -> str:
+        "The inference that `operations` counts, in words."
+        if self.input:
+            return f"one input of {one_line(self.input, 40)}"
+        if self.inference_flops is not None:
+            return f"one inference of {si(self.operations.m_as('FLOP'), 'FLOP', 4)}"
+        if self.is_decoder or self.kind in ("decoder", "encoder"):
+            return "one token"
+        return "one inference of 2 FLOP a parameter"
 
     def size_in_bytes(
         self,
@@ -215,7 +239,7 @@ class ModelSpec(_Weights, Displayed, Portable):
         "What is known, as people read it."
         told = {
             "parameters": si(self.count, "", 4),
-            "inference": si(self.operations.m_as("FLOP"), "FLOP", 4),
+            self.inference: si(self.operations.m_as("FLOP"), "FLOP", 4),
         }
         if self.experts:
             told["used by a token"] = si(self.used_parameters.m_as("count"), "", 4)

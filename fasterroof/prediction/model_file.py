@@ -88,9 +88,9 @@ class _ModelList:
 # %% ../../nbs/analysis/prediction/model_file.ipynb #5f1a5ddc
 MODELS_FILE = Path(str(files("fasterroof.prediction"))) / "models.json"  # that come with it
 _NO_FIGURES = ("name", "family", "maker", "kind", "told", "also", "note", "input")
-_NO_SIZES = (  # what a `ModelSpec` has no use for
-    *("family", "maker", "told", "also", "input"),
-    *("gated", "positions", "biases", "shared_feedforward"),
+_NO_SIZES = (  # fields that a `ModelSpec` has not
+    *("family", "maker", "told", "also"),
+    *("positions", "biases", "shared_feedforward"),
 )
 
 
@@ -122,9 +122,7 @@ def _sizes(e: _Entry, sources: dict[str, Source]) -> dict[str, Any]:
     sizes = {f.name: getattr(e, f.name) for f in fields(e) if f.name not in _NO_SIZES}
     if e.inference_flops is not None:
         sizes["inference_flops"] = Q_(e.inference_flops, "FLOP")
-    notes = (f"An inference is of {e.input}." if e.input else "", e.note)
     return sizes | {
-        "note": "; ".join(filter(None, notes)),
         "cited": {name: said(t) for t in e.told for name in t.of},
     }
 

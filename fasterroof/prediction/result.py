@@ -106,6 +106,7 @@ class Predicted(Displayed, Portable):
     "A dataclass with pint quantities in it, and what it is in plain values."
 
     NESTED: ClassVar[tuple[str, ...]] = ()  # what one row does not hold
+    OF_A_RUN: ClassVar[tuple[str, ...]] = ()  # quantities that need a model that fits
 
     @classmethod
     def of(
@@ -114,13 +115,27 @@ class Predicted(Displayed, Portable):
     ) -> "Predicted":
         "An instance from plain numbers."
         units = cls.UNITS
-        return cls(**{k: Q_(v, units[k]) if k in units else v for k, v in figures.items()})
+        values = {k: Q_(v, units[k]) if k in units else v for k, v in figures.items()}
+        if values["feasible"] is False:
+            values["if_it_fit"] = {k: values[k] for k in cls.OF_A_RUN}
+            values |= {k: Q_(math.nan, units[k]) for k in cls.OF_A_RUN}
+        return cls(**values)
+
+    def with_room(
+        self,
+        name: str,  # of a quantity
+    ) -> float:  # in its own unit, that of `UNITS`
+        "Return a figure as if memory were large enough."
+        if name in self.if_it_fit:
+            return float(self.if_it_fit[name].m_as(self.UNITS[name]))
+        return self.magnitude(name)
 
     def plain(self) -> dict[str, Any]:
         "All fields, quantities in the units of `UNITS`; None where a figure is not known."
         rest = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in self.UNITS}
+        large = {k: x if math.isfinite(x := self.with_room(k)) else None for k in self.if_it_fit}
         texts = {"units": dict(self.UNITS), "notes": [*self.notes], "cited": dict(self.cited)}
-        return self.magnitudes() | rest | texts
+        return self.magnitudes() | rest | texts | {"if_it_fit": large}
 
     @property
     def fits(self) -> str:
@@ -130,6 +145,24 @@ class Predicted(Displayed, Portable):
         return (
             "fits" if self.feasible else f"does not fit: {self.shown('bytes_missing')} are missing"
         )
+
+    @property
+    def subject(self) -> str:
+        "The model and its system, and how much memory is missing where it does not fit."
+        model, system = one_line(self.model, 60), one_line(self.system, 60)
+        if self.feasible is not False:
+            return f"{model} on {system}"
+        return (
+            f"{model} does not fit on {system}: it needs {self.shown('memory_footprint')},"
+            f" {self.shown('bytes_missing')} more than there are"
+        )
+
+    def of_a_run(
+        self,
+        text: str,  # what a run would take
+    ) -> str:
+        "The text, marked where the model does not fit."
+        return text if self.feasible is not False else f"if it fit: {text}"
 
     @property
     def sources(self) -> list[str]:
@@ -143,8 +176,10 @@ class Predicted(Displayed, Portable):
 
     def row(self) -> dict[str, Any]:
         "Plain values without those that one row does not hold."
-        left_out = ("units", "notes", "cited", *self.NESTED)
-        return {k: v for k, v in self.as_dict().items() if k not in left_out}
+        left_out = ("units", "notes", "cited", "if_it_fit", *self.NESTED)
+        values = self.as_dict()
+        large = {f"{k}_if_it_fit": x for k, x in values["if_it_fit"].items()}
+        return {k: v for k, v in values.items() if k not in left_out} | large
 
     def to_frame(self) -> "pd.DataFrame":
         "One row, in the units that `UNITS` names."
@@ -176,11 +211,12 @@ class PerformanceProfile(Predicted):
 
     UNITS: ClassVar[dict[str, str]] = _QUANTITIES
     NESTED: ClassVar[tuple[str, ...]] = ("parts",)
-    latency: "Quantity"  # s
+    OF_A_RUN: ClassVar[tuple[str, ...]] = ("latency", "throughput", "energy")
+    latency: "Quantity"  # s; NaN where the model does not fit, as throughput and energy are
     latency_compute: "Quantity"  # s of arithmetic, all parts together
     latency_memory: "Quantity"  # s of traffic, all parts together
     latency_overhead: "Quantity"  # s of launching
-    throughput: "Quantity"  # 1/s: batch / latency; of a traced call: calls
+    throughput: "Quantity"  # 1/s: inferences; batch / latency
     bottleneck: str  # what most of the latency goes to: "compute", "memory" or "overhead"
     arithmetic_intensity: "Quantity"  # FLOP/byte
     energy: "Quantity"  # J: TDP × latency, NaN where the TDP is not known
@@ -193,6 +229,7 @@ class PerformanceProfile(Predicted):
     bytes_moved: "Quantity"  # byte
     model: str  # what it is a prediction of
     system: str  # and where
+    inference: str  # what one inference is: "one token", "one sequence of 128 tokens", "one call"
     batch_size: int | None  # inferences at once; None: a traced call, whatever its batch
     precision: str  # compute mode; of a trace that of most of its work
     efficiency: float  # share of the peak that arithmetic reaches
@@ -200,6 +237,8 @@ class PerformanceProfile(Predicted):
     notes: tuple[str, ...] = ()  # what was assumed, and what is not known
     # figure that went into it -> where it was read
     cited: Mapping[str, str] = field(default_factory=dict)
+    # of a model that does not fit: latency, throughput and energy if memory were large enough
+    if_it_fit: Mapping[str, "Quantity"] = field(default_factory=dict)
 
     def by_part(self) -> "pd.DataFrame":
         "A row a part, in FLOP, B and s, with its bound."
@@ -218,22 +257,23 @@ class PerformanceProfile(Predicted):
             k: getattr(self, f"latency_{k}").m_as("s") for k in ("compute", "memory", "overhead")
         }
         parts = ", ".join(f"{si(x, 's')} {k}" for k, x in times.items() if x or k != "overhead")
+        latency, energy = si(self.with_room("latency"), "s"), si(self.with_room("energy"), "J")
         return {
-            "latency": f"{told('latency')}, {self.bottleneck}-bound ({parts})",
-            "throughput": f"{self.throughput.m_as('1/s'):,.4g} /s",
+            "latency": self.of_a_run(f"{latency}, {self.bottleneck}-bound ({parts})"),
+            "throughput": self.of_a_run(f"{self.with_room('throughput'):,.4g} /s"),
             "intensity": told("arithmetic_intensity"),
             "work": f"{told('operations')}, {told('bytes_moved')}",
             "rates": f"{told('peak_flops_actual')}, {told('peak_bw_actual')} are taken as reached",
-            "energy": told("energy"),
+            "energy": self.of_a_run(energy),
             "memory": f"{told('memory_footprint')}: {self.fits}",
         }
 
     @property
     def sentence(self) -> str:
-        "What is predicted of what."
-        batch = "one call" if self.batch_size is None else f"batch {self.batch_size}"
+        "The model, its system, and what one inference is."
+        batch = "" if self.batch_size is None else f", batch {self.batch_size}"
         return (
-            f"{one_line(self.model, 60)} on {one_line(self.system, 60)}, {batch}, {self.precision},"
+            f"{self.subject}; {one_line(self.inference, 60)}{batch}, {self.precision},"
             f" efficiency {self.efficiency:g}"
         )
 
@@ -296,6 +336,7 @@ def profile_of(
     footprint: float,  # B that have to fit
     *,
     model: str,  # shown
+    inference: str,  # what one inference is, shown
     batch_size: int | None,  # inferences at once; None: one call
     most: float | None = None,  # B that have to fit at the most; None: no more than `footprint`
     notes: Sequence[str] = (),  # what was assumed
@@ -325,6 +366,7 @@ def profile_of(
         bytes_missing=max(0.0, footprint - room) if known else math.nan,
         model=model,
         system=system.name,
+        inference=inference,
         batch_size=batch_size,
         precision=pace.precision,
         efficiency=pace.efficiency,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
-from operator import itemgetter, methodcaller
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # %% ../../nbs/analysis/prediction/sweeps.ipynb #6fcef4e5
 _MOST = 20_000  # rows
 _SHOWN = {  # what a person looks at first, and its heading
+    "inference": "inference",
     "time_to_first_token": "first token",
     "time_per_output_token": "per token",
     "tokens_per_second": "tokens/s",
@@ -44,6 +45,7 @@ _SHOWN = {  # what a person looks at first, and its heading
     "bottleneck": "bound",
     "feasible": "fits",
 }
+_BRACKETS = "Figures in brackets are for enough memory: the model does not fit."
 
 
 _FIRST_TO_GO = (
@@ -68,8 +70,22 @@ def _named(value: object) -> object:
     return one_line(getattr(value, "name", None) or type(value).__name__, 60)
 
 
-def _cell(value: object, unit: str | None) -> str:
-    "A figure as people read it."
+def _value(
+    row: Mapping[str, Any],  # of a sweep
+    name: str,  # of a column
+) -> object:
+    "Return a figure, or where the model does not fit the one with enough memory."
+    return row.get(name) if row.get(name) is not None else row.get(f"{name}_if_it_fit")
+
+
+def _cell(row: Mapping[str, Any], name: str, unit: str | None) -> str:
+    "Format a figure for people."
+    if row.get(name) is None and (value := _value(row, name)) is not None:
+        return f"({_text(value, unit)})"
+    return _text(row.get(name), unit)
+
+
+def _text(value: object, unit: str | None) -> str:
     if value is None:
         return MISSING
     if isinstance(value, bool):
@@ -97,7 +113,11 @@ class Sweep:
     def sentence(self) -> str:
         "What was gone through, and what was not."
         alike = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in self.fixed.items())
-        return f"{' × '.join(self.swept)}{f', with {alike}' * bool(alike)}".replace("_", " ")
+        words = f"{' × '.join(self.swept)}{f', with {alike}' * bool(alike)}".replace("_", " ")
+        kinds = {r.get("inference") for r in self.rows} - {None}
+        one = f"; an inference is {one_line(*kinds, 60)}" if len(kinds) == 1 else ""
+        short = sum(r.get("feasible") is False for r in self.rows)
+        return words + one + f"; {short} of {len(self.rows)} do not fit" * bool(short)
 
     def to_frame(self) -> "pd.DataFrame":
         'All rows; `attrs["units"]` names the units of what was predicted.'
@@ -131,8 +151,9 @@ class Sweep:
             where = [", ".join(str(r[n]) for n in self.swept) for r in rows[:4]]
             more = "; …" * (len(rows) > 4)
             lacking.append(f"No answer for {'; '.join(where)}{more}: {why}")
+        brackets = [_BRACKETS] * any(r.get("feasible") is False for r in self.rows)
         notes = (n for r in self.results if r for n in r.notes)
-        return [*lacking, *dict.fromkeys(notes)]
+        return [*lacking, *brackets, *dict.fromkeys(notes)]
 
     def table(
         self,
@@ -141,14 +162,16 @@ class Sweep:
     ) -> Table:
         "Return what was gone through, and the main figures."
         hidden = {"latency"} if "time_to_first_token" in self.units else {*()}
+        if len({r.get("inference") for r in self.rows} - {None}) < 2:
+            hidden.add("inference")
         wanted = {n: n.replace("_", " ") for n in self.swept} | {
             n: heading
             for n, heading in _SHOWN.items()
-            if n not in hidden and any(r.get(n) is not None for r in self.rows)
+            if n not in hidden and any(_value(r, n) is not None for r in self.rows)
         }
         widths = {
             n: 1
-            + max(map(len, [heading, *(_cell(r.get(n), self.units.get(n)) for r in self.rows)]))
+            + max(map(len, [heading, *(_cell(r, n, self.units.get(n)) for r in self.rows)]))
             for n, heading in wanted.items()
         }
         for name in _FIRST_TO_GO:
@@ -157,8 +180,7 @@ class Sweep:
         columns = [
             Column(
                 heading,
-                methodcaller("get", n),
-                form=partial(_cell, unit=self.units.get(n)),
+                partial(_cell, name=n, unit=self.units.get(n)),
                 right=n in self.units,
                 colors=COLORS if n.endswith("bottleneck") else {},
             )
@@ -285,7 +307,7 @@ def _line(rows: list[Mapping[str, Any]], x: str, y: str, name: str, i: int) -> d
     return dict(
         type="scatter",
         x=[r[x] for r in rows],
-        y=[r[y] for r in rows],
+        y=[_value(r, y) for r in rows],
         mode="lines+markers",
         showlegend=bool(name),
         name=text(name),
@@ -308,7 +330,7 @@ def figure(
     import plotly.graph_objects as go
 
     def numbers(name):
-        return sorted({r[name] for r in swept.rows if isinstance(r.get(name), Real)})
+        return sorted({x for r in swept.rows if isinstance(x := _value(r, name), Real)})
 
     x = x or max(swept.swept, key=lambda n: len(numbers(n)))
     y = y or next(
@@ -320,7 +342,7 @@ def figure(
     if not numbers(x):
         raise InputError(f"{x} takes no numbers: the table shows it.")
     others = [n for n in swept.swept if n != x]
-    drawn = [r for r in swept.rows if all(isinstance(r.get(n), Real) for n in (x, y))]
+    drawn = [r for r in swept.rows if all(isinstance(_value(r, n), Real) for n in (x, y))]
 
     def label(row):
         named = ((n.replace("_", " "), row[n]) for n in others)
@@ -332,6 +354,6 @@ def figure(
     return go.Figure([*traces, *_MEANINGS]).update_layout(
         height=460 + 18 * (len(lines) // 3),
         xaxis=_axis([r[x] for r in drawn], x.replace("_", " ")),
-        yaxis=_axis([r[y] for r in drawn], f"{y.replace('_', ' ')} ({unit})"),
+        yaxis=_axis([_value(r, y) for r in drawn], f"{y.replace('_', ' ')} ({unit})"),
         **_LAYOUT,
     )
