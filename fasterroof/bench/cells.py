@@ -6,8 +6,8 @@
 __all__ = ['DISTURBED', 'ATTEMPT', 'count_text', 'within', 'figure', 'number', 'quantity_text', 'amount', 'share_of', 'percent',
            'hot_and_cold', 'device_text', 'device_names', 'time_of', 'own_interval', 'median_interval_of',
            'interval_of', 'cache_of', 'compile_of', 'ratio_of', 'oracle_of', 'tolerance_of', 'rel_to_tol_of',
-           'verdict_of', 'point_key', 'natural', 'shared', 'point_text', 'foreign_load_of', 'revisions',
-           'revision_text', 'time_text', 'failures_by_status', 'compared_badly']
+           'verdict_of', 'reason_of', 'outcome_of', 'point_key', 'natural', 'shared', 'point_text', 'foreign_load_of',
+           'revisions', 'revision_text', 'time_text', 'failures_by_status', 'compared_badly']
 
 # %% ../../nbs/analysis/bench/cells.ipynb #b3b64a6c
 import json
@@ -293,6 +293,23 @@ def verdict_of(
 ) -> str:  # "pass", "fail", "inconclusive"
     "Return the outcome of the comparison."
     return one_line(within(fidelity, "status") or MISSING, 30)
+
+
+def reason_of(
+    fidelity: Mapping | None,  # of a row
+) -> str:  # "no_oracle", "3 of 100 outputs are beyond the tolerance"; "" where it has none
+    "Return why a comparison did not pass; some suites call it `reason`, this one `detail`."
+    reasons = (within(fidelity, *path) for path in (("reason",), ("detail",), ("oracle", "reason")))
+    return one_line(next((r for r in reasons if isinstance(r, str) and r.strip()), ""), 400)
+
+
+def outcome_of(
+    fidelity: Mapping | None,  # of a row
+) -> str:  # "pass", "inconclusive: no_oracle"
+    "Return the outcome of the comparison with its reason."
+    verdict = verdict_of(fidelity)
+    reason = "" if verdict in ("pass", MISSING) else reason_of(fidelity)
+    return f"{verdict}: {reason}" if reason else verdict
 
 # %% ../../nbs/analysis/bench/cells.ipynb #97d3bfd3
 def point_key(

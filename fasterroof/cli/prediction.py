@@ -213,9 +213,7 @@ def _by_item(p, batch_size):
         inference=p.inference.replace("one call", "one item of a call"),
         batch_size=batch_size,
         throughput=p.throughput * batch_size,
-        if_it_fit={
-            k: x * batch_size if k == "throughput" else x for k, x in p.if_it_fit.items()
-        },
+        if_it_fit={k: x * batch_size if k == "throughput" else x for k, x in p.if_it_fit.items()},
     )
 
 

@@ -170,8 +170,7 @@ class Sweep:
             if n not in hidden and any(_value(r, n) is not None for r in self.rows)
         }
         widths = {
-            n: 1
-            + max(map(len, [heading, *(_cell(r, n, self.units.get(n)) for r in self.rows)]))
+            n: 1 + max(map(len, [heading, *(_cell(r, n, self.units.get(n)) for r in self.rows)]))
             for n, heading in wanted.items()
         }
         for name in _FIRST_TO_GO:

@@ -22,6 +22,7 @@ from fasterroof.bench.cells import (
     figure,
     foreign_load_of,
     point_key,
+    reason_of,
     revisions,
     share_of,
     within,
@@ -157,8 +158,15 @@ def _counted(rows: Sequence[Mapping], *path: str) -> list[dict]:
     return [{"value": json.loads(text), "rows": n} for text, n in counts.most_common()]
 
 
+def _reasons(rows: Sequence[Mapping]) -> list[dict]:
+    "How many rows did not pass for which reason."
+    counts = Counter(filter(None, (reason_of(row.get("fidelity")) for row in rows)))
+    return [{"value": reason, "rows": n} for reason, n in counts.most_common()]
+
+
 _FIDELITY = {
     "status": lambda row: within(row, "fidelity", "status"),
+    "reason": lambda row: reason_of(row.get("fidelity")) or None,
     "rel_to_tol": lambda row: figure(within(row, "fidelity", "rel_to_tol")),
     "max_abs": lambda row: figure(within(row, "fidelity", "max_abs")),
     "oracle": lambda row: within(row, "fidelity", "oracle", "kind"),
@@ -176,6 +184,7 @@ def fidelity_evidence(
         {
             "baseline": name,
             "statuses": _counted(rs, "status"),
+            "reasons": _reasons(rs),
             "oracles": _counted(rs, "oracle", "kind"),
             "thresholds": _counted(rs, "threshold"),
             "rel_to_tol": _spread(rs, "rel_to_tol"),

@@ -19,6 +19,7 @@ from fasterroof.bench.cells import (
     count_text,
     figure,
     oracle_of,
+    reason_of,
     rel_to_tol_of,
     tolerance_of,
     verdict_of,
@@ -40,6 +41,7 @@ from ..store.query import row_files
 from ..store.store import Store
 from ...core.errors import InputError, one_line
 from ...core.stats import apart
+from ...core.units import MISSING
 
 # %% ../../../nbs/analysis/bench/judge/rundiff.ipynb #9a65685c
 _NEWEST = {"latest": -1, "previous": -2}  # place among the runs, which sort by their times
@@ -121,6 +123,7 @@ _PAIRS = {
 }
 _FIDELITY = {
     "verdict": lambda row: verdict_of(row.get("fidelity")),
+    "reason": lambda row: reason_of(row.get("fidelity")) or MISSING,
     "rel_to_tol": lambda row: rel_to_tol_of(row.get("fidelity")),
     "held against": lambda row: oracle_of(row.get("fidelity")),
     "tolerance": lambda row: tolerance_of(row.get("fidelity")),

@@ -155,6 +155,7 @@ _SECTIONS = {
         (
             Column("baseline", _at("baseline")),
             Column("status: rows", _counts("statuses")),
+            Column("reason: rows", _counts("reasons")),
             Column("least", _at("rel_to_tol.least"), right=True),
             Column("median", _at("rel_to_tol.median"), right=True),
             Column("most", _at("rel_to_tol.most"), right=True),

@@ -13,9 +13,9 @@ from operator import itemgetter
 from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
-    count_text,
     DISTURBED,
     compared_badly,
+    count_text,
     failures_by_status,
     figure,
     foreign_load_of,
@@ -24,10 +24,12 @@ from fasterroof.bench.cells import (
     percent,
     point_key,
     point_text,
+    reason_of,
     rel_to_tol_of,
     shared,
     time_of,
     tolerance_of,
+    verdict_of,
     within,
 )
 from ..registry import METRICS
@@ -50,6 +52,8 @@ def facts(
             text = value if isinstance(value, str) else json.dumps(value, default=str)[:200]
             found.append((name, text))
     if compared_badly(row):
+        if reason := reason_of(row["fidelity"]):
+            found.append((verdict_of(row["fidelity"]), reason))
         found += [(name, text(row["fidelity"])) for name, text in _COMPARED.items()]
         found.append(("median", time_of(row, "median")))
     return [(name, text) for name, text in found if text != MISSING]
@@ -234,7 +238,11 @@ def notes(
     lines = [text for holds, text in _REMARKS if any(map(holds, rows))] + _load(rows)
     for holds, what in _UNCHECKED:
         if those := [row for row in rows if holds(row)]:
-            lines.append(f"{what}: {_who(those)} ({count_text(len(those), 'row')}).")
+            reasons = {reason_of(row["fidelity"]): None for row in those if row.get("fidelity")}
+            why = plain("; ".join(filter(None, reasons)), 400)
+            lines.append(
+                f"{what}{f' ({why})' * bool(why)}: {_who(those)} ({count_text(len(those), 'row')})."
+            )
     lines += _own(rows, most)
     if skipped:
         verb = "were" if len(skipped) > 1 else "was"

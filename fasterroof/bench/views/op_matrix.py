@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fastcore.basics import groupby
 
-from ..cells import within
+from ..cells import outcome_of, within
 from ..row import device_of, seconds
 from ..store.query import each_row, moment, row_files
 from ...core.errors import InputError, one_line
@@ -169,7 +169,8 @@ def _took(row: Mapping) -> float | str:
     if row["status"] != "ok":
         return one_line(row["status"], 40)
     if fidelity != "pass":
-        return f"ok, with a fidelity that is {one_line(fidelity or 'not known', 30)}"
+        outcome = outcome_of(row["fidelity"]) if fidelity else "not known"
+        return f"ok, with a fidelity that is {outcome}"
     return seconds(row, "min") or "ok, in no time"
 
 

@@ -25,7 +25,7 @@ from fasterroof.bench.cells import (
     rel_to_tol_of,
     time_of,
     tolerance_of,
-    verdict_of,
+    outcome_of,
     within,
 )
 from ..row import read_row
@@ -54,7 +54,7 @@ def _status(line: ShownAttempt) -> Cell:
 
 
 def _verdict(line: ShownAttempt) -> Cell:
-    verdict = verdict_of(line.row.get("fidelity"))
+    verdict = outcome_of(line.row.get("fidelity"))
     return Cell(verdict, strong=verdict not in ("pass", MISSING))
 
 
