@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cells import ATTEMPT, point_text, within
-from ..judge.pairs import broken, hit, kept, loops_of
+from ..judge.pairs import broken, check_pair_row, hit, kept, loops_of
 from ..judge.result import frame
 from fasterroof.bench.judge.ratio_test import (
     LEAST,
@@ -94,7 +94,7 @@ class Compared:
     kind: str  # "revision", "environment" or "baseline"
     comparisons: tuple[Comparison, ...]
     run_ids: tuple[str, ...]  # of the rows
-    canary: bool = True  # whether a canary beside the samples decided which of them count
+    guards: str = ""  # which pairs and samples count
 
     @property
     def failed(self) -> bool:
@@ -113,6 +113,7 @@ class Compared:
             "b": self.b,
             "kind": self.kind,
             "failed": self.failed,
+            "guards": self.guards,
             "run_ids": list(self.run_ids),
             "comparisons": [c.as_dict() for c in self.comparisons],
         }
@@ -135,7 +136,7 @@ class Compared:
             if holds(c)
         ]
         ambiguous = any(c.verdict == "AMBIGUOUS" for c in self.comparisons)
-        return (*found, *[_AMBIGUOUS] * ambiguous)
+        return (*found, *[_AMBIGUOUS] * ambiguous, self.guards)
 
     @property
     def sentence(self) -> str:
@@ -149,8 +150,7 @@ class Compared:
 
     def markdown(self) -> str:
         "Render it as a page."
-        method = _METHOD.format(_BELIEVED * self.canary)
-        about = f"A is {self.a}, B is {self.b} ({self.kind}s). {method}"
+        about = f"A is {self.a}, B is {self.b} ({self.kind}s). {_METHOD}"
         sections = [
             Section("", self._table(), [about]),
             Section("Notes", texts=self.notes, bullets=True),
@@ -211,11 +211,10 @@ _AMBIGUOUS = (
     "AMBIGUOUS is neither better nor worse: the interval reaches into the effect that counts, or"
     " across it."
 )
-_BELIEVED = ", of those that a canary found undisturbed"
 _METHOD = (
     "Each pair is two fresh processes, one of each side, in random order, with the device to"
     " themselves; B / A is the trimmed mean over pairs of the ratio of a low quantile of their"
-    " samples{}; its interval is Student's for trimmed means."
+    " samples; its interval is Student's for trimmed means."
 )
 _CASE, _POINT, *_PLACE, _ = ATTEMPT
 _COLUMNS = (
@@ -252,6 +251,7 @@ def _pairs(rows: Iterable[Mapping]) -> dict[tuple, list[tuple[Mapping, Mapping]]
                 f"A row of {one_line(row['case'], 40)} is of no comparison: these come from "
                 "`fasterroof bench compare`."
             )
+        check_pair_row(row)
         pairing = row["run_id"], str(row["side"].get("pairing"))
         found.setdefault(pairing, {}).setdefault(pair, {})[name] = row
     whole = {
@@ -303,6 +303,24 @@ def _comparison(
     )
 
 
+def _guards_of(rows: Sequence[Mapping]) -> str:
+    "Return which pairs and samples count, in a sentence or two."
+    limits = {within(row, "side", "guards", "most_foreign") for row in rows}
+    if limits == {None}:
+        load = "The rows do not state how much of the CPUs others were allowed to take"
+    else:
+        shares = ", ".join(f"{100 * x:g} %" for x in sorted(limits - {None}))
+        load = f"A pair counts if others took at most {shares} of the CPUs"
+    read = sum(bool(row.get("canary")) for row in rows)
+    if not read:
+        return f"{load}; no canary chose among the samples."
+    some = f" (of {read} of {len(rows)} processes; the others have no canary)"
+    return (
+        f"{load}, and a sample if the canary beside it found the machine undisturbed"
+        f"{some * (read < len(rows))}."
+    )
+
+
 def compared(
     rows: Iterable[Mapping],  # of `bench.judge.pairs`
     level: float = 0.99,  # share of such intervals that hold the true ratio
@@ -327,6 +345,6 @@ def compared(
             "These rows have one run_id and several pairs of sides: that is no comparison."
         )
     first = next(iter(found.values()))[0][0]
-    watched = any(row.get("canary") for pairs in found.values() for two in pairs for row in two)
     kind = str(first["side"].get("kind"))
-    return Compared(*sides.pop(), kind, tuple(made), tuple(runs), watched)
+    guards = _guards_of([row for pairs in found.values() for two in pairs for row in two])
+    return Compared(*sides.pop(), kind, tuple(made), tuple(runs), guards)

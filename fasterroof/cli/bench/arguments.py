@@ -221,10 +221,9 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--pairs",
-        "pairs of processes of each (default: %(default)s)",
+        "pairs of processes of each (default: 15)",
         "how it is run",
         type=whole,
-        default=15,
         metavar="N",
     ),
     Argument(
@@ -262,29 +261,26 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--timeout",
-        "seconds that a process may take (default: %(default)g)",
+        "seconds that a process may take (default: 300)",
         "how it is run",
         type=positive,
-        default=300.0,
         metavar="S",
     ),
     Argument(
         "bench compare",
         "--budget",
-        "seconds of samples in each process (default: %(default)g)",
+        "seconds of samples in each process (default: 0.3)",
         "how it is run",
         type=positive,
-        default=0.3,
         metavar="S",
     ),
     Argument(
         "bench compare",
         "--cpu-slots",
-        "use one of N equal shares of the CPUs, so that others can use the rest (default:"
-        " %(default)s, the whole machine)",
+        "use one of N equal shares of the CPUs, so that others can use the rest (default: 1, the"
+        " whole machine)",
         "how it is run",
         type=whole,
-        default=1,
         metavar="N",
     ),
     Argument(
@@ -383,9 +379,8 @@ _WRITTEN = (
     Argument(
         "bench compare",
         "--store",
-        "where the rows are kept (default: %(default)s)",
+        "where the rows are kept (default: results/pairs)",
         "what is written",
-        default="results/pairs",
         metavar="DIR",
     ),
     Argument(
