@@ -142,10 +142,9 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--budget",
-        "seconds of samples in each attempt (default: %(default)g)",
+        "seconds of samples in each attempt (default: 1)",
         "how it is run",
         type=positive,
-        default=1.0,
         metavar="S",
     ),
     Argument(
@@ -159,11 +158,9 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--cpu-slots",
-        "attempts at once on the CPU, each on cores of its own (default: %(default)s, the whole"
-        " machine)",
+        "attempts at once on the CPU, each on cores of its own (default: 1, the whole machine)",
         "how it is run",
         type=whole,
-        default=1,
         metavar="N",
     ),
     Argument(
@@ -177,10 +174,9 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--gpu-settle",
-        "seconds for which a GPU rests between attempts (default: %(default)g)",
+        "seconds for which a GPU rests between attempts (default: 0)",
         "how it is run",
         type=from_zero,
-        default=0.0,
         metavar="S",
     ),
     Argument(
@@ -201,10 +197,9 @@ _ATTEMPTS = (
         "bench",
         "--executor",
         "where attempts run: in processes of this machine, or on the nodes of a Ray cluster that"
-        " declare fasterroof_cpu or fasterroof_cuda (default: %(default)s)",
+        " declare fasterroof_cpu or fasterroof_cuda (default: local)",
         "more than one machine",
         choices=("local", "ray"),
-        default="local",
     ),
     Argument(
         "bench",

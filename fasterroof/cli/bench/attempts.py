@@ -8,6 +8,8 @@ __all__ = ['run_command']
 # %% ../../../nbs/analysis/cli/bench/attempts.ipynb #39f569aa
 import os
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,9 +30,9 @@ from fasterroof.cli.bench.options import (
     progress,
     recover_runs,
 )
+from ..outputs import write_outputs
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, RunFileError, one_line
-from ...core.files import write_whole
 from ...report.table import Column, Table, text_table
 
 if TYPE_CHECKING:
@@ -110,23 +112,22 @@ def _disturbed(rows: list[dict]) -> list[str]:
     return remarks
 
 # %% ../../../nbs/analysis/cli/bench/attempts.ipynb #31c22385
-def _write(rows: list[dict], args: "Namespace", home: Path) -> None:
-    "Write rows and report, to one file each where that is asked for, else to one a case."
+def _text(form: Callable[[list[dict]], str], rows: list[dict], path: str) -> str:
+    if path != "-":
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return form(rows)
+
+
+def _outputs(rows: list[dict], args: "Namespace") -> Iterator[tuple[str, Callable[[], str]]]:
+    "Yield files of rows and of the report, one each where that is asked for, else one a case."
     for asked, kind, form in (
         (args.out, "jsonl", lambda rs: "".join(f"{dumped(r)}\n" for r in rs)),
         (args.report, "md", report_markdown),
     ):
         for case in dict.fromkeys(r["case"] for r in rows) if not asked else [None]:
             path = asked or f"results/{case}.{kind}"
-            place = home / path  # a case may have changed the folder
-            try:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(place, form([r for r in rows if case in (None, r["case"])]))
-            except (OSError, RunFileError) as e:
-                raise RunFileError(
-                    f"{one_line(e, 300)} The rows are kept: `fasterroof bench recover` has them."
-                ) from e
-            say(f"Wrote {path}")
+            mine = [r for r in rows if case in (None, r["case"])]
+            yield path, partial(_text, form, mine, path)
 
 # %% ../../../nbs/analysis/cli/bench/attempts.ipynb #288f587b
 def run_command(
@@ -147,7 +148,7 @@ def run_command(
         attempts = shard(attempts, *parse_shard(args.shard))
         if not attempts:
             return say(f"Part {args.shard} has nothing to run: there are fewer parts.") or 0
-    if args.in_process and args.executor != "local":
+    if args.in_process and args.executor == "ray":
         raise InputError("--in-process is this process, and --executor ray others: leave one out.")
     if args.in_process and args.timeout is not None:
         raise InputError("--timeout ends processes: --in-process has none to end.")
@@ -157,16 +158,25 @@ def run_command(
     with executor_of(args) as executor, status("Running") as show, ends_as_interrupt():
         suite = Suite(attempts, store.root, options, lambda s: show(_line_of(s)), executor)
         rows = suite.run()
-    if rows:
-        _write(rows, args, home)
-    for path in suite.keep(bool(args.store)):
+    os.chdir(home)  # a case may have changed the folder
+    failure, taken = None, False
+    try:
+        taken = write_outputs(*_outputs(rows, args))
+    except (OSError, RunFileError) as e:
+        failure = e
+    # without a store, the scratch of rows that reached no file stays: `recover` finds it
+    for path in suite.keep(bool(args.store)) if args.store or not failure else ():
         say(f"Wrote {os.path.relpath(path, home)}")
     # half a run is no reason to give a whole one up
     if args.prune_keep and not suite.interrupted:
         for path in store.prune(args.prune_keep):
             say(f"Removed {os.path.relpath(path, home)}")
-    _show(rows, console)
-    notes(console, [*suite.remarks(), *_disturbed(rows)])
+    if not taken:
+        _show(rows, console)
+        notes(console, [*suite.remarks(), *_disturbed(rows)])
+    if failure:
+        kept = "in the store" if args.store else "`fasterroof bench recover` has them"
+        raise RunFileError(f"{one_line(failure, 300)} The rows are kept: {kept}.") from failure
     if not suite.interrupted:
         return 0
     say(

@@ -127,8 +127,8 @@ def bench_command(
     }
     given = [
         name
-        for name, row in flags.items()
-        if getattr(args, name) not in (None, False, row.options.get("default"))
+        for name in flags
+        if (value := getattr(args, name)) is not None and value is not False and value != []
     ]
     if args.latest and not args.render_from:
         raise InputError("--latest is of --render-from.")

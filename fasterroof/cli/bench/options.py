@@ -81,7 +81,7 @@ def executor_of(
     args: "Namespace",  # executor, address
 ) -> Iterator["OnRay | None"]:
     "Yield the cluster that is asked for, None for this machine; raise `InputError` without one."
-    if args.executor == "local":
+    if args.executor in (None, "local"):
         if args.address:
             raise InputError("--address is of a cluster: add --executor ray.")
         yield None

@@ -141,7 +141,10 @@ def compare_command(
         ),
         ((args.effect or 0) >= 1, "--effect is a share, such as 0.05 for 5 %."),
         (args.quantile >= 1, "--quantile is between 0 and 1, such as 0.5 for medians."),
-        (args.pairs is not None and args.pairs < LEAST, f"--pairs is {LEAST} at least: fewer never say anything."),
+        (
+            args.pairs is not None and args.pairs < LEAST,
+            f"--pairs is {LEAST} at least: fewer never say anything.",
+        ),
         (not 0.5 < args.level < 1, f"--level is between 0.5 and 1, not {args.level:g}."),
     )
     home = Path.cwd()  # (a case may change the folder)
