@@ -164,9 +164,11 @@ def run_command(
         taken = write_outputs(*_outputs(rows, args))
     except (OSError, RunFileError) as e:
         failure = e
-    # without a store, the scratch of rows that reached no file stays: `recover` finds it
-    for path in suite.keep(bool(args.store)) if args.store or not failure else ():
-        say(f"Wrote {os.path.relpath(path, home)}")
+    if failure and not args.store:
+        suite.spool.close()  # rows that reached no file stay there: `recover` finds them
+    else:
+        for path in suite.keep(bool(args.store)):
+            say(f"Wrote {os.path.relpath(path, home)}")
     # half a run is no reason to give a whole one up
     if args.prune_keep and not suite.interrupted:
         for path in store.prune(args.prune_keep):
