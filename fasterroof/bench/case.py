@@ -117,6 +117,9 @@ class Case:
     item: str = "item"  # the name of it
     modes: tuple[str, ...] = ("fp32",)  # compute modes that the roof has to know
     least_effect: float = 0.01  # share of the time below which a difference does not matter
+    # inputs that are the same in each call of a program, such as weights: what an implementation
+    # makes of them, it may keep
+    constants: tuple[str, ...] = ()
     # which combinations of the space are points; None: all
     keep: Callable[[Mapping[str, Any]], bool] | None = None
     title: str = ""  # one line
@@ -237,6 +240,11 @@ class Case:
             {
                 f"its input {one_line(repr(name), 40)} is no numpy array": isinstance(x, np.ndarray)
                 for name, x in made.inputs.items()
+            }
+            | {
+                f"its constant {one_line(repr(name), 40)} is none of its inputs": name
+                in made.inputs
+                for name in self.constants
             }
         )
         self._require(

@@ -79,6 +79,33 @@ class Numpy:
             int(x.nbytes if hasattr(x, "nbytes") else np.asarray(x).nbytes) for x in _parts(out)
         )
 
+    def is_floating(
+        self,
+        x: object,  # an array as it is placed
+    ) -> bool:
+        "Return whether it holds floating-point numbers, complex ones too."
+        return any(kind in str(x.dtype) for kind in ("float", "complex"))
+
+    def scaled(
+        self,
+        x: object,  # an array as it is placed
+        where: object,  # an index, or `...` for all of it
+        factor: object,  # a number, or numbers of the array's shape
+    ) -> object:  # the same array, if the framework can change it
+        "Multiply elements."
+        x[where] = (x[where] * factor).astype(x.dtype)
+        return x
+
+    def scaled_aside(
+        self,
+        x: object,  # an array as it is placed, which stays as it is
+        where: tuple[int, ...],  # an index
+        factor: float,  # what an element is multiplied by
+    ) -> None:
+        "Do the same to another array."
+        one = (*(slice(i, i + 1) for i in where), ...)
+        self.scaled(x[one].copy(), (0,) * len(where), factor)
+
     def peak_bytes(
         self,
     ) -> int | None:  # B; None without device memory, or where it is unknown
@@ -163,6 +190,30 @@ class Torch(Numpy):
         except TypeError:
             return x.float().numpy()  # bf16, fp8: formats that numpy has not
 
+    def scaled(
+        self,
+        x: object,  # a tensor as it is placed
+        where: object,  # an index, or `...` for all of it
+        factor: object,  # a number, or numbers of the tensor's shape
+    ) -> object:  # the same tensor
+        "Multiply elements in place."
+        factor = self.torch.as_tensor(factor, dtype=self.torch.float32, device=x.device)
+        part = x[where]
+        # (formats of 8 bits have no product)
+        part = part.float() if x.element_size() == 1 else part
+        x[where] = (part * factor).to(x.dtype)
+        return x
+
+    def scaled_aside(
+        self,
+        x: object,  # a tensor as it is placed, which stays as it is
+        where: tuple[int, ...],  # an index
+        factor: float,  # what an element is multiplied by
+    ) -> None:
+        "Do the same to another tensor."
+        one = (*(slice(i, i + 1) for i in where), ...)
+        self.scaled(x[one].clone(), (0,) * len(where), factor)
+
     def peak_bytes(self) -> int | None:
         "The most that torch's allocator held."
         return (
@@ -228,6 +279,27 @@ class Jax(Numpy):
         x = np.asarray(x)
         # bf16, fp8: formats that numpy has not
         return x.astype(np.float32) if x.dtype.kind == "V" else x
+
+    def scaled(
+        self,
+        x: object,  # an array as it is placed
+        where: object,  # an index, or `...` for all of it
+        factor: object,  # a number, or numbers of the array's shape
+    ) -> object:  # another array
+        "Multiply elements of a copy, and read it, so that it is in the caches as the first is."
+        made = x.at[where].set((x[where] * factor).astype(x.dtype))
+        self.jax.block_until_ready(made.sum())
+        return made
+
+    def scaled_aside(
+        self,
+        x: object,  # an array as it is placed, which stays as it is
+        where: tuple[int, ...],  # an index
+        factor: float,  # what an element is multiplied by
+    ) -> None:
+        "Make such a copy, and drop it; read the array itself."
+        self.scaled(x, where, factor)
+        self.jax.block_until_ready(x.sum())
 
     def peak_bytes(self) -> int | None:
         "The most that the device's allocator held."

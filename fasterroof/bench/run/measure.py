@@ -12,16 +12,18 @@ import resource
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from ..case import Built, Case, load_case
-from ..fidelity import Oracle, judged
+from ..case import Baseline, Built, Case, load_case
+from ..fidelity import Oracle, find_oracle, judged
 from ..frameworks import framework
 from ..registry import accelerator, metric
 from ..row import VERSION
 from .canary import Canary
+from .recall import kept_answer
 from .witness import digest, loaded
 from ...core.errors import CaseError, one_line
 from ...core.files import finite, from_plain
@@ -234,6 +236,28 @@ def _under_the_roof(
     return placed(flops, nbytes + written, floor, roof, time_s), notes
 
 
+def _is_right(
+    case: Case, point: Mapping, base: Baseline, inputs: Mapping, outs: Sequence[np.ndarray]
+) -> bool:
+    "Whether outputs are those of inputs; true as well where there is no oracle."
+    oracle = find_oracle(case, point, Built(inputs, {}))
+    normal = [np.asarray(base.layout(x)) for x in outs] if base.layout else outs
+    return judged(normal, oracle, case.threshold(point), False)["status"] != "fail"
+
+
+def _kept_answer(case: Case, point: Mapping, base: Baseline, f, run, inputs) -> tuple[str, str]:
+    "Why it does not compute in each call, and a note where that is not known."
+    unknown = "Whether it keeps results between calls is not known: "
+    right = partial(_is_right, case, point, base)
+    try:
+        kept = kept_answer(f, run, inputs, right, case.constants)
+    except Exception as e:  # (inputs that fit each other may not when they are changed)
+        return "", f"{unknown}with other inputs it raised {type(e).__name__}: {one_line(e, 160)}."
+    if kept is None:
+        return "", f"{unknown}none of its inputs can be changed."
+    return kept, ""
+
+
 def _run(
     spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], Mapping], keep: Callable
 ) -> None:
@@ -275,6 +299,13 @@ def _run(
         take(metrics | standing)
         if notes:
             row["notes"] = [one_line(n, 300) for n in dict.fromkeys(notes)]
+    if timed and row["fidelity"]["status"] != "fail":
+        begin("calling with new inputs")
+        kept, note = _kept_answer(case, point, base, f, run, inputs)
+        if kept:
+            row["fidelity"] |= {"status": "fail", "detail": kept}
+        if note:
+            row["notes"] = [*row.get("notes", []), note]
     if spec.get("tree"):
         row["loaded"] = loaded(spec["tree"], spec["checkout"], spec["source"].get("path", ""))
     row |= _concluded(row["fidelity"], timed, accelerator(place))
