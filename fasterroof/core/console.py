@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from .files import reading_shown
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -126,7 +128,12 @@ def status(
         return
     # twice a second: drawing takes processor time, and that may be what is being measured
     with terminal(stderr=True).status(what, refresh_per_second=2) as spinner:
-        yield lambda stage: spinner.update(f"{what}: {stage}")
+
+        def show(stage):
+            spinner.update(f"{what}: {stage}")
+
+        with reading_shown(show):
+            yield show
 
 # %% ../../nbs/analysis/core/console.ipynb #3f5a2902
 def track(

@@ -9,7 +9,6 @@ __all__ = ['run_from_trace']
 import datetime
 import json
 import os
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -227,7 +226,7 @@ def _carried(path: str | os.PathLike) -> Run | None:
         return run_from_dict(json.loads(text)[OWN], one_line(path), Run)
     except RunFileError:
         raise
-    except (OSError, EOFError, ValueError, RecursionError, zlib.error):
+    except (OSError, ValueError, RecursionError):
         return None  # `read_trace` says what is wrong
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..locks import device_lock
-from ..row import dumped, identity, read_lines, with_ratios
+from ..row import MOST_ROWS, dumped, identity, read_lines, with_ratios
 from .query import moment
 from .store import Store
 from ...core.errors import InputError, RowError, RunFileError, one_line
-from ...core.files import make_folder, write_whole
+from ...core.files import make_folder, open_file, write_whole
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #2757c50d
 def _key(row: Mapping) -> tuple[str, str]:
@@ -105,7 +105,8 @@ class _Part:
 def _read(path: Path, problems: list[str], skipped: list[str] | None) -> _Part | None:
     "Return a file's rows; what is wrong with it is added to the problems."
     try:
-        data = path.read_bytes()
+        with open_file(path, MOST_ROWS) as file:
+            data = file.read()
     except OSError as e:
         return problems.append(f"Cannot read {one_line(path)}: {e.strerror or e}.")
     told: list[str] = []

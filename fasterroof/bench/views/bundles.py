@@ -7,7 +7,6 @@ __all__ = ['bundle_of', 'bundle_page']
 
 # %% ../../../nbs/analysis/bench/views/bundles.ipynb #b04ee212
 import datetime
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from ..cells import within
 from ..judge.evidence import fidelity_evidence, limits, questions, ratios, trend
 from ..store.query import each_row, row_files
 from ...core.errors import RowError, one_line
-from ...core.files import finite
+from ...core.files import finite, sha256_of
 from ...core.units import MISSING
 from ...report.sections import Section, html_sections
 from ...report.table import Column, Table
@@ -45,11 +44,8 @@ def bundle_of(
             if row["case"] == case:
                 rows.append(row)
                 used += 1
-        with open(file, "rb") as f:
-            digest = hashlib.file_digest(f, "sha256").hexdigest()
-        files.append(
-            {"path": one_line(file, 1000), "sha256": digest, "rows": read, "rows_used": used}
-        )
+        about = {"path": one_line(file, 1000), "sha256": sha256_of(file)}
+        files.append(about | {"rows": read, "rows_used": used})
     if not rows:
         raise RowError(
             f"There are no rows of {one_line(case, 60)}; there are some of "

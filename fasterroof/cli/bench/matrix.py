@@ -6,7 +6,6 @@
 __all__ = ['feed_command']
 
 # %% ../../../nbs/analysis/cli/bench/matrix.ipynb #4c8880d3
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...bench.store.query import row_files
@@ -14,7 +13,7 @@ from ...bench.views.op_matrix import feed, operations, read_map
 from .options import check_apart, reading
 from ...core.console import line
 from ...core.errors import InputError, one_line
-from ...core.files import read_json, write_whole
+from ...core.files import open_file, read_json, write_whole
 from ...report.table import Column, Table, text_table
 
 if TYPE_CHECKING:
@@ -49,7 +48,8 @@ def feed_command(
     "Run `fasterroof bench feed`."
     read_json(args.matrix)  # (which says what is wrong with it)
     out, asked = _copy_of(args), read_map(args.map)
-    text = Path(args.matrix).read_bytes().decode()
+    with open_file(args.matrix) as file:
+        text = file.read().decode()
     with reading(args) as skipped:
         fed = feed(text, args.sources, asked, args.overwrite, skipped)
     if fed.changes:
