@@ -17,7 +17,7 @@ from pkgutil import resolve_name
 from .argument_parser import Command, made_parser
 from .arguments import MODEL_ARGUMENTS
 from .bench.row_arguments import BENCH_ARGUMENTS
-from ..core.console import drop_stdout, say, status, terminal, write_stdout
+from ..core.console import drop, say, status, terminal, write_stdout
 from ..core.errors import FasterroofError, UncountedWarning, one_line
 from ..core.files import writable
 
@@ -204,7 +204,7 @@ def _refused(error: BaseException) -> str:
         return f"Memory ran out ({one_line(error, 200)}): raise its limit, or use a smaller batch."
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         if error.filename is None:  # (files of ours are written by `write_whole`, which names them)
-            drop_stdout()  # else Python tries again when it ends
+            drop(sys.stdout)  # else Python tries again when it ends
         return f"Cannot write {one_line(error.filename or 'stdout')}: {error.strerror}."
     return ""
 
@@ -251,7 +251,7 @@ def main(
         say("fasterroof: interrupted.")
         return 130
     except BrokenPipeError:  # the reader of stdout has gone, which is no failure
-        drop_stdout()
+        drop(sys.stdout)
         return 0
     except Exception as e:
         if args.debug:

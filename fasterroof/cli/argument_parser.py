@@ -16,6 +16,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from rich_argparse import RawDescriptionRichHelpFormatter
 
+from ..core.console import say
+from ..core.errors import one_line
+
 # %% ../../nbs/analysis/cli/argument_parser.ipynb #d64540df
 def _folded(line: str, width: int) -> list[str]:
     "Return a line in lines of that width."
@@ -56,7 +59,8 @@ class _ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         "Exit with code 2."
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help).\n")
+        say(f"{self.prog}: {one_line(message, 2000)} (see {self.prog} --help).")
+        self.exit(2)
 
 # %% ../../nbs/analysis/cli/argument_parser.ipynb #11246ad3
 def _checked(kind: Callable, holds: Callable, what: str) -> Callable:

@@ -44,7 +44,7 @@ def write_outputs(
     for path, content in outputs:
         try:
             if path == "-":
-                write_stdout(content())
+                write_stdout(content(), as_file=True)
             elif path:
                 text = content()
                 if text is not None:
