@@ -397,7 +397,8 @@ class PerformanceEstimator:
         decode, operation by operation.
 
         Nothing is timed: the rates are those that the layer reaches if every operation takes its
-        floor, the most that the specs allow.
+        floor, the most that the specs allow. By convention FLOPs count what a causal mask hides,
+        and a kernel skips it: with `causal` the rate of a long sequence may exceed the attainable.
         Raises `InputError` for sizes that do not fit, and naming what the specs lack."""
         _analyze(1, 1, hardware_specs, 1)  # what the specs lack ends it first
         batch, length = whole("batch_size", batch_size), whole("sequence_length", sequence_length)
