@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['HOOKS', 'holds_data', 'slots', 'attributes', 'filled_slots', 'codes', 'is_own', 'closed_over', 'class_data',
-           'script_attributes', 'tensor_parts', 'is_leaf', 'reachable', 'left_alone', 'held_bytes']
+           'script_attributes', 'container_base', 'tensor_parts', 'is_leaf', 'reachable', 'left_alone', 'held_bytes']
 
 # %% ../../nbs/analysis/core/objects.ipynb #bce5667a
 import functools
@@ -102,6 +102,7 @@ def holds_data(
 
 
 @functools.cache
+@functools.cache
 def slots(
     cls: type,  # any
 ) -> dict[str, MemberDescriptorType]:
@@ -172,6 +173,7 @@ def closed_over(
     return held
 
 
+@functools.cache
 def _own_classes(cls: type) -> list[type]:
     "The class and its bases, as far as they are the user's."
     return [base for base in cls.__mro__ if not _library(base.__module__)]
@@ -197,14 +199,21 @@ def script_attributes(
     return {name: module._c.getattr(name) for name in names}
 
 # %% ../../nbs/analysis/core/objects.ipynb #058b2ec4
+@functools.cache
+def container_base(
+    cls: type,  # any
+) -> type | None:  # None: it is no container
+    "Return the built-in container that a class is or inherits from."
+    bases = (OrderedDict, dict, list, tuple, set, frozenset, deque)
+    return next((base for base in bases if issubclass(cls, base)), None)
+
+
 def _items(x: object) -> Iterable:
     "What a container holds, read with the methods of its built-in base class."
-    if isinstance(x, dict):
-        return (OrderedDict if isinstance(x, OrderedDict) else dict).values(x)
-    for base in (list, tuple, set, frozenset, deque):
-        if isinstance(x, base):
-            return base.__iter__(x)
-    return ()
+    base = container_base(type(x))
+    if base is None:
+        return ()
+    return base.values(x) if issubclass(base, dict) else base.__iter__(x)
 
 
 _COMPRESSED_ROWS = ("crow_indices", "col_indices", "values")
@@ -322,7 +331,8 @@ def reachable(
             continue
         seen.add(id(x))
         found.append(x)
-        todo.extend(_inside(x))
+        # (singledispatch, whose own look-up takes longer than most of these)
+        todo.extend(_inside.registry.get(type(x), _inside)(x))
     return found
 
 
@@ -340,9 +350,11 @@ def left_alone(
 def held_bytes(
     *roots: object,  # modules, arguments, optimizers
     device: torch.device | None = None,  # whose memory is meant; None: of all devices
+    objects: Iterable | None = None,  # what can be reached from them, if that is known
 ) -> int:  # B
     "What the tensors that can be reached hold there, storages that are shared once."
-    found = [x for x in reachable(*roots) if isinstance(x, torch.Tensor)]
+    objects = reachable(*roots) if objects is None else objects
+    found = [x for x in objects if isinstance(x, torch.Tensor)]
     strided = [
         t
         for t in (*found, *tensors_in(roots))

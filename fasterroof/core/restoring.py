@@ -31,6 +31,7 @@ from fasterroof.core.objects import (
     attributes,
     class_data,
     closed_over,
+    container_base,
     codes,
     filled_slots,
     holds_data,
@@ -273,11 +274,14 @@ def _layout(t: torch.Tensor) -> tuple:
 # %% ../../nbs/analysis/core/restoring.ipynb #c127dee9
 def _all_restorers(x: object) -> Iterator[Restorer]:
     yield from _restorers(x)
+    base = container_base(type(x))
+    if base is None:
+        return
     if isinstance(x, defaultdict):
         yield partial(setattr, x, "default_factory", x.default_factory)
-    if isinstance(x, dict):
+    if issubclass(base, dict):
         yield _dict_restorer(x)
-    elif isinstance(x, (list, set, deque)):
+    elif base in (list, set, deque):
         yield _sequence_restorer(x)
 
 

@@ -8,7 +8,7 @@ __all__ = ['MOST_KNOWN', 'values_on', 'Fakes', 'UnknownRead', 'UnknownWritten', 
 
 # %% ../../nbs/analysis/work/fakes.ipynb #f84de540
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import FunctionType
@@ -27,6 +27,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from ..core.patching import Patched
 from ..core.tensors import tensors_in
 from .cost import only_views, written
+from .signatures import signature
 
 # %% ../../nbs/analysis/work/fakes.ipynb #730d4d36
 MOST_KNOWN = 2**20  # elements: 8 MiB of int64
@@ -70,6 +71,26 @@ def _small(t: torch.Tensor) -> bool:
     return (t.dtype in _WHOLE or t.dtype in _FLOATING) and t.numel() <= MOST_KNOWN
 
 # %% ../../nbs/analysis/work/fakes.ipynb #823686ff
+_use_count = getattr(torch._C, "_storage_Use_Count", lambda storage: 0)
+
+
+def _is_alone(t: torch.Tensor, guarded: Container[int]) -> bool:
+    "Return whether a tensor is what its shape, strides and format say, and its memory is its own."
+    if type(t) not in _PLAIN or t.dtype not in _FLOATING or t.layout is not torch.strided:
+        return False
+    if t.is_meta or not t.is_leaf or t.grad is not None or t._is_view() or t.storage_offset():
+        return False
+    if t.is_neg() or t.is_inference() or torch._C._functorch.is_functorch_wrapped_tensor(t):
+        return False
+    storage, extent = t.untyped_storage(), 0
+    if t.numel():
+        extent = 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True))
+    if storage.nbytes() != extent * t.element_size():
+        return False
+    # those that use it: the tensor, `storage`, and perhaps a guard
+    return _use_count(storage._cdata) == 2 + (storage._cdata in guarded)
+
+
 class Fakes:
     "Fake tensors for real ones, and what is known of values."
 
@@ -78,12 +99,14 @@ class Fakes:
         mode: FakeTensorMode,  # whose fake tensors they are
         # where tensors on meta are assumed to be; None: there are none
         device: torch.device | None = None,
+        guarded: Container[int] = (),  # addresses of storages that something else holds, once
     ):
-        self.mode, self.device = mode, device
+        self.mode, self.device, self.guarded = mode, device, guarded
         # storages of what operators that ran for real gave, by address
         self.made: dict[int, StorageWeakRef] = {}
         # by address of a fake storage: itself, and a real tensor that it stands for
         self.real: dict[int, tuple] = {}
+        self.factories: dict[tuple, bool] = {}  # by signature: whether it makes small tensors
         self.seen: set[int] = set()  # storages of integers whose values the program may have
         # those whose values are unknown by now; kept, so no address recurs
         self.lost: dict[int, object] = {}
@@ -118,7 +141,9 @@ class Fakes:
 
     def _of(self, t: torch.Tensor) -> FakeTensor:
         if not t.is_meta or self.device is None or type(t) not in _PLAIN:
-            fake = self.mode.from_tensor(t)
+            fake = self._alone(t)
+            if fake is None:
+                fake = self.mode.from_tensor(t)
             if type(t) in _PLAIN and t.layout is torch.strided and _small(t):
                 storage = fake.untyped_storage()
                 self.real[storage._cdata] = storage, t
@@ -127,6 +152,22 @@ class Fakes:
             fake = FakeTensor(self.mode, t, self.device)  # of the same storage
         if isinstance(t, torch.nn.Parameter):
             fake._is_param = True
+        return fake
+
+    def _alone(self, t: torch.Tensor) -> FakeTensor | None:
+        """Return the fake tensor of one that shares its memory with no other: most parameters do
+        not, and `from_tensor` takes five times as long."""
+        converter = self.mode.fake_tensor_converter
+        fake = converter._get_memo(t)
+        if fake is not None or not _is_alone(t, self.guarded) or t.untyped_storage()._cdata in self.made:
+            return fake
+        with torch._C._DisableTorchDispatch():
+            shape = torch.empty_strided(
+                t.shape, t.stride(), dtype=t.dtype, device="meta", requires_grad=t.requires_grad
+            )
+            fake = FakeTensor(self.mode, shape, t.device)
+        fake._is_param = isinstance(t, torch.nn.Parameter)
+        converter.set_tensor_memo(t, fake)
         return fake
 
     def given(
@@ -164,8 +205,18 @@ class Fakes:
             return True
         if not _BY_VALUES.isdisjoint(func.tags):
             return True
+        # what a factory makes follows from its arguments
+        key = None if given else signature(func, args, kwargs)
+        if key is None:
+            return self._makes_small(func, args, kwargs)
+        key = (torch.get_default_dtype(), *key)
+        if key not in self.factories:
+            self.factories[key] = self._makes_small(func, args, kwargs)
+        return self.factories[key]
+
+    def _makes_small(self, func: object, args: tuple, kwargs: dict) -> bool:
+        "Run an operator on fake tensors, which tells the size of what it makes."
         try:
-            # on fake tensors first, which tells the size
             out = func(*self.of(args), **self.of(kwargs))
         except (DataDependentOutputException, DynamicOutputShapeException):
             return True
@@ -349,7 +400,7 @@ class _Recipe(NamedTuple):
     "What an operator returned."
 
     container: type | None  # of several
-    outputs: tuple
+    outputs: tuple  # empty: it returns its first argument
 
 
 @cache
@@ -358,12 +409,21 @@ def repeats(
 ) -> bool:
     "Whether its signature tells what it returns."
     arguments = func._schema.arguments
+    writes = [i for i, a in enumerate(arguments) if a.alias_info and a.alias_info.is_write]
     return (
         func.namespace == "aten"
         and _BY_VALUES.isdisjoint(func.tags)
-        and not any(a.alias_info is not None and a.alias_info.is_write for a in arguments)
+        and (not writes or (writes == [0] and _returns_first(func)))
+        # factors of an interpolation
         and not any("List[float]" in str(a.type) for a in arguments)
-    )  # factors of an interpolation
+    )
+
+
+def _returns_first(func: object) -> bool:
+    "Whether an operator gives its first argument back, of the same shape: `relu_`, `add_`."
+    returns = func._schema.returns
+    written = len(returns) == 1 and returns[0].alias_info and returns[0].alias_info.is_write
+    return bool(written) and torch.Tag.inplace_view not in func.tags
 
 
 def _output(t: torch.Tensor, first: object) -> _Output | None:
@@ -384,6 +444,9 @@ def recipe_of(
     out: object,  # what it returned
 ) -> _Recipe | None:  # None: it does not follow from the signature
     "How to make what an operator returned again."
+    if args and out is args[0]:
+        kept = repeats(func) and type(out) is FakeTensor and out.constant is None
+        return _Recipe(None, ()) if kept else None
     several = type(out) in (list, tuple)
     made, first = list(out) if several else [out], args[0] if args else None
     if not repeats(func) or not all(isinstance(t, FakeTensor) for t in made):
@@ -406,6 +469,8 @@ def repeated(
     args: tuple,  # the positional arguments of this call
 ) -> object:
     "The same for other arguments of the same signature."
+    if not recipe.outputs:
+        return args[0]
     with torch._C._DisableTorchDispatch():
         made = [_made(o, mode, args) for o in recipe.outputs]
     return made[0] if recipe.container is None else recipe.container(made)

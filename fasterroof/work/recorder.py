@@ -142,6 +142,9 @@ class Dispatched(NamedTuple):
         return self._replace(owner=owner)
 
 # %% ../../nbs/analysis/work/recorder.ipynb #fffba97c
+_RECIPES, _MOST_RECIPES = "recipes", 20_000  # where a memo has them; how many it keeps
+
+
 class Recorder(TorchDispatchMode):
     "While entered, records the operations that are dispatched, in order."
 
@@ -171,8 +174,10 @@ class Recorder(TorchDispatchMode):
         self.items: Callable | None = None
         self.replayed = False  # whether the backward may be another than on real tensors
         self._views = WeakValueDictionary()  # those with a gradient that were written to, by id
-        # by signature: what fake tensors an operator gave, and its cost
-        self.recipes: dict[tuple, tuple] = {}
+        # by signature: what fake tensors an operator gave, and its cost; forgotten with the costs
+        self.recipes: dict[tuple, tuple] = self.memo.setdefault(_RECIPES, {})
+        if len(self.recipes) > _MOST_RECIPES:
+            self.recipes.clear()
         # (position, number, what ran there) of other threads
         self.parts: list[tuple[int, int, Recorder]] = []
         self.errors: list[BaseException] = []  # that were raised in them

@@ -79,7 +79,8 @@ class Signature(list):
                 # the last figure: which of the arguments share memory
                 self += (
                     x.dtype,
-                    x.device,
+                    # (to ask a fake tensor for its `device` is an operation of its own)
+                    x.fake_device if type(x) is FakeTensor else x.device,
                     x.shape,
                     x.stride(),
                     x.storage_offset(),

@@ -196,17 +196,19 @@ def _unseen(name: str) -> Op:
 
 def _run(
     program, args, kwargs, real: bool, backward: bool, optimizer, target
-) -> tuple[list[Op], list[str]]:
-    "The operations of one run, and what was assumed."
+) -> tuple[list[Op], list[str], int]:
+    "The operations of one run, what was assumed, and the bytes that it holds."
     with _as_it_was(program, args, kwargs, optimizer, real, backward) as held, ExitStack() as stack:
         tensors = _tensors(held.objects, (args, kwargs))
+        # (the objects of an optimizer do not count)
+        nbytes = held_bytes(program, args, kwargs, objects=None if optimizer else held.objects)
         refuse_lazy(program, tensors)
         device = _in_place_of_meta(tensors)
         own = program.parameters() if isinstance(program, torch.nn.Module) else tensors
         if real and not all(t.is_meta for t in own):
             device = None
         mode = None if real and device is None else _fake_mode(tensors)
-        fakes = None if mode is None else Fakes(mode, device)
+        fakes = None if mode is None else Fakes(mode, device, held.guard.storages)
         if device is not None:
             stack.enter_context(stood_in(held.objects, fakes))
         scope = Scope(program)
@@ -262,7 +264,7 @@ def _run(
         notes += fused.notes
     if left:
         notes.append(f"not restored after the run, since it cannot be rewound: {', '.join(left)}")
-    return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)]
+    return ops, [*notes, *dict.fromkeys(op.note for op in ops if op.note)], nbytes
 
 # %% ../../nbs/analysis/work/tracer.ipynb #340850dd
 _STEPS, _OTHER = 1000.0, 1.0
@@ -406,14 +408,14 @@ def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target
     if real and target:
         raise InputError("target counts on fake tensors: leave real out.")
     try:
-        ops, more = _run(program, args, kwargs, real, backward, optimizer, target)
+        ops, more, held = _run(program, args, kwargs, real, backward, optimizer, target)
     except ModelError as e:
         if real:
             raise
         if any(t.is_meta for t in _tensors(reachable(program), (args, kwargs))):
             raise _clearer(e, program) from e.__cause__
         # a mistake is made again, and raised
-        ops, more = _run(program, args, kwargs, True, backward, optimizer, None)
+        ops, more, held = _run(program, args, kwargs, True, backward, optimizer, None)
         more = [f"{_without_values(e)}, so it was run on the real tensors", *more]
         if target:
             more.append(
@@ -428,5 +430,5 @@ def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target
         model_name(program),
         (*notes, *more),
         parameters=parameters or None,
-        held_bytes=held_bytes(program, args, kwargs),
+        held_bytes=held,
     )
