@@ -23,7 +23,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..core.errors import DeviceError, InputError, one_line
+from ..core.errors import DeviceBusy, DeviceError, InputError, one_line
 
 # %% ../../nbs/analysis/bench/locks.ipynb #c5b719b0
 def _lock_folder(
@@ -66,7 +66,14 @@ def _file_name(name: str) -> str:
     return safe.lstrip(".")
 
 # %% ../../nbs/analysis/bench/locks.ipynb #562ecd32
-def _sign(path: Path, fd: int) -> None:
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _sign(path: Path, command: str, fd: int) -> None:
     "Write into a lock file, by its descriptor, who holds it now."
     here = os.fstat(fd)
     if not stat.S_ISREG(here.st_mode) or here.st_nlink > 1:
@@ -74,70 +81,149 @@ def _sign(path: Path, fd: int) -> None:
             f"{one_line(path)} is not a lock file: remove it, or name another folder in "
             "FASTERROOF_LOCK_DIR."
         )
-    try:
-        user = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        user = str(os.getuid())
     said = {
         "pid": os.getpid(),
-        "user": user,
+        "user": _user(os.getuid()),
         "since": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "host": socket.gethostname(),
-        "what": " ".join(sys.argv)[:200],
+        "what": command[:200],
     }
     with suppress(OSError):
         os.ftruncate(fd, 0)
         os.pwrite(fd, json.dumps(said).encode(), 0)
 
 
-def holder(
-    path: str | Path,  # of a lock file
-) -> str:  # "process 123 of alice since 2026-11-22T01:02:03+00:00"
-    "Return who says in a lock file to hold it; untrusted, and made safe to print."
+def _signed(path: str | Path) -> dict[str, str]:
+    "What stands in a lock file: untrusted, and made safe to print; empty where that is nothing."
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as f:
             said = json.loads(f.read(2000))
-        pid, user, since = (one_line(said[x], 40) for x in ("pid", "user", "since"))
+        found = {x: one_line(said[x], 40) for x in ("pid", "user", "since")}
+        return found | {"what": one_line(said.get("what", ""), 80)}
     except (OSError, ValueError, RecursionError, LookupError, TypeError):
-        return "a process that does not say who it is"
-    return f"process {pid} of {user} since {since}"
+        return {}
 
 # %% ../../nbs/analysis/bench/locks.ipynb #7fbd0359
+def _locks_file(line: str, inode: int) -> bool:
+    "Whether a line of the system's is of a `flock` of this file."
+    words = line.split()
+    return "FLOCK" in words and any(w.endswith(f":{inode}") for w in words)
+
+
+def _keeps(process: Path, here: os.stat_result) -> bool | None:
+    "Whether a process has that file open with a lock on it; None where only its user may see."
+    try:
+        for file in (process / "fdinfo").iterdir():
+            with suppress(FileNotFoundError):
+                lines = file.read_text().splitlines()
+                locked = any(x.startswith("lock:") and _locks_file(x, here.st_ino) for x in lines)
+                if locked and os.path.samestat(here, os.stat(process / "fd" / file.name)):
+                    return True
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    except OSError:
+        return None
+    return False
+
+
+def _true_holder(path: str | Path) -> int | None:
+    "The process that holds the lock of a file, by the system; None where the system names none."
+    try:
+        here = os.stat(path, follow_symlinks=False)
+        lines = Path("/proc/locks").read_text().splitlines()
+    except OSError:
+        return None
+    mine = [x.split() for x in lines if "->" not in x and _locks_file(x, here.st_ino)]
+    took = {words[-4] for words in mine}
+    there = [p for p in Path("/proc").iterdir() if p.name.isdecimal()] if took else []
+    for p in sorted(there, key=lambda p: p.name not in took):  # (those that took it first)
+        if (keeps := _keeps(p, here)) or (keeps is None and p.name in took):
+            return int(p.name)
+    return None
+
+# %% ../../nbs/analysis/bench/locks.ipynb #6598879b
+def _begun(pid: int) -> str:
+    "When a process of this host was started, as in `_sign`."
+    ticks = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    now = datetime.datetime.now(datetime.UTC)
+    return (now - datetime.timedelta(seconds=age)).isoformat(timespec="seconds")
+
+
+def holder(
+    path: str | Path,  # of a lock file
+) -> str:  # "process 123 of alice (fasterroof bench) since 2026-11-22T01:02:03+00:00"
+    "Return who holds a lock, by the system, else by its file; made safe to print."
+    signed, pid = _signed(path), _true_holder(path)
+    if pid is not None and signed.get("pid") != str(pid):
+        try:
+            process = Path(f"/proc/{pid}")
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ")
+            signed = {
+                "pid": str(pid),
+                "user": _user(process.stat().st_uid),
+                "what": one_line(line.decode(errors="replace").strip(), 80),
+                "since": f"{_begun(pid)}, when it was started",
+            }
+        except (OSError, ValueError, LookupError):  # (it has ended meanwhile)
+            pass
+    if not signed:
+        return "a process that does not say who it is"
+    command = f" ({signed['what']})" if signed["what"] else ""
+    return f"process {signed['pid']} of {signed['user']}{command} since {signed['since']}"
+
+# %% ../../nbs/analysis/bench/locks.ipynb #601abf18
 _POLL_S = 0.05  # between two tries
+_LOOK_S = 1.0  # until the second look at who holds it, and twice as long until each further one
+
+
+def _wait(lock: FileLock, path: Path, end: float, tell: Callable[[str], None] | None) -> None:
+    "Acquire a lock that is held, telling by whom; raises `Timeout` at the end (monotonic, s)."
+    told, look = None, _LOOK_S
+    while True:
+        if tell and (text := f"waiting for {path.name} held by {holder(path)}") != told:
+            tell(told := text)
+        left = max(0.0, end - time.monotonic())
+        try:
+            lock.acquire(min(left, look))
+            return
+        except Timeout:
+            if left <= look:
+                raise
+        look = min(2 * look, 60.0)
 
 
 @contextmanager
 def device_lock(
     names: Sequence[str],  # of devices, such as "cpu-0" or "gpu-GPU-1a2b…"
     timeout_s: float | None = None,  # s, for all of them together; None: however long it takes
-    tell: Callable[[str], None] | None = None,  # called once with who is waited for
+    tell: Callable[[str], None] | None = None,  # called with who is waited for, when that changes
     folder: str | Path | None = None,  # as of `_lock_folder`
+    command: str | None = None,  # that those who wait read; None: the one of this process
 ) -> Iterator[None]:
-    """Hold these devices inside; raises `DeviceError`, naming who holds one, after `timeout_s`."""
+    """Hold these devices inside; raises `DeviceBusy`, naming who holds one, after `timeout_s`, and
+    `DeviceError` where there is no such lock."""
     if timeout_s is not None and not timeout_s >= 0:
         raise InputError("timeout_s must be 0 or more, in seconds.")
     end = math.inf if timeout_s is None else time.monotonic() + timeout_s
+    command = " ".join(sys.argv) if command is None else command
     with ExitStack() as held:
         todo = sorted({_file_name(x) for x in names})
         while todo:
             path = _lock_folder(folder) / todo[0]
-            lock = FileLock(
-                path, mode=0o666, poll_interval=_POLL_S, on_acquired=partial(_sign, path)
-            )
+            sign = partial(_sign, path, command)
+            lock = FileLock(path, mode=0o666, poll_interval=_POLL_S, on_acquired=sign)
             try:
                 try:
                     lock.acquire(blocking=False)
                 except Timeout:
-                    if tell:
-                        tell(f"waiting for {path.name}, which {holder(path)} holds")
-                    tell = None
-                    lock.acquire(max(0.0, end - time.monotonic()))
+                    _wait(lock, path, end, tell)
             except FileNotFoundError:
                 continue  # its last user removed the folder: it is made anew
             except Timeout:
-                raise DeviceError(
-                    f"{path.name} was not free within {timeout_s:g} s: {holder(path)} holds it. "
-                    "Wait for that, or end it."
+                raise DeviceBusy(
+                    f"{path.name} was not free within {timeout_s:g} s: {holder(path)} holds it;"
+                    " wait until that ends, end it, or allow a longer wait (--wait)."
                 ) from None
             except OSError as e:
                 raise DeviceError(

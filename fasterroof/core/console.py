@@ -125,8 +125,11 @@ def status(
         yield lambda stage: None
         return
     # twice a second: drawing takes processor time, and that may be what is being measured
+    from rich.text import Text
+
     with terminal(stderr=True).status(what, refresh_per_second=2) as spinner:
-        yield lambda stage: spinner.update(f"{what}: {stage}")
+        # (text, for what is done may be named by others, and hold markup)
+        yield lambda stage: spinner.update(Text(f"{what}: {stage}"))
 
 # %% ../../nbs/analysis/core/console.ipynb #3f5a2902
 def track(
