@@ -48,7 +48,7 @@ def _line_of(pairs: Pairs) -> str:
     "Return where a comparison is."
     good = f"{sum(pairs.good.values())} of {len(pairs.pairings) * pairs.options.pairs}"
     again, failed = sum(pairs.disturbed.values()), len(pairs.failed)
-    stage = filter(None, [pairs.stage.partition(",")[0]])
+    stage = filter(None, [pairs.stage])
     return progress((good, "pairs"), (again, "run again"), (failed, "failed"), doing=stage)
 
 
