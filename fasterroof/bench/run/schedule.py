@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .tree import BUSY, LOCKED, UNSTARTABLE, descendants, keep
+from .tree import BUSY, LOCKED, UNSTARTABLE, descendants, supervised
 from ...core.errors import one_line
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #cfa2df61
@@ -48,7 +48,7 @@ class Ended:
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #a93316aa
 _TAIL = 8000  # bytes of what a job printed that are kept: one that prints for hours fills no disk
-_GRACE_S = 45.0  # for a keeper to end all that is below it, which takes milliseconds
+_GRACE_S = 45.0  # for a supervisor to end all that is below it, which takes milliseconds
 
 
 def _drained(fd: int) -> bytes | None:
@@ -78,7 +78,7 @@ class _Running:
         try:
             args, environment = self.job.prepare(self.slot, theirs)
             self.process = subprocess.Popen(
-                keep(args, theirs, self.slot.locks, self.job.wait_s),
+                supervised(args, theirs, self.slot.locks, self.job.wait_s),
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -132,11 +132,11 @@ class _Running:
         self.process.terminate()
         try:
             self.process.wait(_GRACE_S)
-        except subprocess.TimeoutExpired:  # (what stopped the keeper may have stopped it for good)
+        except subprocess.TimeoutExpired:  # (the supervisor itself was stopped, as by SIGSTOP)
             for pid in descendants(self.process.pid):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-        # its group is all that is known where the keeper found nothing, or was killed itself
+        # the group is what is left to end where the supervisor was killed, or finds no processes
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
