@@ -8,6 +8,7 @@ __all__ = ['Job', 'Ended', 'Schedule']
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #1157a83b
 import contextlib
 import os
+import secrets
 import selectors
 import signal
 import subprocess
@@ -15,7 +16,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .tree import BUSY, LOCKED, UNSTARTABLE, descendants, supervised
+from fasterroof.bench.run.tree import (
+    BUSY,
+    LOCKED,
+    MARK,
+    UNSTARTABLE,
+    descendants,
+    end_marked,
+    supervised,
+)
 from ...core.errors import one_line
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #cfa2df61
@@ -72,6 +81,8 @@ class _Running:
     begun: float = field(default_factory=time.monotonic)
     waiting: bool = False  # for its locks
     locked: bool = False
+    # of all its processes, in their environment
+    mark: str = field(default_factory=lambda: f"{os.getpid()}-{secrets.token_hex(8)}")
 
     def __post_init__(self):
         self.fd, theirs = os.pipe()
@@ -79,7 +90,7 @@ class _Running:
             args, environment = self.job.prepare(self.slot, theirs)
             self.process = subprocess.Popen(
                 supervised(args, theirs, self.slot.locks, self.job.wait_s),
-                env=environment,
+                env=environment | {MARK: self.mark},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -140,6 +151,8 @@ class _Running:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        if self.process.returncode < 0:  # (it may be the supervisor that was killed)
+            end_marked(self.mark)
 
     def ended(self, how: str) -> Ended:
         "Take the last of both pipes, and close them."
