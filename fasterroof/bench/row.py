@@ -272,6 +272,17 @@ def read_lines(
             skipped.append(said)
 
 
+_LONGEST = 2**25  # characters of a line: a row has thousands
+
+
+def _lines(file: io.TextIOWrapper) -> Iterator[str]:
+    "Yield the lines of a file; of one that is too long for a row, the beginning."
+    while line := file.readline(_LONGEST):
+        yield line
+        while len(line) == _LONGEST and not line.endswith("\n"):
+            line = file.readline(_LONGEST)
+
+
 def each_row(
     path: str | Path,  # a file of rows, one a line
     skipped: list[str] | None = None,  # as of `read_lines`
@@ -282,7 +293,7 @@ def each_row(
     try:
         most = 2**40  # a store may be large, and is read line by line
         with io.TextIOWrapper(open_file(path, most), "utf-8", errors="replace") as f:
-            yield from read_lines(f, str(path), skipped, only)
+            yield from read_lines(_lines(f), str(path), skipped, only)
     except OSError as e:
         raise RowError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
 

@@ -57,7 +57,8 @@ def one_line(
     limit: int = 200,  # characters kept; the rest is cut, shown by an ellipsis
 ) -> str:  # one printable line
     "`text` as a single printable line, safe to send to a terminal."
-    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+    # (a text may be of gigabytes: what is cut is not looked at)
+    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text)[: limit + 1])
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
-from ..locks import device_lock, lock_folder
+from ..locks import device_lock, lock_folder, this_command
 from ...core.errors import DeviceBusy, DeviceError, one_line
 
 # %% ../../../nbs/analysis/bench/run/tree.ipynb #e298f61f
@@ -233,7 +233,7 @@ def supervised(
         "locks": [*locks],
         "timeout_s": wait_s,
         "folder": str(lock_folder()) if locks else None,  # (the variables are the program's)
-        "command": " ".join(sys.argv)[:200],
+        "command": this_command(),
     }
     boot = [sys.executable, "-I", "-S", "-c", _BOOT, json.dumps([*places]), json.dumps(about)]
     return [*boot, *command]
