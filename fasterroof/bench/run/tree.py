@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -114,8 +115,11 @@ def _leave(signum: int, frame: FrameType | None) -> None:
     raise _Ended
 
 
-def _die_with_parent() -> None:
+def _die_with(parent: int) -> None:
+    "In a new process: end with the one that started it, which may have ended already."
     _prctl(_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _watched(command: Sequence[str], fd: int) -> int:  # exit code; negative for a signal
@@ -130,7 +134,8 @@ def _watched(command: Sequence[str], fd: int) -> int:  # exit code; negative for
         _kill(descendants(os.getpid()))
 
     signal.signal(signal.SIGTERM, end)
-    worker = subprocess.Popen(command, pass_fds=(fd,), preexec_fn=_die_with_parent)
+    prepare = partial(_die_with, os.getpid())
+    worker = subprocess.Popen(command, pass_fds=(fd,), preexec_fn=prepare)
     if asked:
         worker.kill()
     while (ended := os.waitpid(-1, 0))[0] != worker.pid:
