@@ -223,6 +223,8 @@ def never_ending(folder: Path, name: str, kinds: dict[str, tuple[Path, ...]]) ->
             try:
                 with contextlib.chdir(folder):
                     result = command(*words)
+                # (rows that are none are named by what is missing)
+                need(path.name in result[2] or "no rows" in result[2], result[2])
                 refused(result)
                 need(result[4] - base < MOST_BYTES, f"{result[4] / 1e6:.0f} MB")
             except Wrong as e:
