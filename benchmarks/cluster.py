@@ -168,6 +168,11 @@ def inside(log: Path, node: str | None, timeout_s: float = 20) -> int | None:
     return None
 
 
+def parent(pid: int) -> int:
+    "The process that started another one; raises `OSError` where that has ended."
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def struck(rng: random.Random, nodes: Nodes, node, how: str) -> float | None:
     "Do what a round is of, at a random moment, and return when it was done."
     log, name = nodes.folder / "log", nodes.names[node]
@@ -181,10 +186,10 @@ def struck(rng: random.Random, nodes: Nodes, node, how: str) -> float | None:
     at = time.monotonic()
     if how == "task killed":
         try:
-            parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+            task = parent(parent(pid))  # (the worker's supervisor is between them)
         except OSError:
             return None  # its attempt is over
-        os.kill(parent, signal.SIGKILL)
+        os.kill(task, signal.SIGKILL)
     else:
         nodes.cluster.remove_node(node, allow_graceful=False)
     return at

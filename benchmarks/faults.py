@@ -1,5 +1,5 @@
-"""What the benchmark suite keeps when workers and the suite itself are killed, and whether two
-suites share a device."""
+"""What the benchmark suite keeps when workers and the suite itself are killed, whether two suites
+share a device, and what the commands do under pressure: `pressure.py` has those cases."""
 
 import argparse
 import collections
@@ -28,6 +28,20 @@ def note(what):
     f = os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(f, f"{time.monotonic()} {what} {os.getpid()}\\n".encode())
 
+def detached(program, parents):
+    "Start a process in another session, whose parent ends; return when it is there."
+    ours, theirs = os.pipe()
+    if not os.fork():
+        os.setsid()
+        if parents == 2 and os.fork(): os._exit(0)
+        note("detached")
+        os.write(theirs, b".")
+        program()
+    os.read(ours, 1)
+
+def burn():
+    while True: pass
+
 def build(p):
     note("in")
     x = np.random.default_rng(p["seed"]).standard_normal(1000)
@@ -41,11 +55,21 @@ def build(p):
         resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
         return lambda x: np.ones(2**34)
     def hangs(): return lambda x: time.sleep(3600)
+    def daemon():
+        detached(lambda: time.sleep(3600), parents=2)
+        return lambda x: x * 2
+    def burns():
+        detached(burn, parents=1)
+        return lambda x: x * 2
+    def hangs_detached():
+        daemon()
+        return lambda x: time.sleep(3600)
     def raises():
         def fn(x): raise ValueError("no tile of this size")
         return fn
     ways = {"good": good, "also": good, "segfault": segfault, "killed": killed, "leaves": leaves,
-            "hungry": hungry, "hangs": hangs, "raises": raises, "wrong": lambda: lambda x: x * 3}
+            "hungry": hungry, "hangs": hangs, "raises": raises, "wrong": lambda: lambda x: x * 3,
+            "daemon": daemon, "burns": burns, "hangs detached": hangs_detached}
     return Built({"x": x}, {name: ways[name] for name in NAMES})
 
 NAMES = NAMES_HERE
@@ -63,6 +87,9 @@ ENDS = {
     "hangs": "timeout",
     "raises": "crashed",
     "wrong": "fidelity_failed",
+    "daemon": "ok",
+    "burns": "ok",
+    "hangs detached": "timeout",
 }
 
 
@@ -285,7 +312,7 @@ def overlap(rounds: int) -> None:
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("what", choices=("faults", "overlap", "all"))
+    p.add_argument("what", choices=("faults", "overlap", "pressure", "all"))
     p.add_argument("--trials", type=int, default=100)
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
@@ -298,3 +325,7 @@ if __name__ == "__main__":
         faults(args.trials, args.seed)
     if args.what in ("overlap", "all"):
         overlap(args.rounds)
+    if args.what in ("pressure", "all"):
+        from pressure import pressure
+
+        pressure()

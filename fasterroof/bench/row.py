@@ -274,6 +274,15 @@ def read_lines(
 
 
 MOST_ROWS = 2**40  # B of a file of rows: a store may be large, and is read line by line
+_LONGEST = 2**25  # characters of a line: a row has thousands
+
+
+def _lines(file: io.TextIOWrapper) -> Iterator[str]:
+    "Yield the lines of a file; of one that is too long for a row, the beginning."
+    while line := file.readline(_LONGEST):
+        yield line
+        while len(line) == _LONGEST and not line.endswith("\n"):
+            line = file.readline(_LONGEST)
 
 
 def each_row(
@@ -285,7 +294,7 @@ def each_row(
     be read."""
     try:
         with io.TextIOWrapper(open_file(path, MOST_ROWS), "utf-8", errors="replace") as f:
-            yield from read_lines(f, str(path), skipped, only)
+            yield from read_lines(_lines(f), str(path), skipped, only)
     except OSError as e:
         raise RowError(f"Cannot read {one_line(path)}: {e.strerror or e}.") from e
 

@@ -212,6 +212,24 @@ def _refused(error: BaseException) -> str:
 _OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out")
 
 
+def _parsed(argv: list[str] | None) -> argparse.Namespace | None:
+    "Read the arguments; None where help or the version was printed instead."
+    p = parser()
+    try:
+        args = p.parse_args(argv)
+        if args.version:
+            from fasterroof import __version__
+
+            write_stdout(f"{__version__}\n")
+        elif args.handler is None:
+            p.print_help()
+        else:
+            return args
+    finally:  # (the parser prints help and exits: what stdout does not take is found out now)
+        sys.stdout.flush()
+    return None
+
+
 def main(
     argv: list[str] | None = None,  # arguments; None: those of the process
     # exit code: 0; 1 where a contract or a claim does not hold, or for a failure of ours; 2 for a
@@ -221,15 +239,17 @@ def main(
     _open_streams()
     # before torch is loaded: the profiler's remarks to itself
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")
-    p = parser()
-    args = p.parse_args(argv)
-    if args.version:
-        from fasterroof import __version__
-
-        write_stdout(f"{__version__}\n")
+    try:
+        args = _parsed(argv)
+    except BrokenPipeError:
+        drop(sys.stdout)
         return 0
-    if args.handler is None:
-        p.print_help()
+    except OSError as e:
+        if not (why := _refused(e)):
+            raise
+        say(f"fasterroof: {why}")
+        return 2
+    if args is None:
         return 0
     shown = warnings.showwarning
 

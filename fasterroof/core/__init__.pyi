@@ -1,6 +1,7 @@
 from .errors import (
     CaseError as CaseError,
     ContractError as ContractError,
+    DeviceBusy as DeviceBusy,
     DeviceError as DeviceError,
     FasterroofError as FasterroofError,
     InputError as InputError,

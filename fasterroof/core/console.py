@@ -140,10 +140,13 @@ def status(
         yield lambda stage: None
         return
     # twice a second: drawing takes processor time, and that may be what is being measured
+    from rich.text import Text
+
     with terminal(stderr=True).status(what, refresh_per_second=2) as spinner:
 
         def show(stage):
-            spinner.update(f"{what}: {stage}")
+            # (text, for what is done may be named by others, and hold markup)
+            spinner.update(Text(f"{what}: {stage}"))
 
         with reading_shown(show):
             yield show

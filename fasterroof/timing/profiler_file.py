@@ -16,7 +16,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from ..core.errors import RunFileError, one_line
-from ..core.files import open_file
+from ..core.files import begins_json, open_file
 from .clock import no_gc
 from .events import CATEGORIES, MORE, ON_DEVICE, Event, TraceFile
 from ..work.op import Inputs
@@ -191,6 +191,9 @@ def _opened(path: str | os.PathLike) -> BinaryIO:
 
 def _text(path: str | os.PathLike) -> str:
     "The text of a file, bounded: a few kilobytes may be packed so that they inflate to gigabytes."
+    with _opened(path) as file:
+        if not begins_json(file):
+            raise RunFileError("it is no JSON")
     with _opened(path) as file:
         data = file.read(_MOST_TEXT + 1)
     if len(data) > _MOST_TEXT:

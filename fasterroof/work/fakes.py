@@ -159,7 +159,11 @@ class Fakes:
         not, and `from_tensor` takes five times as long."""
         converter = self.mode.fake_tensor_converter
         fake = converter._get_memo(t)
-        if fake is not None or not _is_alone(t, self.guarded) or t.untyped_storage()._cdata in self.made:
+        if (
+            fake is not None
+            or not _is_alone(t, self.guarded)
+            or t.untyped_storage()._cdata in self.made
+        ):
             return fake
         with torch._C._DisableTorchDispatch():
             shape = torch.empty_strided(

@@ -22,7 +22,7 @@ from fastcore.basics import groupby
 from ..case import Case
 from ..cells import within
 from .sides import Side
-from ..locks import device_lock
+from ..locks import check_locks, device_lock
 from ..registry import interpreter
 from ..row import check_row, need_schema, samples_of, seconds
 from ..run import worker
@@ -34,7 +34,7 @@ from ..run.schedule import Ended, Job, Schedule
 from ..run.suite import without_row
 from ..store.journal import Spool
 from ..store.store import Store
-from ...core.errors import InputError, RowError, RunFileError, one_line
+from ...core.errors import DeviceBusy, InputError, RowError, RunFileError, one_line
 from ...core.files import read_json, write_whole
 from ...machine.host import ForeignLoad, throttled
 
@@ -142,6 +142,7 @@ class PairOptions:
     time_limit_s: float = math.inf  # s after which no further round begins
     most_foreign: float = 0.05  # load by others beyond which a pair is run again
     timeout_s: float = 300.0  # s that a process may take
+    wait_s: float = 3600.0  # s to wait for the device, which others may hold
     budget_s: float = 0.3  # s of samples in each process
     samples: int | None = None  # exactly so many, instead of what the budget allows
     warmup: int = 3  # calls before any sample
@@ -356,7 +357,7 @@ class Pairs:
         kind = attempts[0].accelerator
         self.slot = o.slot or next(s for s in self.brief.slots if s.kind == kind)
         self.free = replace(self.slot, locks=())  # for workers: this process has the locks
-        self.workers = _Workers(self.slot, o.timeout_s, self._waits)
+        self.workers = _Workers(self.free, o.timeout_s, self._waits)
         self.random = Random(o.seed)
         self.good, self.disturbed = Counter(), Counter()  # pairing → pairs
         self.pairs: dict[str, list] = defaultdict(list)  # of rows, A before B
@@ -478,15 +479,21 @@ class Pairs:
     def run(self) -> list[dict]:  # rows, in the order in which they came
         """Run all pairs; on an interrupt those that ended are kept, and the rest is stopped.
 
-        Raises `RunFileError` where nothing more can be written: what is finished stays, whole."""
+        Raises `DeviceError` where no lock can be taken and `DeviceBusy` where another process held
+        the device too long, before anything is measured; `RunFileError` where nothing more can be
+        written: what is finished stays, whole."""
         need_schema()
+        check_locks()
         self.spool: Spool = Store(self.root).begin(self.brief.run_id, self._plan())
         self.brief.folder = self.workers.folder = self.spool.folder
         try:
-            with device_lock(self.slot.locks, tell=self._waits):
+            with device_lock(self.slot.locks, self.options.wait_s, self._waits):
                 self._rounds()
         except KeyboardInterrupt:
             self.interrupted = True
+        except DeviceBusy:
+            self.spool.remove()  # nothing was run
+            raise
         except BaseException:
             self.spool.close()
             raise

@@ -173,6 +173,7 @@ class Options:
     "How attempts are run."
 
     timeout_s: float = 300.0  # s that an attempt may take from when it has its device
+    wait_s: float = 3600.0  # s that an attempt waits for its device, which others may hold
     budget_s: float = 1.0  # s of samples, in each attempt
     samples: int | None = None  # exactly so many samples, instead of what the budget allows
     warmup: int = 3  # calls before any sample

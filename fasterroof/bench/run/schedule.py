@@ -8,6 +8,7 @@ __all__ = ['Job', 'Ended', 'Schedule']
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #1157a83b
 import contextlib
 import os
+import secrets
 import selectors
 import signal
 import subprocess
@@ -15,6 +16,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from fasterroof.bench.run.tree import (
+    BUSY,
+    LOCKED,
+    MARK,
+    UNSTARTABLE,
+    descendants,
+    end_marked,
+    supervised,
+)
 from ...core.errors import one_line
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #cfa2df61
@@ -28,7 +38,8 @@ class Job:
     prepare: Callable[..., tuple[list[str], dict]] = field(compare=False)
     needs: tuple[str, ...] = ()  # jobs that have to have ended, however they ended
     slot: str | None = None  # the one slot that it runs on; None: any of its kind
-    limit_s: float = 300.0  # s, from when its lock was got
+    limit_s: float = 300.0  # s, from when its locks were got
+    wait_s: float | None = None  # s to wait for its locks; None: however long it takes
     settle_s: float = 0.0  # s for which it keeps its lock when it is done
     about: str = ""  # what it does, for a reader
 
@@ -39,13 +50,14 @@ class Ended:
 
     job: Job
     slot: object  # where it ran
-    how: str  # "exited", "timeout", "stopped" or "unstartable"
-    code: int | None  # exit code; -9 where a signal 9 ended it
+    how: str  # "exited", "timeout", "stopped", "unstartable", or "busy" without its locks
+    code: int | None  # exit code; -9 where a signal 9 ended it; None where it did not begin
     stage: str  # the last that it reported
-    said: str  # the end of what it printed
+    said: str  # the end of what it printed; why, where it did not begin
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #a93316aa
 _TAIL = 8000  # bytes of what a job printed that are kept: one that prints for hours fills no disk
+_GRACE_S = 45.0  # for a supervisor to end all that is below it, which takes milliseconds
 
 
 def _drained(fd: int) -> bytes | None:
@@ -67,15 +79,18 @@ class _Running:
     text: bytes = b""  # of a stage whose line is not over
     said: bytes = b""  # the end of what it printed
     begun: float = field(default_factory=time.monotonic)
-    waiting: bool = False
+    waiting: bool = False  # for its locks
+    locked: bool = False
+    # of all its processes, in their environment
+    mark: str = field(default_factory=lambda: f"{os.getpid()}-{secrets.token_hex(8)}")
 
     def __post_init__(self):
         self.fd, theirs = os.pipe()
         try:
             args, environment = self.job.prepare(self.slot, theirs)
             self.process = subprocess.Popen(
-                args,
-                env=environment,
+                supervised(args, theirs, self.slot.locks, self.job.wait_s),
+                env=environment | {MARK: self.mark},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -108,10 +123,11 @@ class _Running:
         *lines, self.text = (self.text[-_TAIL:] + (got or b"")).split(b"\n")
         for line in lines:
             self.stage = line.decode(errors="replace")
-            waits = self.stage.startswith("waiting")
-            if self.waiting and not waits:
-                self.begun = time.monotonic()
-            self.waiting = waits
+            if not self.locked:
+                self.locked = self.stage == LOCKED
+                self.waiting = self.stage.startswith("waiting")
+                if self.locked:
+                    self.begun = time.monotonic()
         return got is not None
 
     def left_s(self) -> float:
@@ -123,10 +139,20 @@ class _Running:
         return self.begun + self.job.limit_s + more - time.monotonic()
 
     def stop(self) -> None:
-        "End it and its process group: all that it started, but for what made a session of its own."
+        "End it and all that it started."
+        self.process.terminate()
+        try:
+            self.process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:  # (the supervisor itself was stopped, as by SIGSTOP)
+            for pid in descendants(self.process.pid):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+        # the group is what is left to end where the supervisor was killed, or finds no processes
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        if self.process.returncode < 0:  # (it may be the supervisor that was killed)
+            end_marked(self.mark)
 
     def ended(self, how: str) -> Ended:
         "Take the last of both pipes, and close them."
@@ -136,14 +162,13 @@ class _Running:
         self.process.stdout.close()
         for fd in self.watched.keys() - {self.out}:
             os.close(fd)
-        return Ended(
-            self.job,
-            self.slot,
-            how,
-            self.process.returncode,
-            self.stage,
-            self.said.decode(errors="replace").strip(),
-        )
+        code, stage, said = self.process.returncode, self.stage, self.said.decode(errors="replace")
+        if not self.locked and stage.startswith(BUSY):
+            return Ended(self.job, self.slot, "busy", None, "waiting", stage.removeprefix(BUSY))
+        if stage.startswith(UNSTARTABLE):
+            why = stage.removeprefix(UNSTARTABLE)
+            return Ended(self.job, self.slot, "unstartable", None, "starting", why)
+        return Ended(self.job, self.slot, how, code, stage, said.strip())
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #36836533
 @dataclass(eq=False, repr=False)
@@ -151,7 +176,7 @@ class Schedule:
     "Jobs, slots, and what is running."
 
     jobs: Sequence[Job]  # in the order in which they are to be started, where they can be
-    slots: Sequence  # `devices.Slot`s, or anything with a name and a kind
+    slots: Sequence  # `devices.Slot`s, or anything with a name, a kind and locks
     on_end: Callable[[Ended], None]  # called with every job that ended; what it raises stops all
     # called whenever something began, went on or ended
     on_change: Callable[["Schedule"], None] = lambda schedule: None
@@ -173,7 +198,7 @@ class Schedule:
                 self.pending.remove(job)
                 try:
                     worker = _Running(job, slot)
-                except (OSError, ValueError) as e:  # no such interpreter, or none that may be run
+                except (OSError, ValueError) as e:  # (no process can be made, or no spec written)
                     self._tell(Ended(job, slot, "unstartable", None, "starting", one_line(e)))
                     continue
                 self.running[slot.name] = worker

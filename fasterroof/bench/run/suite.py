@@ -23,9 +23,16 @@ from .devices import Slot
 from .measure import blank
 from .plan import Attempt, Briefing, Options, now, slots_for
 from .schedule import Ended, Job, Schedule
+from .tree import LOCKED
 from .worker import NO_DISK, do_job, prepare_worker
 from ..store.store import Store
-from ...core.errors import FasterroofError, RowError, RunFileError, one_line
+from fasterroof.core.errors import (
+    DeviceBusy,
+    FasterroofError,
+    RowError,
+    RunFileError,
+    one_line,
+)
 from ...core.files import read_json
 
 if TYPE_CHECKING:
@@ -63,7 +70,8 @@ def without_row(
         why = ", by the kernel, for want of memory" if short else ""
         message = f"ended by {name} while {ended.stage}{why}"
         return "oom" if short else "crashed", detail | {"message": message, "signal": name}
-    if ended.stage == "starting" and last.startswith(("ModuleNotFoundError", "ImportError")):
+    begun = ended.stage not in ("starting", LOCKED)
+    if not begun and last.startswith(("ModuleNotFoundError", "ImportError")):
         return "env_failed", {"message": last, "reason": "missing", "python": python}
     message = last or f"ended with exit code {code} and no row"
     return "crashed", detail | {"message": message, "exit_code": code}
@@ -91,6 +99,8 @@ class Suite:
     schedule: Schedule | None = field(default=None, init=False)  # once workers run
     began: float | None = field(default=None, init=False)  # s, when the first attempt began
     interrupted: bool = field(default=False, init=False)  # whether Ctrl+C ended it
+    # in one process: the job that waits, and for whom; None: none does
+    waiting: tuple[str, str] | None = field(default=None, init=False)
 
     def __post_init__(self):
         find = self.executor.slots if self.executor else slots_for
@@ -132,7 +142,8 @@ class Suite:
     def doing(self) -> list[tuple[str, str]]:  # (what, stage)
         "Return what runs now."
         running = self.schedule.running.values() if self.schedule else ()
-        return [(w.job.about, w.stage.partition(",")[0]) for w in running]
+        here = [self.waiting] if self.waiting else []
+        return [*here, *((w.job.about, w.stage) for w in running)]
 
     def remarks(self) -> list[str]:
         "Return what a reader of the results has to know."
@@ -158,8 +169,9 @@ class Suite:
     def run(self) -> list[dict]:  # rows of what ended, with ratios, in the order of the plan
         """Run all attempts; on an interrupt those that ended are kept, and the rest is stopped.
 
-        Raises `DeviceError` where no lock can be taken, before anything is measured, and
-        `RunFileError` where nothing more can be written: finished rows stay, whole."""
+        Raises `DeviceError` where no lock can be taken, before anything is measured;
+        `DeviceBusy` where another process held a device too long, and `RunFileError` where
+        nothing more can be written: finished rows stay, whole."""
         need_schema()
         if not self.executor:  # (locks are on the machine that measures)
             check_locks()
@@ -170,11 +182,14 @@ class Suite:
         except KeyboardInterrupt:
             self.interrupted = True
         except BaseException as e:
+            if isinstance(e, DeviceBusy) and not self.ended:
+                self.spool.remove()
+                raise
             self.spool.close()
-            if isinstance(e, RunFileError):
+            if isinstance(e, (DeviceBusy, RunFileError)):
                 kept = f"{len(self.ended)} finished rows are whole in {one_line(self.spool.folder)}"
-                raise RunFileError(
-                    f"{one_line(e, 300)} The run stopped; {kept}, and `fasterroof bench recover`"
+                raise type(e)(
+                    f"{one_line(e, 400)} The run stopped; {kept}, and `fasterroof bench recover`"
                     " assembles them."
                 ) from e
             raise
@@ -196,12 +211,13 @@ class _Jobs:
 
     def __init__(self, suite: Suite):
         self.suite, self.brief, brief = suite, suite.brief, suite.brief
-        self.limit_s, self.kills = suite.options.timeout_s, _killed_for_memory() or 0
+        options, self.kills = suite.options, _killed_for_memory() or 0
+        self.limits = {"limit_s": options.timeout_s, "wait_s": options.wait_s}
         # name → job, its spec on a slot, and what takes up what it left
         self.jobs: dict[str, tuple[Job, Callable, Callable]] = {}
         roofs: tuple[str, ...] = ()
         for slot in brief.roof_slots():
-            more = {"slot": slot.name, "limit_s": max(self.limit_s, 120.0), "needs": roofs}
+            more = {"slot": slot.name, "limit_s": max(options.timeout_s, 120.0), "needs": roofs}
             about, name = "measuring the roof", f"roof {slot.file_name}"
             self._add(name, slot.kind, brief.roof_spec, self._roof, about, **more)
             roofs = (*self.jobs,)
@@ -211,7 +227,7 @@ class _Jobs:
                 spec, take = partial(brief.oracle_spec, a), partial(self._oracle, a)
                 self._add(oracle, "cpu", spec, take, "computing an oracle", needs=roofs)
             before = {oracle, brief.designated(a)} - {None, a.name}
-            more = {"needs": (*roofs, *sorted(before)), "settle_s": suite.options.gpu_settle_s}
+            more = {"needs": (*roofs, *sorted(before)), "settle_s": options.gpu_settle_s}
             about = f"{a.case.name}/{a.baseline.name}"
             spec, take = partial(self._spec, a), partial(self._row, a)
             self._add(a.name, a.accelerator, spec, take, about, **more)
@@ -221,8 +237,7 @@ class _Jobs:
     ) -> None:
         "Add a job whose worker reads a spec."
         prepare = partial(prepare_worker, self.brief.folder / f"{name}.spec", spec)
-        more = {"limit_s": self.limit_s, "about": about} | more
-        self.jobs[name] = Job(name, kind, prepare, **more), spec, take
+        self.jobs[name] = Job(name, kind, prepare, about=about, **self.limits | more), spec, take
 
     def _spec(self, a: Attempt, slot: Slot) -> dict:
         "What an attempt receives when it begins."
@@ -256,7 +271,10 @@ class _Jobs:
         self.suite.fail(a, *failed, ended.slot.device)
 
     def take(self, ended: Ended) -> None:
-        "Take up what a job left; raises `RunFileError` where the disk is full."
+        """Take up what a job left; raises `RunFileError` where the disk is full, `DeviceBusy` where
+        it waited in vain."""
+        if ended.how == "busy":
+            raise DeviceBusy(ended.said)
         before, self.kills = self.kills, _killed_for_memory() or 0
         self.new_kills = self.kills - before
         if ended.code == NO_DISK and ended.stage.startswith("unwritable: "):
@@ -272,6 +290,12 @@ class _Jobs:
         suite.schedule.run()
 
 # %% ../../../nbs/analysis/bench/run/suite.ipynb #acb2a8a2
+def _waits(suite: Suite, about: str, stage: str) -> None:
+    "Have a suite say for whom a job waits in this process."
+    suite.waiting = about, stage
+    suite.on_change(suite)
+
+
 def _run_here(suite: Suite, jobs: _Jobs) -> None:
     "Do the jobs of a suite in this process."
     for job, spec_on, _ in jobs.jobs.values():
@@ -281,7 +305,9 @@ def _run_here(suite: Suite, jobs: _Jobs) -> None:
         case = suite.brief.cases.get(spec.get("case"))
         # an oracle needs none: torch would count as memory of the attempts after it
         frameworks = filter(None, [spec.get("framework")])
-        with device_lock(slot.locks), settings_kept(*frameworks):
+        wait = device_lock(slot.locks, suite.options.wait_s, partial(_waits, suite, job.about))
+        with wait, settings_kept(*frameworks):
+            suite.waiting = None
             try:
                 do_job(spec, case=case)
             except RunFileError:

@@ -7,10 +7,8 @@ __all__ = ['NO_DISK', 'ENVIRONMENT', 'do_job', 'main', 'command', 'prepare_worke
 
 # %% ../../../nbs/analysis/bench/run/worker.ipynb #c85c3677
 import contextlib
-import ctypes
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -18,12 +16,12 @@ from pathlib import Path
 
 from ..case import Case, load_case
 from ..fidelity import find_oracle
-from ..locks import device_lock
 from ..registry import interpreter
 from ..row import dumped
 from .devices import Slot, pin, worker_environment
 from .measure import attempt
 from .provenance import worker_provenance
+from .tree import telling
 from ...core.errors import RunFileError, one_line
 from ...core.files import read_json, write_whole
 
@@ -34,24 +32,6 @@ ENVIRONMENT = {
     "PYTHONFAULTHANDLER": "1",  # a segmentation fault says where
     "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
 }  # what is compiled is compiled now
-
-
-def _die_with_parent() -> None:
-    "Ask the kernel to end this process when the suite ends, however that ends (Linux)."
-    if sys.platform != "linux":
-        return
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-def _telling(fd: int | None) -> Callable[[str], None]:
-    def tell(stage):
-        if fd is None:
-            return
-        with contextlib.suppress(OSError):
-            os.write(fd, f"{one_line(stage, 200)}\n".encode())
-
-    return tell
 
 
 def _say(text: str) -> None:
@@ -104,29 +84,22 @@ def do_job(
 
 
 def _serve(spec: Mapping, tell: Callable[[str], None]) -> None:
-    "Pin this process, lock its device, and do the job."
-    slot = Slot.from_dict(spec["slot"])
-    pin(slot)
-    tell("waiting")
-    with device_lock(slot.locks, tell=tell):
-        tell("locked")
-        do_job(spec, tell)
-        if spec.get("settle_s"):
-            time.sleep(spec["settle_s"])
+    "Pin this process to its slot, and do the job."
+    pin(Slot.from_dict(spec["slot"]))
+    do_job(spec, tell)
+    if spec.get("settle_s"):
+        time.sleep(spec["settle_s"])
 
 
 def main(
     argv: list[str],  # the spec's path, and the number of the pipe's end
 ) -> int:  # exit code
     "A worker's life."
-    _die_with_parent()
-    tell = _telling(int(argv[1]) if len(argv) > 1 else None)
+    tell = telling(int(argv[1]) if len(argv) > 1 else None)
     tell("reading the spec")
     try:
         spec = read_json(argv[0])
         Slot.from_dict(spec["slot"])
-        if os.getppid() != spec.get("parent", os.getppid()):
-            return 0  # the suite has ended: nobody waits
         if spec["job"] not in _JOBS:
             raise ValueError(f"there is no job {spec['job']!r}")
     except Exception as e:  # (a spec may be anything)
@@ -193,5 +166,5 @@ def prepare_worker(
     spec, python, variable = spec_of(slot), sys.executable, ""
     if spec["job"] == "attempt":
         python, variable = interpreter(spec["platform"], spec["framework"])
-    write_whole(file, json.dumps(spec | {"parent": os.getpid(), "executable_variable": variable}))
+    write_whole(file, json.dumps(spec | {"executable_variable": variable}))
     return command(python, file, fd), os.environ | worker_environment(slot) | ENVIRONMENT

@@ -140,6 +140,15 @@ _ATTEMPTS = (
         metavar="S",
     ),
     Argument(
+        "bench, bench compare",
+        "--wait",
+        "seconds to wait for a device that another process holds, which is named then (default:"
+        " 3600)",
+        "how it is run",
+        type=from_zero,
+        metavar="S",
+    ),
+    Argument(
         "bench",
         "--budget",
         "seconds of samples in each attempt (default: 1)",

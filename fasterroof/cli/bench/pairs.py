@@ -51,7 +51,7 @@ def _line_of(pairs: Pairs) -> str:
     "Return where a comparison is."
     good = f"{sum(pairs.good.values())} of {len(pairs.pairings) * pairs.options.pairs}"
     again, failed = sum(pairs.disturbed.values()), len(pairs.failed)
-    stage = filter(None, [pairs.stage.partition(",")[0]])
+    stage = filter(None, [pairs.stage])
     return progress((good, "pairs"), (again, "run again"), (failed, "failed"), doing=stage)
 
 
@@ -99,6 +99,9 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
 def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     "Return the rows of one comparison, the newest unless another is named."
     rows = load_rows(args.from_rows)
+    if not rows:
+        where = one_line(", ".join(args.from_rows))
+        raise InputError(f"There are no rows to judge in {where}: name files that have some.")
     runs = sorted({r["run_id"] for r in rows})
     run = next((r for r in reversed(runs) if r.startswith(args.run or "")), None)
     if run is None:
