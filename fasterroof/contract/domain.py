@@ -33,7 +33,10 @@ _SETS = {
     "R": (False, -math.inf),
     "R+": (False, 0.0),
 }
-_MEMBER = re.compile(r"(.+?)(?:∈| in )\s*(\{.*\}|[\[(].*[\])]|[ZNR]0?\+?)")
+_SIGNED = re.compile(r"([ZNR])(?:_?\{?(?:(>=|>)\s*0|(\+))\}?|(0?\+?))")  # R_>=0, Z_{>0}, N0
+_MEMBER = re.compile(r"(.+?)(?:∈| in )\s*(\{.*\}|[\[(].*[\])]|" + _SIGNED.pattern + ")")
+_LABEL = re.compile(r"^[A-Z][^:=<>∈]*:\s+")  # "The small model: heads = 28"
+_INFINITE = {"∞": math.inf, "+∞": math.inf, "-∞": -math.inf}
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,22 @@ class Domain:
         high, closed = min((self.high, not self.below), (other.high, not other.below))
         values = tuple(v for v in self.values if v in (other.values or self.values))
         whole = self.whole or other.whole
+        if self.values and other.values and not values:
+            low, high = math.inf, -math.inf  # the sets have nothing in common
         return Domain(whole, low, high, above, not closed, values or other.values)
+
+    @property
+    def empty(self) -> bool:
+        "Whether it may be nothing at all."
+        if self.values:
+            return not any(map(self.holds, self.values))
+        if self.low > self.high or (self.low == self.high and (self.above or self.below)):
+            return True
+        if not self.whole or not math.isfinite(self.low) or not math.isfinite(self.high):
+            return False
+        first = math.floor(self.low) + 1 if self.above else math.ceil(self.low)
+        last = math.ceil(self.high) - 1 if self.below else math.floor(self.high)
+        return first > last
 
 
 @dataclass(frozen=True)
@@ -99,23 +117,57 @@ def _pieces(text: str) -> list[str]:
     return [p.strip() for p in parts if p.strip()]
 
 
-def _set(text: str) -> Domain:
+def _numbers(text: str) -> Domain | None:
+    "ℤ⁺ and its kin; None for another set."
+    if not (found := _SIGNED.fullmatch(text)):
+        return None
+    letter, signs, plus, rest = found.groups("")
+    if not signs and not plus:
+        return Domain(*_SETS[letter + rest], above=letter + rest == "R+") if (
+            letter + rest in _SETS
+        ) else None
+    zero = signs == ">=" or (plus and letter == "N")
+    if letter == "R":
+        return Domain(False, 0.0, above=not zero)
+    return Domain(True, 0.0 if zero else 1.0)
+
+
+def _set(text: str) -> tuple[Domain, str, str]:  # and its ends, where they are no numbers
     "What stands behind ∈."
-    if text in _SETS:
-        whole, low = _SETS[text]
-        return Domain(whole, low, above=text == "R+")
-    parts = [evaluated(parsed(p), _no_name) for p in text[1:-1].split(",")]
-    if text[0] == "{":
-        return Domain(values=tuple(parts))
-    low, high = parts
-    return Domain(False, low, high, text[0] == "(", text[-1] == ")")
+    if (numbers := _numbers(text)) is not None:
+        return numbers, "", ""
+    if text[0] not in "{[(":
+        raise ContractError(f"{text} is no set")
+    parts = [p.strip() for p in text[1:-1].split(",")]
+    listed = text[0] == "{"
+    if listed and "..." not in parts and "…" not in parts:
+        return Domain(values=tuple(_number(p) for p in parts)), "", ""
+    if listed:
+        parts = [parts[0], parts[-1]]  # {0, 1, ..., n - 1}
+    if len(parts) != 2:
+        raise ContractError(f"{text} has no two ends")
+    bounds, named = [-math.inf, math.inf], ["", ""]
+    for n, part in enumerate(parts):
+        try:
+            bounds[n] = _number(part)
+        except ContractError:
+            if parsed(part).truth:
+                raise
+            named[n] = part
+    return Domain(listed, *bounds, text[0] == "(", text[-1] == ")"), *named
 
 
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "==": "="}
 
 
-def _no_name(name: str) -> float:
+def _no_name(name: str, *_: object) -> float:
     raise ContractError(f"{name} is no number")
+
+
+def _number(text: str) -> float:
+    "The value of an end, a number or infinity."
+    sign = re.sub(r"inf(inity)?$", "∞", text.strip())
+    return _INFINITE[sign] if sign in _INFINITE else evaluated(parsed(text), _no_name)
 
 
 def _compared(node: Node) -> dict[str, Domain]:
@@ -130,6 +182,8 @@ def _compared(node: Node) -> dict[str, Domain]:
     if a.kind != "name":
         raise ContractError("it compares no name with a number")
     number = evaluated(b, _no_name)
+    if kind == "=":
+        return {a.text: Domain(values=(number,))}
     low = kind[0] == ">"
     bound = Domain(low=number, above=kind == ">") if low else Domain(high=number, below=kind == "<")
     return {a.text: bound}
@@ -147,8 +201,12 @@ def _understood(piece: str, waiting: list[str]) -> tuple[dict[str, Domain], list
         names, members = [*waiting, member[1].strip()], member[2]
         if any(parsed(name).kind != "name" for name in names):
             raise ContractError(piece)
-        domain = _set(members.replace(" ", "") if members[0] in "ZNR" else members)
-        return dict.fromkeys(names, domain), []
+        domain, low, high = _set(members.replace(" ", "") if members[0] in "ZNR" else members)
+        ends = []
+        for name in names:
+            ends += [f"({low}) <{'=' * (not domain.above)} {name}"] * bool(low)
+            ends += [f"{name} <{'=' * (not domain.below)} ({high})"] * bool(high)
+        return dict.fromkeys(names, domain), [*map(parsed, ends)]
     tree = parsed(piece)
     if not tree.truth:
         raise ContractError(piece)
@@ -163,14 +221,14 @@ def domains(
     known: Iterable[str] = (),  # conditions that may as well be prose, and then are left out
 ) -> Domains:
     "What texts tell of the inputs."
-    found, conditions, vague = [], [], {}
+    found, conditions, vague, steps = [], [], {}, []
     for text, strict in [*((t, True) for t in texts), *((t, False) for t in known)]:
         waiting: list[str] = []
         if long := len(text) > 1000:  # no domain, then
             vague |= dict.fromkeys(
                 _WORD.findall(text) * strict, "a text of more than 1,000 characters"
             )
-        for piece in () if long else _pieces(text):
+        for piece in () if long else _pieces(_LABEL.sub("", text)):
             if strict and _WORD.fullmatch(piece):
                 waiting.append(piece)  # "a" of "a, b ∈ ℝ⁺"
                 continue
@@ -181,9 +239,15 @@ def domains(
                 continue
             found.append(told)
             conditions += compared
+            if _MEMBER.fullmatch(piece) and compared:
+                steps += [(told, {*tree.names()} - told.keys()) for tree in compared]
             waiting = [name for name in waiting if name not in told]
         vague |= dict.fromkeys(waiting, text)
-    return Domains(_merged(found), tuple(conditions), vague)
+    of = _merged(found)
+    for told, ends in steps:  # [0, V) of a whole V is of whole numbers
+        if all(end in of and of[end].whole for end in ends):
+            of |= {name: replace(of[name], whole=True) for name in told}
+    return Domains(of, tuple(conditions), vague)
 
 # %% ../../nbs/analysis/contract/domain.ipynb #4677e02c
 def _size(
