@@ -70,7 +70,7 @@ def plain_signs(
 
 # %% ../../nbs/analysis/contract/formula.ipynb #0a7c6366
 _STATEMENTS = ("and", "or", "not", "=>", "<=>")  # what is made of statements
-_COMPARES = ("<", "<=", ">", ">=", "=", "==", "!=")
+_COMPARES = ("<", "<=", ">", ">=", "=", "==", "!=", "≈")
 _ASKED = ("name", "at", "call", "vectorised")
 _ONE = ("abs", "exp", "log", "ln", "log2", "sqrt", "tanh", "sin", "cos", "floor", "ceil")
 _CALLS = ("min", "max", *_ONE)
