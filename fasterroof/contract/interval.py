@@ -122,8 +122,10 @@ def _rising(of: Callable[[float], float], at: int, value: int) -> Callable[[Inte
             return one(value)
         try:
             return Interval.around(*map(of, _floats(a.low, a.high)))
-        except (ValueError, OverflowError):
-            raise ContractError("it has no finite value") from None
+        except OverflowError:
+            raise ContractError("it is too large") from None
+        except ValueError:
+            raise ContractError("it has no value") from None
 
     return found
 
