@@ -112,10 +112,13 @@ class RooflineContract:
             [e.domain for e in equations], [p for e in equations for p in e.preconditions]
         )
         restrict = (e.tree for e in self.every if e.tree is not None and not e.claims)
+        given = {name for name, of in told.of.items() if len(of.values) == 1}
         restrict = [
             tree
             for tree in restrict
-            if tree.truth and tree.names() and not self.formulas.keys() & {*tree.names()}
+            if tree.truth
+            and {*tree.names()} - given
+            and not self.formulas.keys() & {*tree.names()}
         ]
         return replace(told, conditions=(*told.conditions, *restrict))
 
