@@ -185,8 +185,10 @@ def _domains(c: RooflineContract) -> Iterator[Check]:
             yield Check("domain", e.name, "fails", f"no value of {', '.join(empty)} fits it")
         elif e.domain.strip():
             shown = [f"{one_line(n, 40)} {of}" for n, of in told.of.items()]
-            shown += [f"{len(told.conditions)} on several"] * bool(told.conditions)
-            none = [repr(piece) for piece in vague] or ["it names nothing"] * (not shown)
+            several = len(told.conditions)
+            shown += [f"{several} condition{'s' * (several > 1)}"] * bool(several)
+            pieces = [p for p in vague if not any(p != q and p in q for q in vague)]
+            none = [repr(piece) for piece in pieces] or ["it names nothing"] * (not shown)
             wrong = [f"no domain of numbers: {', '.join(none)}"] * bool(none)
             yield _open("domain", e.name, wrong, one_line("; ".join(shown)))
 
@@ -214,10 +216,12 @@ _MEMBER = ("∈", " in ")
 
 def _codomain(e: Equation) -> Clause | None:
     "What an equation says of its result; None for nothing; `ContractError` for words."
-    try:
-        return statement(e.codomain)
-    except ContractError as problem:
-        why = problem
+    why = ContractError("in words")
+    if not any(sign in e.codomain for sign in _MEMBER):
+        try:
+            return statement(e.codomain)
+        except ContractError as problem:
+            why = problem
     text, result = e.codomain.strip(), e.result or e.bounded
     for sign in _MEMBER:
         subject, found, members = text.partition(sign)
@@ -289,9 +293,10 @@ def _definition(c: RooflineContract, e: Equation) -> Check:
         and not fault.why.startswith("nothing defines")
         and (not e.unread and quantity in fault.why)
     ]
-    names = ", ".join(n for n in e.names() if n != e.bounded) or "numbers"
-    verb = "bounds" if e.bounded else "defines"
-    return _open("formula", e.name, dict.fromkeys(why), one_line(f"{verb} {quantity} from {names}"))
+    names = ", ".join(n for n in e.names() if n != e.bounded)
+    what = f"{'bounds' if e.bounded else 'defines'} {quantity}"
+    what += f"({', '.join(e.inputs)})" * bool(e.inputs) + f" from {names}" * bool(names)
+    return _open("formula", e.name, dict.fromkeys(why), one_line(what))
 
 
 def _condition(c: RooflineContract, e: Equation, examples: int) -> Check:
@@ -402,12 +407,14 @@ def _tried(
     "What came of a promise or a test."
     why = "its obligation has no formal" if o else "no obligation is called so"
     prediction = test.prediction if test else ""
-    for text in filter(None, (o.formal if o else "", prediction)):
+    formal = o.formal if o else ""
+    for text in filter(None, dict.fromkeys((formal, prediction))):
         try:
             clause = statement(text)
             tried = judged(c, clause.tree, _tolerance(o, clause.tree), examples)
         except ContractError as problem:
-            why = why if text == prediction and o else f"{why}; {problem}" if not o else str(problem)
+            if text == formal:
+                why = str(problem)
             continue
         tried = _without_remark(clause, tried)
         if o and o.kind == "precondition" and tried.verdict == "fails":

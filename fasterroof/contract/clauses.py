@@ -81,7 +81,8 @@ def _stated(sides: list[str], trees: list, signs: list[str]) -> tuple[Clause, ..
     "What neighbours in a chain state."
     found = []
     for n, sign in enumerate(signs):
-        if isinstance(trees[n], Node) and isinstance(trees[n + 1], Node):
+        both = isinstance(trees[n], Node) and isinstance(trees[n + 1], Node)
+        if both and trees[n] != trees[n + 1]:
             kind = "≈" if sign == "≈" else "="
             text = f"{sides[n]} {sign} {sides[n + 1]}"
             found.append(Clause(text, Node(kind, (trees[n], trees[n + 1]))))
@@ -191,12 +192,27 @@ _ALL = re.compile(
     r"\s+for\s+(?:all|any|every|each)\s+(?:scalars?\s+)?(?P<names>\w+(?:\s*,\s*\w+)*)\s*$"
 )
 _EVERY = re.compile(r"^∀\s*(?P<names>\w+(?:\s*,\s*\w+)*)\s*[:.,]\s*")
-_REMARK = re.compile(r"\s+(\([^()=<>≤≥≈]*\))\s*$")
+_REMARK = re.compile(r"(?<!∈)(?<!\bin)\s+(\([^()=<>≤≥≈]*\))\s*$")
 _WHEN = re.compile(r"^(.*?\S)\s+(?:when|if|whenever|for|with)\s+(.*)$", re.DOTALL)
+
+
+_IN = re.compile(
+    r"(?<![\w)\]}])([^\W\d]\w*)\s*(?:∈|\bin\b)\s*([\[(])([^,\[\](){}]+),([^,\[\](){}]+)([\])])(?![\w^])"
+)
+_SIGNS = re.compile(r"[=<>≤≥≠≈≡∈∀⟹⟺→⇒⇔↔]")
+
+
+def _in_interval(found: re.Match) -> str:
+    "`x ∈ [a, b)` as comparisons."
+    name, left, low, high, right = found.groups()
+    ends = [f"{low} <{'=' * (left == '[')} {name}"] * ("inf" not in low and "∞" not in low)
+    ends += [f"{name} <{'=' * (right == ']')} {high}"] * ("inf" not in high and "∞" not in high)
+    return f"({' and '.join(ends or [f'{name} = {name}'])})"
 
 
 def _true_or_false(text: str) -> Node:
     "The tree of a statement, or of several between commas; raises `ContractError` for others."
+    text = _IN.sub(_in_interval, text)
     try:
         tree = parsed(text)
     except ContractError:
@@ -228,6 +244,8 @@ def statement(
     "What a text states; raises `ContractError` where it is in words."
     if len(text) > 1000:
         raise ContractError("it has more than 1,000 characters")
+    if not _SIGNS.search(plain_signs(text)) and not _IN.search(text):
+        raise ContractError("in words")
     bare, left_out = _unlabelled(text.strip().rstrip(".")), ""
     try:
         return Clause(text, _true_or_false(bare))

@@ -110,6 +110,7 @@ def _restricts(text: str, names: list[str]) -> bool:
 def _conditions(c: RooflineContract, found: _Search) -> None:
     "Add the conditions on inputs, and the inputs that they bring along."
     todo = [n for n in c.told.conditions if not c.formulas.keys() & {*n.names()}]
+    todo = [n for n in todo if not _renames(c, n)]
     while near := [n for n in todo if found.inputs.keys() & {*n.names()}]:
         for n in near:
             todo.remove(n)
@@ -117,6 +118,14 @@ def _conditions(c: RooflineContract, found: _Search) -> None:
             for name in n.names():
                 if name not in found.inputs:
                     found.inputs[name] = _domain(c, name, name)
+
+
+def _renames(c: RooflineContract, n: Node) -> bool:
+    "Whether a condition only gives an input another name, of which nothing else is told."
+    names = [p.text for p in n.parts if n.kind == "=" and p.kind == "name"]
+    uses = [name for other in c.told.conditions for name in other.names()]
+    known = (*c.told.of, *c.told.vague)
+    return any(name not in known and uses.count(name) == 1 for name in names)
 
 # %% ../../nbs/analysis/contract/falsify.ipynb #2001ea17
 def _comparisons(node: Node) -> list[Node]:
@@ -232,7 +241,7 @@ class _Trials:
         if not self.met:
             what = "is small enough to compute" if self.large else "fits its condition"
             return Tried("not checked", f"none of {self.tries} inputs {what}")
-        return Tried("holds", f"{self.met} inputs")
+        return Tried("holds", f"{self.met} input{'s' * (self.met > 1)}")
 
 
 _TIMES = Node("*", (Node("name", text="a"), Node("name", text="b")))
