@@ -10,6 +10,7 @@ __all__ = ['Fault', 'RooflineContract', 'undefined', 'unbalanced', 'reached', 'c
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/analysis/contract/contract.ipynb #dfc5bda7
 _LABEL = Equation.read("memory_bound", "memory_bound ⟺ bw_ceiling < compute_ceiling")
+
+
+_HEADS = re.compile(
+    r"([^\W\d]\w*)\s*(?:\([^()]*\)|\[[^\[\]]*\]|_?\{[^{}]*\})*\s*(?::?=(?![=>])|≈|←|≤|<=|<)"
+)
 
 
 class Fault(NamedTuple):
@@ -134,6 +140,14 @@ class RooflineContract:
         return frozenset(name for name, of in trees.items() if len({*map(_worth, of)}) > 1)
 
     @cached_property
+    def unread(self) -> dict[str, str]:  # name -> why its formula cannot be read
+        "The quantities that a formula seems to define which cannot be read."
+        unread = [(e.name, e.formula, e.unread) for e in self.every if e.unread]
+        names = {name: why for _, text, why in unread for name in _HEADS.findall(text)}
+        keys = {name: why for name, _, why in unread if name in self.equations}
+        return {name: why for name, why in (keys | names).items() if name not in self.defined}
+
+    @cached_property
     def faults(self) -> tuple[Fault, ...]:
         "What is wrong with its formulas, or open in them."
         return tuple(_faults(self))
@@ -214,7 +228,9 @@ def _faults(c: RooflineContract) -> Iterator[Fault]:
             other = meant.setdefault(name, unit)
             if unit != other and not _constant(name):
                 here = f"{one_line(name, 40)} is in {one_line(unit, 40)} here"
-                yield Fault("units", e.name, f"{here} and in {one_line(other, 40)} elsewhere", True)
+                elsewhere = f"{here} and in {one_line(other, 40)} elsewhere"
+                if (false := _differ(unit, other)) is not False:
+                    yield Fault("units", e.name, elsewhere, bool(false))
         if e.tree is None:
             if c.units:
                 yield Fault("formula", e.name, e.unread, False)
@@ -229,6 +245,15 @@ def _faults(c: RooflineContract) -> Iterator[Fault]:
     for e in c.every:
         if c.units and e.tree is not None and (fault := unbalanced(c, e)):
             yield fault
+
+
+def _differ(unit: str, other: str) -> bool | None:
+    "Whether two units are not the same; None where one of them is no unit."
+    try:
+        (a,), (b,) = (declared({"x": text})[0].values() for text in (unit, other))
+        return apart(a, b, True) is not None
+    except ContractError:
+        return None
 
 
 def undefined(

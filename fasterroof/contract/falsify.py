@@ -62,8 +62,8 @@ def _search(c: RooflineContract, claim: Node, of: Equation | None) -> _Search:
 
 def _domain(c: RooflineContract, name: str, written: str) -> Domain:
     "What an input may be."
-    if name in c.equations and name not in c.told.of:
-        raise ContractError(c.equations[name].unread or f"{one_line(name, 40)} is a statement")
+    if name in c.unread:
+        raise ContractError(c.unread[name] or f"the formula of {name} cannot be read")
     if name in c.told.vague:
         of = one_line(c.told.vague[name], 100)
         raise ContractError(f"{of!r} is no domain that can be drawn from")
