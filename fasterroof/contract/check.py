@@ -7,6 +7,7 @@ __all__ = ['Check', 'ContractReport', 'check_contract']
 
 # %% ../../nbs/analysis/contract/check.ipynb #2f86501b
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from numbers import Real
@@ -214,44 +215,51 @@ def _set_of(e: Equation, text: str) -> Node | None:
 _MEMBER = ("∈", " in ")
 
 
-def _codomain(e: Equation) -> Clause | None:
+def _codomain(e: Equation, text: str) -> Clause | None:
     "What an equation says of its result; None for nothing; `ContractError` for words."
     why = ContractError("in words")
-    if not any(sign in e.codomain for sign in _MEMBER):
+    if not any(sign in text for sign in _MEMBER):
         try:
-            return statement(e.codomain)
+            return statement(text)
         except ContractError as problem:
             why = problem
-    text, result = e.codomain.strip(), e.result or e.bounded
+    codomain, text, result = text, text.strip(), e.result or e.bounded
     for sign in _MEMBER:
         subject, found, members = text.partition(sign)
         if found:
-            if words_of(subject.partition("(")[0]) != words_of(result):
+            if subject.partition("(")[0].strip() != result:
                 raise why
             text = members.strip()
     tree = _set_of(e, text) if result else None
-    return None if tree is None else Clause(e.codomain, tree)
+    return None if tree is None else Clause(codomain, tree)
 
 
 def _codomains(c: RooflineContract, examples: int) -> Iterator[Check]:
     "Whether results are what they are said to be."
-    for group in c.equations.values():
-        if not group.codomain.strip():
-            continue
-        e = next((e for e in group.every if e.result or e.bounded), group)
+    for group, text in _texts(c):
+        named = [e for e in group.every if text.startswith((f"{e.result} ", f"{e.result}("))]
+        e = next((e for e in [*named, *group.every] if e.result or e.bounded), group)
         try:
             if e.tree is None:
                 raise ContractError("its formula cannot be read")
-            clause = _codomain(e)
+            clause = _codomain(e, text)
         except ContractError as why:
-            yield Check("codomain", group.name, "not checked", one_line(f"{e.codomain}: {why}", 300))
+            yield Check("codomain", group.name, "not checked", one_line(f"{text}: {why}", 300))
             continue
         tried = Tried("holds", "any number")
         if clause is not None:
             tried = _without_remark(clause, judged(c, clause.tree, 1e-12, examples, e))
         elif why := undefined(c, e, e.names()):
             tried = Tried("not checked", f"nothing defines {', '.join(why)}")
-        yield _judgement("codomain", group.name, group.codomain, tried)
+        yield _judgement("codomain", group.name, text, tried)
+
+
+def _texts(c: RooflineContract) -> Iterator[tuple[Equation, str]]:
+    "The codomains, one for each of several results."
+    for group in c.equations.values():
+        text, pieces = group.codomain.strip(), re.split(r",\s+(?=[^\W\d]\w*(?:\s*∈| in ))", group.codomain)
+        for piece in [p.strip() for p in pieces] if len(pieces) > 1 else [text] * bool(text):
+            yield group, piece
 
 # %% ../../nbs/analysis/contract/check.ipynb #9adc15bb
 def _without_remark(clause: Clause, tried: Tried) -> Tried:

@@ -261,8 +261,9 @@ def undefined(
     e: Equation,  # where the names stand
     names: Iterable[str],  # of quantities or inputs
 ) -> list[str]:
-    "The names that no formula defines, and no domain of the equation speaks of."
-    return [name for name in names if name not in e.told() and name not in c.formulas]
+    "The names that no formula defines, and of which no domain tells."
+    known = e.told() | c.formulas.keys() | c.told.of.keys()
+    return [name for name in names if name not in known]
 
 
 def unbalanced(

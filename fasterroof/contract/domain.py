@@ -83,6 +83,11 @@ class Domain:
         return Domain(whole, low, high, above, not closed, values or other.values)
 
     @property
+    def of_wholes(self) -> bool:
+        "Whether it leaves whole numbers only."
+        return self.whole or (bool(self.values) and all(float(v).is_integer() for v in self.values))
+
+    @property
     def empty(self) -> bool:
         "Whether it may be nothing at all."
         if self.values:
@@ -218,18 +223,31 @@ def _understood(piece: str, waiting: list[str]) -> tuple[dict[str, Domain], list
         return {}, [tree]
 
 
+_LONG = "a text of more than 1,000 characters"
+
+
+def _add(vague: dict[str, list[str]], names: Iterable[str], piece: str) -> None:
+    for name in dict.fromkeys(names):
+        vague.setdefault(name, []).append(piece)
+
+
+def _speaks_of(name: str, piece: str) -> bool:
+    "Whether a piece in words says what a name is; it may as well only mention it."
+    verbs = r"∈|[=<>≤≥,]|(?:in|is|are|must|has|have|divides|divisible|at|not)\b"
+    return piece is _LONG or bool(re.search(rf"(?<!\w){re.escape(name)}\s*(?:{verbs})", piece))
+
+
 def domains(
     texts: Iterable[str],  # domains, as they are written
     known: Iterable[str] = (),  # conditions that may as well be prose, and then are left out
 ) -> Domains:
     "What texts tell of the inputs."
-    found, conditions, vague, steps = [], [], {}, []
+    found, conditions, steps = [], [], []
+    vague: dict[str, list[str]] = {}
     for text, strict in [*((t, True) for t in texts), *((t, False) for t in known)]:
         waiting: list[str] = []
         if long := len(text) > 1000:  # no domain, then
-            vague |= dict.fromkeys(
-                _WORD.findall(text) * strict, "a text of more than 1,000 characters"
-            )
+            _add(vague, _WORD.findall(text[:100_000]) * strict, _LONG)
         for piece in () if long else _pieces(_LABEL.sub("", text)):
             if strict and _WORD.fullmatch(piece):
                 waiting.append(piece)  # "a" of "a, b ∈ ℝ⁺"
@@ -237,19 +255,21 @@ def domains(
             try:
                 told, compared = _understood(piece, waiting)
             except (ContractError, ValueError):
-                vague |= dict.fromkeys(_WORD.findall(piece) * strict, piece)
+                _add(vague, _WORD.findall(piece) * strict, piece)
                 continue
             found.append(told)
             conditions += compared
             if _MEMBER.fullmatch(piece) and compared:
                 steps += [(told, {*tree.names()} - told.keys()) for tree in compared]
             waiting = [name for name in waiting if name not in told]
-        vague |= dict.fromkeys(waiting, text)
+        _add(vague, waiting, f"{', '.join(waiting)} ∈ {text}" if waiting else "")
     of = _merged(found)
     for told, ends in steps:  # [0, V) of a whole V is of whole numbers
-        if all(end in of and of[end].whole for end in ends):
+        if all(end in of and of[end].of_wholes for end in ends):
             of |= {name: replace(of[name], whole=True) for name in told}
-    return Domains(of, tuple(conditions), vague)
+    about = {n: next((p for p in of_ if _speaks_of(n, p)), "") for n, of_ in vague.items()}
+    vague_ = {n: about[n] or vague[n][0] for n in vague if about[n] or n not in of}
+    return Domains(of, tuple(conditions), vague_)
 
 # %% ../../nbs/analysis/contract/domain.ipynb #4677e02c
 def _size(

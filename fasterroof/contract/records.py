@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from .clauses import Clause, clauses
+from .clauses import Clause, clauses_of
 from .formula import Node, plain_signs
 from ..core.errors import ContractError, one_line
 
@@ -172,11 +172,7 @@ class Equation:
     def told(self) -> set[str]:
         "The names that its domain, its preconditions and its units speak of."
         texts = (self.domain, *self.preconditions, self.bounded)
-        return {
-            *self.units,
-            *self.inputs,
-            *(w for text in texts for w in _WORD.findall(plain_signs(text))),
-        }
+        return {*self.units, *self.inputs, *(w for text in texts for w in _WORD.findall(plain_signs(text)))}
 
     @classmethod
     def read(
@@ -197,12 +193,12 @@ class Equation:
                 f"the units of {one_line(name, 40)} are no mapping of names to texts"
             )
         text, arrays = no_code(name, e.formula), e.extra.get("vectorised")
-        parts = tuple(replace(e, **_of_clause(c)) for c in clauses(name, text))
+        parts = tuple(replace(e, **_of_clause(c)) for c in clauses_of(name, text))
         if len(parts) > 1:
             return replace(e, parts=parts)
         if parts[0].tree is None or arrays is None:
             return replace(parts[0], formula=text)
-        found = clauses(name, _as_text(arrays))
+        found = clauses_of(name, _as_text(arrays))
         if len(found) > 1 or found[0].unread:
             return replace(e, unread=found[0].unread or "its vectorised form has several results")
         return replace(parts[0], formula=text, vectorised=found[0].tree)
