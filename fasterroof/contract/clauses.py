@@ -98,7 +98,9 @@ def _of_chain(text: str, parts: list[str]) -> Clause:
         if not (readable := [tree for tree in trees if isinstance(tree, Node)]):
             raise trees[0]
         inputs = tuple(w.strip() for w in (header[2] or "").split(",") if w.strip())
-        tree = min(readable, key=lambda t: (len({*t.names()} - {*inputs}), len([*t.walk()])))
+        about = signs.index("≈") if "≈" in signs else len(trees)
+        exact = [tree for tree in trees[:about] if isinstance(tree, Node)] or readable
+        tree = min(exact, key=lambda t: (len({*t.names()} - {*inputs}), len([*t.walk()])))
         claims = _stated(sides[1:], trees, signs[1:])
         return Clause(text, tree, header[1], inputs, claims)
     trees = _read_sides(sides)
@@ -113,6 +115,7 @@ _DENIES = re.compile(
     r"false|before|after|until|than|instead|was|old|bad)\b",
     re.IGNORECASE,
 )
+_MOST_LINES = 50
 _RULES = re.compile(
     _DENIES.pattern + r"|[:,]\s*$|\b(?:each|every|all|while|where|do|then|else|otherwise)\b", re.I
 )
@@ -151,29 +154,13 @@ def _closed(clauses: list[Clause]) -> list[Clause]:
     return [c for c in trees if c.tree is not None and c.tree.truth and not c.tree.names()]
 
 
-def clauses_of(
-    name: str,  # of the quantity that an expression alone defines
-    text: str,  # of a formula, or of several
-) -> list[Clause]:  # at least one; those that are prose say why in `unread`
-    "The definitions and statements of a formula's text."
+def _line(name: str, text: str) -> list[Clause]:
+    "What a line says, as one formula or as several between commas."
     try:
-        if "\n" not in text.strip() and ";" not in text:
-            return _one(name, text)
+        return _one(name, text)
     except ContractError as problem:
         why = str(problem)
     found = []
-    lines = [line for line in re.split(r"[;\n]", text[:20_000]) if line.strip()]
-    if len(lines) > 1:
-        try:
-            whole = _one(name, text) if ";" not in text and text.count("=") < 2 else None
-        except ContractError:
-            whole = None
-        found = whole or [c for line in lines[:50] for c in clauses_of(name, line.strip())]
-        if any(c.unread and _RULES.search(c.text) for c in found):  # the others may depend on it
-            return [*_closed(found), *(c for c in found if c.unread)]
-        return found
-    if not lines:
-        return [Clause(text, unread="'' is no formula: it is empty.")]
     for piece in _cut(_unlabelled(text), ",")[::2] if len(text) <= 1000 else ():
         try:
             found.append(_one(name, piece))
@@ -181,10 +168,30 @@ def clauses_of(
             found.append(None)
     if found and None not in found:
         return [clause for of in found for clause in of]
-    if len(found) > 1:
-        kept = [c for of in found for c in _closed(of or [])]
-        return [*kept, Clause(text, unread=why)]
-    return [Clause(text, unread=why)]
+    kept = [c for of in found for c in _closed(of or [])]
+    return [*kept, Clause(text, unread=why)]
+
+
+def clauses_of(
+    name: str,  # of the quantity that an expression alone defines
+    text: str,  # of a formula, or of several
+) -> list[Clause]:  # at least one; those that are prose say why in `unread`
+    "The definitions and statements of a formula's text."
+    lines = [line.strip() for line in re.split(r"[;\n]", text) if line.strip()]
+    if not lines or len(lines) > _MOST_LINES:
+        why = f"it has more than {_MOST_LINES} lines" if lines else "it is empty"
+        return [Clause(text, unread=f"{one_line(text, 60)!r} is no formula: {why}.")]
+    if len(lines) == 1:
+        return _line(name, lines[0])
+    if ";" not in text and text.count("=") < 2:
+        try:
+            return _one(name, text)  # one formula on several lines
+        except ContractError:
+            pass
+    found = [c for line in lines for c in _line(name, line)]
+    if any(c.unread and _RULES.search(c.text) for c in found):  # the others may depend on it
+        return [*_closed(found), *(c for c in found if c.unread)]
+    return found
 
 # %% ../../nbs/analysis/contract/clauses.ipynb #876eb751
 _ALL = re.compile(

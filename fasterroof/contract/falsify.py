@@ -391,6 +391,8 @@ def _of_inputs(c: RooflineContract, claim: Node, tried: Tried) -> Tried:
     except ContractError:
         compared = {}
     for name, domain in compared.items():
+        if domain.empty:
+            return Tried("fails", f"no value of {one_line(name, 40)} fits it")
         told = c.told.of.get(name, Domain())
         vague = name in c.told.vague
         if not told.empty and not vague and (told & domain).empty:
