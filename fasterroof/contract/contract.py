@@ -122,9 +122,7 @@ class RooflineContract:
         restrict = [
             tree
             for tree in restrict
-            if tree.truth
-            and {*tree.names()} - given
-            and not self.formulas.keys() & {*tree.names()}
+            if tree.truth and {*tree.names()} - given and not self.formulas.keys() & {*tree.names()}
         ]
         return replace(told, conditions=(*told.conditions, *restrict))
 

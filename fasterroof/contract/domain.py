@@ -128,9 +128,11 @@ def _numbers(text: str) -> Domain | None:
         return None
     letter, signs, plus, rest = found.groups("")
     if not signs and not plus:
-        return Domain(*_SETS[letter + rest], above=letter + rest == "R+") if (
-            letter + rest in _SETS
-        ) else None
+        return (
+            Domain(*_SETS[letter + rest], above=letter + rest == "R+")
+            if (letter + rest in _SETS)
+            else None
+        )
     zero = signs == ">=" or (plus and letter == "N")
     if letter == "R":
         return Domain(False, 0.0, above=not zero)

@@ -378,7 +378,7 @@ def _sides(c: RooflineContract, claim: Node) -> str:
             if n.truth and len(n.parts) == 2 and not n.parts[0].truth:
                 if enclosed(n, Enclosed(c, {}), 1e-12) is False:
                     a, b = (evaluated(p, Solved(c, {})) for p in n.parts)
-                    return f"{a:.6g} {n.kind} {b:.6g} is false"
+                    return f"{a:.12g} {n.kind} {b:.12g} is false"
         except (ContractError, TypeError):
             continue
     return "it is false"

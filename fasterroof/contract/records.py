@@ -172,7 +172,11 @@ class Equation:
     def told(self) -> set[str]:
         "The names that its domain, its preconditions and its units speak of."
         texts = (self.domain, *self.preconditions, self.bounded)
-        return {*self.units, *self.inputs, *(w for text in texts for w in _WORD.findall(plain_signs(text)))}
+        return {
+            *self.units,
+            *self.inputs,
+            *(w for text in texts for w in _WORD.findall(plain_signs(text))),
+        }
 
     @classmethod
     def read(
