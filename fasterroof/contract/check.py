@@ -20,7 +20,7 @@ from .dimensions import UnitError, declared, unit_of
 from .domain import Domain, domains
 from .falsify import Tried, fixed, judged
 from .formula import Node, parsed
-from .naming import is_named, obligation_of, words_of
+from .naming import is_named, known_promise, obligation_of
 from .records import Equation, FalsificationTest, Obligation
 from ..core.errors import ContractError, InputError, one_line
 from ..prediction.display import html_rows
@@ -62,7 +62,7 @@ class ContractReport:
         return tuple(c for c in self.checks if c.verdict == "fails")
 
     @property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:  # verdict -> number of parts
         "How many parts hold, fail and are not checked."
         verdicts = [c.verdict for c in self.checks]
         return {verdict: verdicts.count(verdict) for verdict in _VERDICTS}
@@ -127,9 +127,7 @@ def _open(kind: str, name: str, reasons: Iterable[str], held: str) -> Check:
 def _judgement(kind: str, name: str, text: str, tried: Tried) -> Check:
     "A part with what came of it."
     detail = f"{one_line(text, 160)}: {tried.detail}" if text else tried.detail
-    return Check(
-        kind, one_line(name, 60), tried.verdict, one_line(detail, 600), tried.counterexample
-    )
+    return Check(kind, one_line(name, 60), tried.verdict, one_line(detail, 600), tried.counterexample)
 
 # %% ../../nbs/analysis/contract/check.ipynb #3bc3deb6
 _NEEDS = {
@@ -259,10 +257,7 @@ def _codomains(c: RooflineContract, examples: int) -> Iterator[Check]:
 def _texts(c: RooflineContract) -> Iterator[tuple[Equation, str]]:
     "The codomains, one for each of several results."
     for group in c.equations.values():
-        text, pieces = (
-            group.codomain.strip(),
-            re.split(r",\s+(?=[^\W\d]\w*(?:\s*∈| in ))", group.codomain),
-        )
+        text, pieces = group.codomain.strip(), re.split(r",\s+(?=[^\W\d]\w*(?:\s*∈| in ))", group.codomain)
         for piece in [p.strip() for p in pieces] if len(pieces) > 1 else [text] * bool(text):
             yield group, piece
 
@@ -379,29 +374,10 @@ def _unbalanced_promise(c: RooflineContract, o: Obligation) -> str:
     return ""
 
 # %% ../../nbs/analysis/contract/check.ipynb #8c8e4461
-_KNOWN_RULES = (  # words of a rule's name, and what it promises
-    ({"positive"}, "bw_ceiling > 0 ∧ compute_ceiling > 0"),
-    ({"classification", "label", "bottleneck"}, "memory_bound ⟺ bw_ceiling < compute_ceiling"),
-    ({"throughput"}, "throughput <= bw_ceiling ∧ throughput <= compute_ceiling"),
-    (
-        {"doubling", "twice", "monotonic", "monotonicity"},
-        "bw_ceiling(total_params = 2 × total_params) = bw_ceiling / 2",
-    ),
-    (
-        {"simd", "vectorised", "vectorized"},
-        "vectorised(bw_ceiling) = bw_ceiling ∧ vectorised(compute_ceiling) = compute_ceiling",
-    ),
-)
-
-
 def _guess(c: RooflineContract, texts: Iterable[str]) -> str:
     "A rule that is known by its name."
-    if not c.units and {"bw_ceiling", "compute_ceiling"} <= c.defined.keys():
-        for text in texts:
-            for words, promise in _KNOWN_RULES:
-                if words & words_of(text):
-                    return promise
-    return ""
+    known = not c.units and {"bw_ceiling", "compute_ceiling"} <= c.defined.keys()
+    return known_promise(texts) if known else ""
 
 
 def _tolerance(o: Obligation | None, tree: Node) -> float:
