@@ -55,10 +55,10 @@ _MODELS = (
     ),
     Command(
         "contract check",
-        "check every part of a contract, and run its falsification tests",
+        "list which parts of a contract hold, fail or are not checked",
         "mine-v1.yaml",
         "fasterroof.cli.contracts:contract_check",
-        "0; 1 where a test falls or a fault is found; 2 where the file is none.",
+        "0 where nothing is false; 1 where something is; 2 where the file is no contract.",
     ),
     Command(
         "contract claim",

@@ -33,18 +33,18 @@ _CHECKS = (
 def contract_check(
     args: "Namespace",  # file, json
     console: "Console",  # where to print
-) -> int:  # exit code: 1 where a test falls or a fault is found
+) -> int:  # exit code: 1 where something is false
     "Run `fasterroof contract check`."
     with status("Trying to falsify"):
         c = load_roofline_contract() if args.file is None else read_contract(args.file, False)
         report = check_contract(c)
     if not write_outputs((args.json, lambda: json_text(report.as_dict()))):
         what = f"{one_line(c.id, 60)} {one_line(c.version, 20)}, SHA-256 {c.sha256[:12]}"
-        unchecked = any(k.verdict == "unchecked" for k in report.checks)
-        remark = "Unchecked: could not be run or compared, for the reason beside it."
+        remark = "Not checked: could not be read, matched or computed, for the reason beside it."
         sentence = f"{report.sentence}.\n{what}: {one_line(c.description, 400)}"
-        table = Table(_CHECKS, report.checks)
-        print_result(console, sentence, table, remarks=[remark] * unchecked)
+        order = ["fails", "holds", "not checked"]
+        table = Table(_CHECKS, sorted(report.checks, key=lambda k: order.index(k.verdict)))
+        print_result(console, sentence, table, remarks=[remark] * (report.counts[order[-1]] > 0))
     return 0 if report.ok else 1
 
 # %% ../../nbs/analysis/cli/contracts.ipynb #e62abe32

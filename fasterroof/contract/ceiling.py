@@ -123,13 +123,14 @@ _own = lru_cache(maxsize=1)(load_roofline_contract)
 def _units(c: RooflineContract) -> dict[str, float]:
     """The factor from our unit to the contract's for each usual name; `ContractError` where they
     differ in kind."""
-    for _, equation, why in c.faults if c.units else ():
-        raise ContractError(f"{one_line(equation, 40)}: {why} ({one_line(c.id, 60)})")
+    for fault in c.faults if c.units else ():
+        of = one_line(fault.equation, 40)
+        raise ContractError(f"{of}: {fault.why} ({one_line(c.id, 60)})")
     if not c.units:
         for name in _ASKED:
             e = c.defined.get(name)
-            if e is not None and (why := unbalanced(c, e, USUAL)):
-                raise ContractError(f"{name} {why} ({c.id})")
+            if e is not None and (fault := unbalanced(c, e, USUAL)):
+                raise ContractError(f"{name} {fault.why} ({c.id})")
         return dict.fromkeys(USUAL, 1.0)
     factors = {}
     for name, unit in USUAL.items():
@@ -166,7 +167,7 @@ def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: Roofli
                 f"{name} = {outside[0]:g} is outside of what {one_line(c.id, 60)} is about: "
                 f"{domain}."
             )
-    bounds = [e.tree.parts[1] for e in c.equations.values() if e.bounded == "throughput"]
+    bounds = [e.tree.parts[1] for e in c.every if e.bounded == "throughput"]
     if "throughput" in c.defined:
         bounds.append(c.defined["throughput"].tree)
     if not bounds:

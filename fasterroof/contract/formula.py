@@ -61,24 +61,29 @@ def plain_signs(
         f"[{''.join(_RAISED)}]+", lambda m: "**" + "".join(_RAISED[c] for c in m[0]), text
     )
     text = unicodedata.normalize("NFKC", text)
+    text = re.sub(r"√\s*(?=\()", "sqrt", text)
+    text = re.sub(r"√\s*([\w.]+)", r"sqrt(\1)", text)
+    text = re.sub(r"(?<!\|)\|([^|]+)\|(?!\|)", r"abs(\1)", text)
     for sign, same in _SAME.items():
         text = text.replace(sign, same)
     return text
 
 # %% ../../nbs/analysis/contract/formula.ipynb #0a7c6366
 _STATEMENTS = ("and", "or", "not", "=>", "<=>")  # what is made of statements
-_COMPARES = ("<", "<=", ">", ">=", "=", "==", "!=")
-_ASKED = ("name", "at", "vectorised")
-_CALLS = ("min", "max", "abs")
+_COMPARES = ("<", "<=", ">", ">=", "=", "==", "!=", "≈")
+_ASKED = ("name", "at", "call", "vectorised")
+_ONE = ("abs", "exp", "log", "ln", "log2", "sqrt", "tanh", "sin", "cos", "floor", "ceil")
+_CALLS = ("min", "max", *_ONE)
 
 
 @dataclass(frozen=True)
 class Node:
     "A part of a formula."
 
-    kind: str  # "number", "name", "negative", "at", "vectorised", an operator, min, max or abs
+    # "number", "name", "negative", "at", "call", "vectorised", an operator or a function
+    kind: str
     parts: tuple = ()  # nodes; of "at": pairs of a name and a node
-    # a number's digits, a name; of "at" and "vectorised" the name that is asked for
+    # a number's digits, a name; of "at", "call" and "vectorised" the name that is asked for
     text: str = ""
 
     @property
@@ -100,7 +105,7 @@ class Node:
 _TOKEN = re.compile(
     r"(?P<float>[0-9]*\.?[0-9]+[eE][-+]?[0-9]+|[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+)"
     r"|(?P<int>[0-9]+)|(?P<word>[^\W\d]\w*)"
-    r"|(?P<sign><=>|=>|\*\*|<=|>=|==|!=|[-+*/()<>=,])|(?P<strange>\S)"
+    r"|(?P<sign><=>|=>|\*\*|<=|>=|==|!=|[-+*/%()<>=,])|(?P<strange>\S)"
 )
 _PREFIX = "n_"
 _IMPLIES, _IFF = " if implies else ", ", iff ,"
@@ -110,6 +115,7 @@ _PYTHON = {
     "<=>": _IFF,
     "iff": _IFF,
     "=": "is",
+    "mod": "%",
     "and": "and",
     "or": "or",
     "not": "not",
@@ -147,6 +153,7 @@ _SIGNS = {
     ast.Sub: "-",
     ast.Mult: "*",
     ast.Div: "/",
+    ast.Mod: "%",
     ast.Pow: "**",
     ast.USub: "negative",
     ast.Not: "not",
@@ -199,7 +206,7 @@ def _tree(e: ast.expr) -> Node:
 def _call(name: str, args: list[ast.expr]) -> Node:
     """What a name with parentheses means: a function that is known, or a quantity where its
     inputs are changed."""
-    if name in _CALLS and (len(args) == 1 or (args and name != "abs")):
+    if name in _CALLS and (len(args) == 1 or (args and name not in _ONE)):
         return _node(name, *map(_tree, args))
     match args:
         case [ast.Name(id=quantity)] if name == "vectorised":
@@ -209,12 +216,15 @@ def _call(name: str, args: list[ast.expr]) -> Node:
         match arg:
             case ast.Compare(left=ast.Name(id=key), ops=[ast.Is()], comparators=[value]):
                 changed[key.removeprefix(_PREFIX)] = _tree(value)
-    if name in _CALLS or not changed or len(changed) != len(args):
+    compared = any(isinstance(arg, ast.Compare) for arg in args)
+    if name in _CALLS or not args or (compared and len(changed) != len(args)):
         raise ContractError(
             f"{one_line(name, 40)!r} is called: a formula calls {', '.join(_CALLS)} with numbers,"
-            " or a quantity as in y(x = 2 * x)"
+            " or a quantity as in y(x = 2 * x) or f(0)"
         )
-    return Node("at", tuple(changed.items()), name)
+    if changed:
+        return Node("at", tuple(changed.items()), name)
+    return Node("call", _node("call", *map(_tree, args)).parts, name)
 
 
 def parsed(
@@ -239,9 +249,20 @@ _OPERATIONS = {
     "-": operator.sub,
     "*": operator.mul,
     "/": operator.truediv,
+    "%": operator.mod,
     "**": operator.pow,
     "negative": operator.neg,
     "abs": abs,
+    "exp": np.exp,
+    "log": np.log,
+    "ln": np.log,
+    "log2": np.log2,
+    "sqrt": np.sqrt,
+    "tanh": np.tanh,
+    "sin": np.sin,
+    "cos": np.cos,
+    "floor": np.floor,
+    "ceil": np.ceil,
     "min": lambda *values: reduce(np.minimum, values),
     "max": lambda *values: reduce(np.maximum, values),
     "<": operator.lt,
@@ -285,6 +306,8 @@ def evaluated(
             return look(name, None)
         case Node("at", changed, name):
             return look(name, {k: evaluated(v, look, tolerance) for k, v in changed})
+        case Node("call", parts, name):
+            return look(name, [evaluated(p, look, tolerance) for p in parts])
     logic = node.kind in _STATEMENTS
     values = [_fits(evaluated(p, look, tolerance), p.text or p.kind, logic) for p in node.parts]
     try:

@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from .formula import Node, parsed, plain_signs
+from .clauses import Clause, clauses_of
+from .formula import Node, plain_signs
 from ..core.errors import ContractError, one_line
 
 # %% ../../nbs/analysis/contract/records.ipynb #bfe396d5
@@ -99,7 +100,6 @@ class QaGate:
     extra: dict[str, Any] = field(default_factory=dict, hash=False)  # keys not of the format
 
 # %% ../../nbs/analysis/contract/records.ipynb #c0c2d3b4
-_DEFINES = re.compile(r"\s*([^\W\d]\w*)\s*(?:=(?![=>])|<=>)(.*)", re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
 _CODE = re.compile(
     r"__\w+__|\b(?:eval|exec|compile|getattr|__import__)\s*\(|\b(?:os|sys|subprocess|builtins)\.\w"
@@ -116,12 +116,13 @@ def no_code(
     return text
 
 
-def _sides(name: str, text: str) -> tuple[str, Node]:
-    "What a formula defines and the tree of its right side; an inequality defines nothing."
-    if found := _DEFINES.fullmatch(plain_signs(text)):
-        return found[1], parsed(found[2])
-    tree = parsed(text)
-    return "" if tree.truth else name, tree
+def _formula_text(value: object) -> str:
+    "A formula's text, of which a list or a mapping of results makes a line each."
+    if isinstance(value, dict):
+        value = [v if "=" in _as_text(v) else f"{k} = {_as_text(v)}" for k, v in value.items()]
+    if isinstance(value, list):
+        return "\n".join(map(_as_text, value))
+    return _as_text(value)
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,10 @@ class Equation:
     units: dict = field(default_factory=dict, hash=False)
     extra: dict = field(default_factory=dict, hash=False)  # keys that are not of the format
     result: str = ""  # the quantity that it defines; "" of an inequality
+    inputs: tuple[str, ...] = ()  # of `f(x, y) = …`: x and y
     tree: Node | None = None  # what it is equal to, or the whole inequality; None: it is no formula
+    claims: tuple[Clause, ...] = ()  # what it states beside that: 12288 / 4096 = 3.0
+    parts: tuple["Equation", ...] = ()  # one for each result, where its text has several
     vectorised: Node | None = None  # its form for arrays, where the file has another one
     unread: str = ""  # why it is no formula
 
@@ -151,18 +155,28 @@ class Equation:
         return ""
 
     @property
+    def every(self) -> "tuple[Equation, ...]":
+        "An equation for each of its results."
+        return self.parts or (self,)
+
+    @property
     def trees(self) -> list[Node]:
         "Its formula and its form for arrays, as far as there are any."
         return [tree for tree in (self.tree, self.vectorised) if tree]
 
     def names(self) -> list[str]:
-        "The names that its value depends on, once each."
-        return [*dict.fromkeys(name for tree in self.trees for name in tree.names())]
+        "The names that its value depends on, once each, without its own inputs."
+        names = dict.fromkeys(name for tree in self.trees for name in tree.names())
+        return [name for name in names if name not in self.inputs]
 
     def told(self) -> set[str]:
         "The names that its domain, its preconditions and its units speak of."
         texts = (self.domain, *self.preconditions, self.bounded)
-        return {*self.units, *(w for text in texts for w in _WORD.findall(plain_signs(text)))}
+        return {
+            *self.units,
+            *self.inputs,
+            *(w for text in texts for w in _WORD.findall(plain_signs(text))),
+        }
 
     @classmethod
     def read(
@@ -171,17 +185,39 @@ class Equation:
         given: object,  # what the file has there: a mapping, or the formula alone
     ) -> "Equation":
         "An equation of a file; raises `ContractError` where it is of another form."
-        given = {"formula": given} if isinstance(given, str) else given
+        texts = isinstance(given, list) and given and all(isinstance(g, str) for g in given)
+        given = {"formula": given} if isinstance(given, str) or texts else given
+        if isinstance(given, dict) and isinstance(given.get("formula"), (list, dict)):
+            given = given | {"formula": _formula_text(given["formula"])}
         unread = dict(name=name, result="", tree=None, vectorised=None, unread="")
+        unread |= dict(inputs=(), claims=(), parts=())
         e = record(cls, given, f"equation {one_line(name, 40)}", **unread)
         if not isinstance(e.units, dict) or not all(isinstance(u, str) for u in e.units.values()):
             raise ContractError(
                 f"the units of {one_line(name, 40)} are no mapping of names to texts"
             )
         text, arrays = no_code(name, e.formula), e.extra.get("vectorised")
-        try:
-            result, tree = _sides(name, text)
-            vectorised = _sides(name, _as_text(arrays))[1] if arrays is not None else None
-        except ContractError as why:
-            return replace(e, unread=str(why))
-        return replace(e, result=result, tree=tree, vectorised=vectorised)
+        parts = tuple(replace(e, **_of_clause(c)) for c in clauses_of(name, text))
+        if len(parts) > 1:
+            return replace(e, parts=parts)
+        if parts[0].tree is None or arrays is None:
+            return replace(parts[0], formula=text)
+        found = clauses_of(name, _as_text(arrays))
+        if len(found) > 1 or found[0].unread:
+            return replace(e, unread=found[0].unread or "its vectorised form has several results")
+        return replace(parts[0], formula=text, vectorised=found[0].tree)
+
+
+def _of_clause(c: Clause) -> dict[str, Any]:
+    "What a clause tells of an equation."
+    trees, tree = tuple(claim.tree for claim in c.claims), c.tree
+    if tree is None and trees:
+        tree = trees[0] if len(trees) == 1 else Node("and", trees)
+    return dict(
+        formula=c.text,
+        result=c.result,
+        inputs=c.inputs,
+        tree=tree,
+        claims=c.claims,
+        unread=c.unread,
+    )
