@@ -127,7 +127,9 @@ def _open(kind: str, name: str, reasons: Iterable[str], held: str) -> Check:
 def _judgement(kind: str, name: str, text: str, tried: Tried) -> Check:
     "A part with what came of it."
     detail = f"{one_line(text, 160)}: {tried.detail}" if text else tried.detail
-    return Check(kind, one_line(name, 60), tried.verdict, one_line(detail, 600), tried.counterexample)
+    return Check(
+        kind, one_line(name, 60), tried.verdict, one_line(detail, 600), tried.counterexample
+    )
 
 # %% ../../nbs/analysis/contract/check.ipynb #3bc3deb6
 _NEEDS = {
@@ -257,7 +259,10 @@ def _codomains(c: RooflineContract, examples: int) -> Iterator[Check]:
 def _texts(c: RooflineContract) -> Iterator[tuple[Equation, str]]:
     "The codomains, one for each of several results."
     for group in c.equations.values():
-        text, pieces = group.codomain.strip(), re.split(r",\s+(?=[^\W\d]\w*(?:\s*∈| in ))", group.codomain)
+        text, pieces = (
+            group.codomain.strip(),
+            re.split(r",\s+(?=[^\W\d]\w*(?:\s*∈| in ))", group.codomain),
+        )
         for piece in [p.strip() for p in pieces] if len(pieces) > 1 else [text] * bool(text):
             yield group, piece
 
