@@ -295,6 +295,58 @@ def no_locks(folder: Path) -> str:
     return said
 
 
+REMEMBERS = """
+import numpy as np
+from fasterroof.bench.case import Baseline, Built, Case, Tolerance
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+def by_content():
+    last = {}
+    def fn(x):
+        if not last or not np.array_equal(last["x"], x):
+            last.update(x=x.copy(), y=softmax(x))
+        return last["y"]
+    return fn
+
+def by_address():
+    answers = {}
+    def fn(x):
+        if id(x) not in answers: answers[id(x)] = softmax(x)
+        return answers[id(x)]
+    return fn
+
+def build(p):
+    x = np.random.default_rng(p["seed"]).standard_normal((256, 2048)).astype("f4")
+    ways = {"computes": lambda: softmax, "by content": by_content, "by address": by_address}
+    return Built({"x": x}, ways)
+
+CASE = Case("softmax", build, {"seed": [0]}, {"seed": 0},
+            tuple(Baseline(n, "numpy") for n in ("computes", "by content", "by address")),
+            "computes", Tolerance(1e-5, 1e-6), oracle=lambda p, x: softmax(x),
+            metrics=("steady_time",))
+"""
+
+
+def remembered(folder: Path) -> str:
+    "Implementations that keep their answers fail, one that computes does not, three times each."
+    (folder / "softmax.py").write_text(REMEMBERS)
+    for run in range(3):
+        rows = folder / f"{run}.jsonl"
+        words = f"bench --case {folder}/softmax.py --platforms numpy-cpu --no-roof --budget 0.2"
+        outputs = "--out", str(rows), "--report", f"{rows}.md", "--store", str(folder / "store")
+        code, _, err, *_ = command(*words.split(), *outputs)
+        need(code == 0, err)
+        found = {r["baseline"]: r for r in map(json.loads, rows.read_text().splitlines())}
+        ends = {name: row["status"] for name, row in found.items()}
+        need(ends.pop("computes") == "ok" and {*ends.values()} == {"fidelity_failed"}, ends)
+        messages = (found[name]["failure_detail"]["message"] for name in ends)
+        need(all("it keeps results between calls" in text for text in messages), found)
+    return "fidelity_failed, by content and by address; the one that computes ok; three times"
+
+
 def cases(folder: Path) -> Iterator[tuple[str, Callable[[Path], str]]]:
     "What is tried: its name, and what tries it in a new folder."
     for name, status in (("daemon", "ok"), ("burns", "ok"), ("hangs detached", "timeout")):
@@ -313,6 +365,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[Path], str]]]:
     kinds = endless(folder)
     for name in READERS:
         yield f"files without end: {name}", lambda d, n=name: never_ending(d, n, kinds)
+    yield "implementations that keep their answers", remembered
     yield "two threads profile at once", two_threads
     latin = {"PYTHONIOENCODING": "latin-1"}
     yield "output in latin-1", lambda d: streams(d, '"$@"', (0,), **latin)
