@@ -205,7 +205,7 @@ class Generation(Predicted):
     notes: tuple[str, ...] = ()  # what was assumed, and what is not known
     # figure that went into it -> where it was read
     cited: Mapping[str, str] = field(default_factory=dict)
-    # of a model that does not fit: times, rates and energy if memory were large enough
+    # of a model that does not fit: s, 1/s and J with enough memory; empty for one that fits
     if_it_fit: Mapping[str, Quantity] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
