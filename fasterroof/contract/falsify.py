@@ -7,6 +7,8 @@ __all__ = ['Tried', 'falsified', 'judged', 'fixed']
 
 # %% ../../nbs/analysis/contract/falsify.ipynb #eac59b2c
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -251,6 +253,26 @@ def _ends(value: object) -> tuple:
     return (value.low, value.high) if isinstance(value, Interval) else (value,)
 
 # %% ../../nbs/analysis/contract/falsify.ipynb #09a47820
+@contextmanager
+def _same_everywhere() -> Iterator[None]:
+    """Inside, hypothesis draws no constants from the source of loaded modules, so that a contract
+    has the same answer in every process."""
+    from hypothesis.internal.conjecture import providers
+
+    patched = {}
+    if hasattr(providers, "_get_local_constants"):  # (since 6.131)
+        none, cache = providers.Constants(), providers.CONSTANTS_CACHE
+        patched = {"_get_local_constants": lambda: none, "CONSTANTS_CACHE": type(cache)(1024)}
+    were = {name: getattr(providers, name) for name in patched}
+    try:
+        for name, value in patched.items():
+            setattr(providers, name, value)
+        yield
+    finally:
+        for name, value in were.items():
+            setattr(providers, name, value)
+
+
 def falsified(
     c: RooflineContract,  # its formulas and domains
     claim: Node,  # of `formula.parsed`: what is promised
@@ -302,7 +324,8 @@ def falsified(
         trials.holds(values, shares)
 
     try:
-        attempt()
+        with _same_everywhere():
+            attempt()
     except _Falls as falls:
         return _counterexample(c, claim, *falls.args)
     except h.errors.Unsatisfiable:

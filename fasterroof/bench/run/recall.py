@@ -65,10 +65,15 @@ _PAIRS = 12  # at the most
 _EACH, _MEDIAN = 1.2, 1.5  # times as long on new inputs: in a pair, and as the median
 
 
-def _kept(ratios: Sequence[float]) -> bool:
-    "Return whether pairs tell that answers are kept."
+def _kept(new: Sequence[float], known: Sequence[float]) -> bool:
+    "Return whether the times of pairs, in s, look as if answers are kept."
+    ratios = [a / max(b, 1e-9) for a, b in zip(new, known, strict=True)]
     slower = sum(r > _EACH for r in ratios)
-    return slower >= len(ratios) - (len(ratios) >= 10) and statistics.median(ratios) > _MEDIAN
+    return (
+        slower >= len(ratios) - (len(ratios) == _PAIRS)
+        and statistics.median(ratios) > _MEDIAN
+        and min(new) > _EACH * statistics.median(known)
+    )
 
 
 def _timed(run: Callable[[], object]) -> float:
@@ -84,11 +89,9 @@ def _slower_on_new(run: Callable[[], object], inputs: _Inputs, budget_s: float) 
         for times, changes in ((new, True), (known, False)):
             inputs.write(changes)
             times.append(_timed(run))
-        ratios = [a / max(b, 1e-9) for a, b in zip(new, known, strict=True)]
-        spent = sum(new) + sum(known)
-        if spent > budget_s and (len(new) >= 3 or not _kept(ratios)):
+        if sum(new) + sum(known) > budget_s and not _kept(new, known):
             break
-    if len(new) < 3 or not _kept(ratios):
+    if len(new) < _PAIRS or not _kept(new, known):
         return ""
     a, b = (statistics.median(times) for times in (new, known))
     return (
@@ -113,7 +116,7 @@ def kept_answer(
     inputs: dict,  # placed; they are changed
     is_right: Callable[[Mapping, list[np.ndarray]], bool],  # (inputs, outputs) on the host
     constants: Sequence[str] = (),  # inputs that stay as they are
-    budget_s: float = 0.25,  # s of calls, but three pairs where one is suspicious
+    budget_s: float = 0.25,  # s of calls, but twelve pairs as long as they are suspicious
     seed: int = 0,  # of the changes
 ) -> str | None:  # why it does not compute in each call; "" if it does; None if unknown
     """Return how an implementation shows that it keeps results between calls.
