@@ -308,6 +308,8 @@ def _guards_of(rows: Sequence[Mapping]) -> str:
     limits = {within(row, "side", "guards", "most_foreign") for row in rows}
     if limits == {None}:
         load = "The rows do not state how much of the CPUs others were allowed to take"
+    elif min(limits - {None}) >= 1:
+        load = "Pairs count whatever others took of the CPUs"
     else:
         shares = ", ".join(f"{100 * x:g} %" for x in sorted(limits - {None}))
         load = f"A pair counts if others took at most {shares} of the CPUs"
