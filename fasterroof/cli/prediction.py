@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from .outputs import csv_text, print_result, write_outputs
 from ..core.console import status, write_stdout
-from ..core.errors import InputError, one_line
+from ..core.errors import InputError, RunFileError, one_line
 from ..machine.chips import chip
 from ..prediction.engine import Engine, as_model
 from ..prediction.model import is_model_name, model_named, model_names
@@ -229,6 +229,11 @@ def _prediction(args: "Namespace") -> object:
         raise InputError("--prompt and --new-tokens go together.")
     if generation and target:
         raise InputError("--prompt and --new-tokens are for a model of the registry.")
+    if generation and as_model(args.model).is_encoder:
+        raise InputError(
+            f"{one_line(args.model, 60)} is an encoder, which generates no text: --seq sets the"
+            " length of what it takes in."
+        )
     if "seq" in given and (target or generation):
         instead = "--shape" if target else "--prompt"
         raise InputError(f"--seq is for encoders and decoders of the registry: use {instead}.")
@@ -318,9 +323,16 @@ def predict_command(
     with status("Counting"):
         found = _prediction(args)
     frame = found.by_part if hasattr(found, "by_part") else found.to_frame
-    if not write_outputs(
-        (args.json, lambda: found.to_json() + "\n"),
-        (args.csv, lambda: csv_text(frame())),
-        (args.html, lambda: _page(found, f"{args.model}, predicted")),
-    ):
+    failure = None
+    try:
+        write_outputs(
+            (args.json, lambda: found.to_json() + "\n"),
+            (args.csv, lambda: csv_text(frame())),
+            (args.html, lambda: _page(found, f"{args.model}, predicted")),
+        )
+    except (OSError, RunFileError) as e:
+        failure = e  # raised when the prediction is printed, which may be all that there is
+    if "-" not in given:
         shown(found, console, args.top or None)
+    if failure:
+        raise failure

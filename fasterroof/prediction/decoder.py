@@ -100,9 +100,11 @@ class Pass:
         ]
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #807fe7a1
-_ASSUMED = (
-    "a pass is launched at once; norms, rotations and residuals are fused, activations take no"
-    " memory"
+_FUSED = "a pass is launched at once; norms, rotations and residuals are fused"
+_ASSUMED = f"{_FUSED}, activations take no memory"
+_AT_ONCE = (
+    f"{_FUSED}; memory: at least the weights and the widest activations of a layer, at most those"
+    " of all layers"
 )
 
 
@@ -132,17 +134,20 @@ def sequence_profile(
         )
     element = BYTES_PER_PRECISION[pace.precision].m_as("byte")
     formats = _PassFormats(element, element, element)
-    held = model.count * element
+    held, each = model.count * element, batch * tokens * element
     if model.is_decoder:
         held += _cache_per_token(model, element) * batch * tokens
+    # what goes into a feed-forward network and what is within it are there at once
+    within = (model.feedforward or model.hidden) * each
     return profile_of(
         Pass(model, batch, tokens, tokens, formats).parts(pace),
         pace,
-        held,
+        held + model.hidden * each + within,
+        most=held + model.layers * (4 * model.hidden * each + 2 * within),
         model=model.name,
         inference=_sequence_of(tokens, model.is_decoder),
         batch_size=batch,
-        notes=[_ASSUMED, *_beyond_context(model, tokens), *filter(None, [model.note])],
+        notes=[_AT_ONCE, *_beyond_context(model, tokens), *filter(None, [model.note])],
         cited=model.cited,
     )
 
@@ -232,6 +237,8 @@ class Generation(Predicted):
         room = (
             "not known"
             if self.longest_context is None
+            else "nothing: the weights alone do not fit"
+            if not self.longest_context and not self.largest_batch
             else (
                 f"{self.longest_context:,} tokens at batch {self.batch_size}, or batch"
                 f" {self.largest_batch:,} at {self.prompt + self.new_tokens:,} tokens"

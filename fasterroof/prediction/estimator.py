@@ -100,7 +100,7 @@ def _analyze(
     if not isinstance(specs, HardwareSpecs):
         raise InputError(
             f"hardware_specs must be HardwareSpecs, not {type(specs).__name__}: make them by "
-            "HardwareSpecs.from_chip(name) or HardwareSpecs.from_peaks(measure_peaks())."
+            "HardwareSpecs.from_chip(name) or HardwareSpecs.from_peaks(peaks)."
         )
     roof, intensity = replace(specs.roof(), mode=None), flops / nbytes
     rates = (intensity, flops / time_s, nbytes / time_s)
@@ -116,7 +116,7 @@ def _analyze(
         floor.time_s / time_s,
         roof.bound(floor),
         roof.attainable(intensity),
-        floor.time_s > time_s,
+        floor.time_s > time_s * (1 + 1e-9),  # (a sum of floors is no more exact)
         specs,
     )
 
@@ -397,8 +397,8 @@ class PerformanceEstimator:
         decode, operation by operation.
 
         Nothing is timed: the rates are those that the layer reaches if every operation takes its
-        floor, the most that the specs allow. By convention FLOPs count what a causal mask hides,
-        and a kernel skips it: with `causal` the rate of a long sequence may exceed the attainable.
+        floor, the most that the specs allow. Intensity and rate are of the FLOPs that run: with
+        `causal` without what the mask hides, which `prefill.flops` counts by convention.
         Raises `InputError` for sizes that do not fit, and naming what the specs lack."""
         _analyze(1, 1, hardware_specs, 1)  # what the specs lack ends it first
         batch, length = whole("batch_size", batch_size), whole("sequence_length", sequence_length)
@@ -419,11 +419,10 @@ class PerformanceEstimator:
         )
         prefill = layer.phase("prefill", length, length, causal, hardware_specs)
         whole_layer = _analyze(
-            prefill.flops,
+            prefill.executed_flops,  # (of what is timed: the rate stays below the roof)
             prefill.memory_bytes,
             hardware_specs,
             prefill.time_s,
-            prefill.executed_flops,
         )
         return LayerEstimate(
             **{f.name: getattr(whole_layer, f.name) for f in fields(whole_layer)},

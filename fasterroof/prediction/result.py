@@ -154,7 +154,7 @@ class Predicted(Displayed, Portable):
             return f"{model} on {system}"
         return (
             f"{model} does not fit on {system}: it needs {self.shown('memory_footprint')},"
-            f" {self.shown('bytes_missing')} more than there are"
+            f" {self.shown('bytes_missing')} more than its memory"
         )
 
     def of_a_run(
@@ -185,7 +185,7 @@ class Predicted(Displayed, Portable):
         "One row, in the units that `UNITS` names."
         import pandas as pd
 
-        return pd.DataFrame([self.row()])
+        return pd.DataFrame([self.row()]).astype(dict.fromkeys(self.UNITS, float))  # (None: NaN)
 
 # %% ../../nbs/analysis/prediction/result.ipynb #64e228b6
 _QUANTITIES = {  # field -> its unit

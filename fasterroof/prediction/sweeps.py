@@ -49,6 +49,7 @@ _BRACKETS = "Figures in brackets are for enough memory: the model does not fit."
 
 
 _FIRST_TO_GO = (
+    "inference",
     "prefill_bottleneck",
     "tokens_per_second",
     "time_to_first_token",
@@ -114,10 +115,13 @@ class Sweep:
         "What was gone through, and what was not."
         alike = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in self.fixed.items())
         words = f"{' × '.join(self.swept)}{f', with {alike}' * bool(alike)}".replace("_", " ")
+        models = {r.get("model") for r in self.rows} - {None}
+        unnamed = len(models) == 1 and "model" not in (*self.swept, *self.fixed)
+        name = f"{one_line(*models, 60)}: " if unnamed else ""
         kinds = {r.get("inference") for r in self.rows} - {None}
         one = f"; an inference is {one_line(*kinds, 60)}" if len(kinds) == 1 else ""
         short = sum(r.get("feasible") is False for r in self.rows)
-        return words + one + f"; {short} of {len(self.rows)} do not fit" * bool(short)
+        return name + words + one + f"; {short} of {len(self.rows)} do not fit" * bool(short)
 
     def to_frame(self) -> "pd.DataFrame":
         'All rows; `attrs["units"]` names the units of what was predicted.'

@@ -161,7 +161,7 @@ def run_command(
     os.chdir(home)  # a case may have changed the folder
     failure, taken = None, False
     try:
-        taken = write_outputs(*_outputs(rows, args))
+        taken = write_outputs(*_outputs(rows, args)) if rows else False
     except (OSError, RunFileError) as e:
         failure = e
     if failure and not args.store:
