@@ -8,6 +8,7 @@ __all__ = ['kept_answer']
 # %% ../../../nbs/analysis/bench/run/recall.ipynb #961d8041
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -36,18 +37,21 @@ class _Inputs:
     def _places(self, x: object) -> list[tuple]:
         if not self.f.is_floating(x) or 0 in x.shape:
             return []
-        tried = (tuple(int(self.rng.integers(n)) for n in x.shape) for _ in range(_TRIES))
-        return [i for i in tried if np.isfinite(y := self.f.outputs([x[i]])[0]) and y != 0][:_PAIRS]
+        ends = [(0,) * len(x.shape), tuple(n - 1 for n in x.shape)]
+        tried = [tuple(int(self.rng.integers(n)) for n in x.shape) for _ in range(_TRIES)]
+        good = (i for i in (*ends, *tried) if np.isfinite(y := self.f.outputs([x[i]])[0]) and y)
+        return [*islice(good, 2 + _PAIRS)]
 
     def write(self, new: bool) -> None:
-        "Scale an element of each input that can change, or one that nobody reads."
+        "Scale three elements of each input that can change, or three that nobody reads."
         for name, places in self.places.items():
-            at = places[int(self.rng.integers(len(places)))]
-            factor = float(self.rng.uniform(0.9, 0.99))
-            if new:
-                self.inputs[name] = self.f.scaled(self.inputs[name], at, factor)
-            else:
-                self.f.scaled_aside(self.inputs[name], at, factor)
+            other = places[int(self.rng.integers(len(places)))]
+            for at in {*places[:2], other}:
+                factor = float(self.rng.uniform(0.9, 0.99))
+                if new:
+                    self.inputs[name] = self.f.scaled(self.inputs[name], at, factor)
+                else:
+                    self.f.scaled_aside(self.inputs[name], at, factor)
 
     def replace(self) -> None:
         "Scale every element."
@@ -115,6 +119,10 @@ def kept_answer(
     run: Callable[[], object],  # calls the implementation on `inputs`, and waits
     inputs: dict,  # placed; they are changed
     is_right: Callable[[Mapping, list[np.ndarray]], bool],  # (inputs, outputs) on the host
+    # makes the implementation anew and calls it on `inputs`; None: it has no memory of its own
+    anew: Callable[[], object] | None = None,
+    # whether two lists of outputs on the host are the same, within the case's tolerance
+    alike: Callable[[list, list], bool] = lambda a, b: True,
     constants: Sequence[str] = (),  # inputs that stay as they are
     budget_s: float = 0.25,  # s of calls, but twelve pairs as long as they are suspicious
     seed: int = 0,  # of the changes
@@ -133,4 +141,6 @@ def kept_answer(
     after = f.outputs(run())
     if _same_answer(before, after) and not is_right(changing.on_host(), after):
         return "it keeps results between calls: new inputs give the same answer, bit for bit"
+    if anew is not None and not alike(after, f.outputs(anew())):
+        return "it keeps results between calls: made anew, it gives another answer to new inputs"
     return ""
