@@ -101,9 +101,7 @@ _OF: dict[str, Callable[[Mapping], object]] = {
     "high_s": partial(_end, 1),
     "param_point": lambda row: _encoded(row["param_point"]),
     "device": lambda row: device_of(row) or None,
-    **{
-        f"{stat}_s": lambda row, stat=stat: seconds(row, stat) for stat in ("min", "median", "p95")
-    },
+    **{f"{stat}_s": lambda row, stat=stat: seconds(row, stat) for stat in ("min", "median", "p95")},
     "ratio": lambda row: figure(within(row, "ratio", "value")),
     "rel_to_tol": lambda row: figure(within(row, "fidelity", "rel_to_tol")),
     "utilization": lambda row: figure(within(row, "metrics", "utilization", "value")),
