@@ -397,7 +397,8 @@ def _tidy(root: Path, folder: Path, made: Path, manifest: _Manifest, share: int)
             places = ", ".join(f"({n}, {len(files) + i})" for i, n in enumerate(numbers))
             columns = ", ".join(f'p."{column}"' for column in CELLS)
             pieces.append(
-                f"SELECT (m.new << {PLACE}) | (p.place & {2**PLACE - 1}) AS place, {columns}"
+                f"SELECT (m.new::BIGINT << {PLACE}) | (p.place & {2**PLACE - 1}) AS place,"
+                f" {columns}"
                 f" FROM read_parquet({sql_text(folder / name)}) p"
                 f" JOIN (VALUES {places}) m(old, new) ON (p.place >> {PLACE}) = m.old"
             )
@@ -472,9 +473,7 @@ def compact_store(
         import duckdb
         import filelock  # noqa: F401
     except ImportError:
-        raise InputError(
-            "Stores are compacted by DuckDB: pip install 'fasterroof[bench]'."
-        ) from None
+        raise InputError("Stores are compacted by DuckDB: pip install 'fasterroof[bench]'.") from None
     if not store_files(root) and not (root / FOLDER).exists():
         return Compacted(root, 0, 0, 0, (), 0)
     folder = make_folder(root / FOLDER)
@@ -486,7 +485,9 @@ def compact_store(
         raise RunFileError(f"Cannot compact {one_line(root)}: {why}.") from e
 
 
-def _compacted(root: Path, folder: Path, tell: Callable[[str], object], share: int) -> Compacted:
+def _compacted(
+    root: Path, folder: Path, tell: Callable[[str], object], share: int
+) -> Compacted:
     manifest = _read_manifest(folder)
     manifest.parts = {k: x for k, x in manifest.parts.items() if _stamp(folder / k) == x[0]}
     _swept(folder, manifest)
