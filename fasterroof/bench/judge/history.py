@@ -11,19 +11,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from fastcore.basics import groupby
 
 from ..cells import count_text
 from .counterparts import Attempted, attempt_of
-from ..store.query import each_cells
+from ..store.query import each_cells, uncollected
 from ...core.errors import InputError
 from ...core.units import si
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #6c64d030
-@dataclass(frozen=True, slots=True)  # there may be millions
-class Moment:
+class Moment(NamedTuple):  # (there may be millions, and a dataclass takes five times as long)
     "One attempt in one run."
 
     run_id: str
@@ -111,7 +111,8 @@ class History(Attempted):
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
-        return asdict(self) | {"sentence": self.sentence}
+        moments = [m._asdict() for m in self.moments]
+        return asdict(replace(self, moments=())) | {"moments": moments, "sentence": self.sentence}
 
 
 def _searched(history: History) -> History:
@@ -132,21 +133,31 @@ def histories(
 ) -> list[History]:  # by case, platform, device, baseline and point
     """Return every identity's history; raises `RowError`, and `InputError` where ruptures is not
     installed."""
+    with uncollected():
+        return _histories(files, case, skipped, search)
+
+
+def _histories(
+    files: Sequence[str | Path], case: str | None, skipped: list[str] | None, search: bool
+) -> list[History]:
     what: dict[str, Mapping] = {}
     found: dict[str, dict[Moment, None]] = {}
+    texts: dict[str | None, str | None] = {}  # each kept once: a run has many rows
     for key, point, side, of, *told in each_cells(files, _CELLS + _MOMENT, skipped):
         if side or case not in (None, of):
             continue  # (a process of `compare` is not how a case is measured)
         if key not in what:
             what[key] = json.loads(key) | {"param_point": json.loads(point)}
             found[key] = {}
-        found[key][Moment(*told)] = None
+        run, at, sha, dirty, status, *times = told
+        run, sha, status = (texts.setdefault(text, text) for text in (run, sha, status))
+        found[key][Moment(run, at, sha, dirty, status, *times)] = None
     places = groupby((k for k in what if what[k]["device"]), lambda k: attempt_of(what[k]))
     for key in [k for k in what if not what[k]["device"]]:
         known = places.get(attempt_of(what[key]), [])
         if len(known) == 1 and all(m.status != "ok" for m in found[key]):
             found[known[0]].update(found.pop(key))
-    made = (History(**what[k], moments=tuple(sorted(found[k], key=_age))) for k in found)
+    made = (History(**what[k], moments=tuple(sorted(found.pop(k), key=_age))) for k in [*found])
     return sorted(map(_searched, made) if search else made, key=lambda h: h.order)
 
 
