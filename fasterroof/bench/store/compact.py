@@ -164,18 +164,16 @@ CLOSED = {
 
 @contextmanager
 def columns_database(
-    memory: str = "1GB",  # that it may take
+    memory: str | None = "1GB",  # that it may take; None: DuckDB's own limit
     threads: int | None = None,  # None: as many as there are CPUs
 ) -> "Iterator[DuckDBPyConnection]":
     "Yield a database in memory that spills to a folder of its own; raises `ImportError`."
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="fasterroof-") as spill:
-        settings = {
-            "memory_limit": memory,
-            "threads": threads or cpus_allowed(),
-            "temp_directory": spill,
-        }
+        settings = {"threads": threads or cpus_allowed(), "temp_directory": spill}
+        if memory:
+            settings["memory_limit"] = memory
         with duckdb.connect(config=CLOSED | settings) as database:
             database.execute("SET timezone = 'UTC'")
             database.execute("SET enable_progress_bar = false")  # it would be on stdout
@@ -473,9 +471,7 @@ def compact_store(
         import duckdb
         import filelock  # noqa: F401
     except ImportError:
-        raise InputError(
-            "Stores are compacted by DuckDB: pip install 'fasterroof[bench]'."
-        ) from None
+        raise InputError("Stores are compacted by DuckDB: pip install 'fasterroof[bench]'.") from None
     if not store_files(root) and not (root / FOLDER).exists():
         return Compacted(root, 0, 0, 0, (), 0)
     folder = make_folder(root / FOLDER)
@@ -487,7 +483,9 @@ def compact_store(
         raise RunFileError(f"Cannot compact {one_line(root)}: {why}.") from e
 
 
-def _compacted(root: Path, folder: Path, tell: Callable[[str], object], share: int) -> Compacted:
+def _compacted(
+    root: Path, folder: Path, tell: Callable[[str], object], share: int
+) -> Compacted:
     manifest = _read_manifest(folder)
     manifest.parts = {k: x for k, x in manifest.parts.items() if _stamp(folder / k) == x[0]}
     _swept(folder, manifest)

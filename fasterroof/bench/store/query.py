@@ -419,7 +419,7 @@ def _opened(
 ) -> "Iterator[DuckDBPyConnection]":
     "Yield a database that has the rows of these files, and can reach nothing else."
     places = places or {}
-    with columns_database("80%") as database:
+    with columns_database(None) as database:
         rest = [file for i, file in enumerate(files) if i not in places]
         _journal_table(database, rest, skipped)
         rows = "SELECT * FROM journal"
