@@ -9,7 +9,6 @@ __all__ = ['COLUMNS', 'CELLS', 'moment', 'commit_of', 'cells_of']
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from ..cells import figure, median_interval_of, revisions, within
 from ..row import device_of, identity, seconds
@@ -84,10 +83,16 @@ def _bound(row: Mapping) -> str | None:
     return bound if isinstance(bound, str) else None
 
 
-def _end(i: int, row: Mapping) -> float | None:
-    return interval[i] if (interval := median_interval_of(row)) else None
+def _interval(row: Mapping) -> tuple[float | None, float | None]:
+    return median_interval_of(row) or (None, None)
 
 
+_PAIRS: dict[str, tuple[Callable[[Mapping], tuple], int]] = {
+    "sha": (commit_of, 0),
+    "dirty": (commit_of, 1),
+    "low_s": (_interval, 0),  # of a 95 % interval of the median within the process
+    "high_s": (_interval, 1),
+}  # two figures that are found together
 _OF: dict[str, Callable[[Mapping], object]] = {
     name: lambda row, name=name: row[name]
     for name in ("run_id", "case", "baseline", "platform", "framework", "status")
@@ -95,10 +100,6 @@ _OF: dict[str, Callable[[Mapping], object]] = {
     "key": identity,
     "side": lambda row: bool(row.get("side")),  # a process of `compare`
     "moment": moment,
-    "sha": lambda row: commit_of(row)[0],
-    "dirty": lambda row: commit_of(row)[1],
-    "low_s": partial(_end, 0),  # of a 95 % interval of the median within the process
-    "high_s": partial(_end, 1),
     "param_point": lambda row: _encoded(row["param_point"]),
     "device": lambda row: device_of(row) or None,
     **{f"{stat}_s": lambda row, stat=stat: seconds(row, stat) for stat in ("min", "median", "p95")},
@@ -115,4 +116,14 @@ def cells_of(
     names: Iterable[str] = tuple(CELLS),  # of columns
 ) -> tuple:  # a value for each name
     "Return cells of a row."
-    return tuple(_OF[name](row) for name in names)
+    pairs: dict[Callable, tuple] = {}
+
+    def cell(name):
+        if name not in _PAIRS:
+            return _OF[name](row)
+        of, i = _PAIRS[name]
+        if of not in pairs:
+            pairs[of] = of(row)
+        return pairs[of][i]
+
+    return tuple(map(cell, names))

@@ -357,9 +357,10 @@ def _ask(root: Path, names: Sequence[str], to: Path) -> dict:
     done = subprocess.run(
         command, input=json.dumps(asked).encode(), stdout=subprocess.PIPE, env=environ
     )
-    if done.returncode:
-        return {"error": f"a process that wrote columns ended with {done.returncode}"}
-    return json.loads(done.stdout)
+    with suppress(ValueError):
+        if not done.returncode:
+            return json.loads(done.stdout)
+    return {"error": f"a process that wrote columns ended with {done.returncode}"}
 
 
 def _take(folder: Path, manifest: _Manifest, made: Path, files: Sequence[_File]) -> None:
