@@ -472,7 +472,9 @@ def compact_store(
         import duckdb
         import filelock  # noqa: F401
     except ImportError:
-        raise InputError("Stores are compacted by DuckDB: pip install 'fasterroof[bench]'.") from None
+        raise InputError(
+            "Stores are compacted by DuckDB: pip install 'fasterroof[bench]'."
+        ) from None
     if not store_files(root) and not (root / FOLDER).exists():
         return Compacted(root, 0, 0, 0, (), 0)
     folder = make_folder(root / FOLDER)
@@ -484,9 +486,7 @@ def compact_store(
         raise RunFileError(f"Cannot compact {one_line(root)}: {why}.") from e
 
 
-def _compacted(
-    root: Path, folder: Path, tell: Callable[[str], object], share: int
-) -> Compacted:
+def _compacted(root: Path, folder: Path, tell: Callable[[str], object], share: int) -> Compacted:
     manifest = _read_manifest(folder)
     manifest.parts = {k: x for k, x in manifest.parts.items() if _stamp(folder / k) == x[0]}
     _swept(folder, manifest)

@@ -187,9 +187,11 @@ def _newest_kept(files: Sequence[Path], places: Mapping[int, Covered]) -> Places
             f"SELECT key, max(age) FROM ({rows}) WHERE NOT side GROUP BY key"
         ).fetchall()
 
+    runs = [Path(files[i]).stem for i in ranked]
+
     def place(age):
-        at, i = age >> 64, ranked[age >> PLACE & _LINE]
-        return _NEVER if at == -(2**62) else at, Path(files[i]).stem, i, age & _LINE
+        at, rank = age >> 64, age >> PLACE & _LINE
+        return _NEVER if at == -(2**62) else at, runs[rank], ranked[rank], age & _LINE
 
     return {key: place(age) for key, age in found}
 
@@ -228,11 +230,10 @@ def _kept_at(
                     [[n << PLACE | line for n, i in near for line in wanted[i]]],
                 )
                 while found := rows.fetchmany(_AT_ONCE):
-                    found = [(files[p >> PLACE], p & _LINE, *more) for p, *more in found]
-                    if any(wanted[i][line] != key for i, line, key, *_ in found):
+                    if any(wanted[files[p >> PLACE]][p & _LINE] != key for p, key, *_ in found):
                         raise ValueError("These are other rows by now.")
                     missing -= len(found)
-                    yield [(i, line, *cells) for i, line, _, *cells in found]
+                    yield [(files[p >> PLACE], p & _LINE, *cells) for p, _, *cells in found]
     if missing:
         raise ValueError("Some rows are there no more.")
 
@@ -326,6 +327,8 @@ def newest_places(
     places = covered(files)
     kept = (places and _if_readable(lambda: _newest_kept(files, places))) or {}
     rest = [i for i in range(len(files)) if not kept or i not in places]
+    if not rest:
+        return kept
     unread = [files[i] for i in rest]
     shares = _shares(unread, processes or cpus_allowed(), share)
     read = _apart(shares, skipped) if len(shares) > 1 else _places(unread, skipped)
