@@ -1,5 +1,6 @@
 """What the benchmark suite keeps when workers and the suite itself are killed, whether two suites
-share a device, and what the commands do under pressure: `pressure.py` has those cases."""
+share a device, whether a store answers as before when its compaction is killed, and what the
+commands do under pressure: `pressure.py` has those cases."""
 
 import argparse
 import collections
@@ -310,9 +311,104 @@ def overlap(rounds: int) -> None:
     )
 
 
+COMPACT = """
+import sys
+from fasterroof.bench.store.compact import compact_store
+print(compact_store(sys.argv[1], share=200_000))
+"""
+
+
+def said_of(store: Path) -> list:
+    "What a store answers: the newest rows, and a question in SQL."
+    from fasterroof.bench.store.store import Store
+
+    asked = Store(store).query(
+        'SELECT "case", run_id, count(*), sum(median_s) FROM rows GROUP BY ALL'
+    )
+    newest = sorted(json.dumps(row, sort_keys=True) for row in Store(store).latest())
+    return [newest, sorted(map(tuple, asked.values.tolist()))]
+
+
+def compactions(store: Path, n: int) -> list[subprocess.Popen]:
+    "Compactions that begin together, each in a process group of its own."
+    return [
+        subprocess.Popen(
+            [sys.executable, "-c", COMPACT, str(store)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        for _ in range(n)
+    ]
+
+
+def compaction(trials: int, seed: int) -> None:
+    """Kill compactions of a store at random moments, change the journal between them, and compare
+    every answer with that of the same journal without columns."""
+    from store import make
+
+    from fasterroof.bench.store.compact import FOLDER, covered
+    from fasterroof.bench.store.store import Store
+
+    rng, found = random.Random(seed), collections.Counter()
+    with tempfile.TemporaryDirectory() as d:
+        spare, store, alone = Path(d, "spare"), Path(d, "store"), Path(d, "alone")
+        make(spare, 60, 100, 400)
+        files = Store(spare).files()
+        for i in range(trials):
+            for file in rng.sample(files, 10):  # runs come and go
+                place = store.joinpath(*file.parts[-2:])
+                if place.exists():
+                    place.unlink()
+                else:
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(file, place)
+            before = {f: f.read_bytes() for f in Store(store).files()}
+            running = compactions(store, rng.choice((1, 1, 2)))
+            time.sleep(rng.uniform(0, 2.5))
+            for p in running:
+                found["ended before"] += p.poll() is not None
+                with contextlib.suppress(ProcessLookupError):  # alone, or with all that it began
+                    rng.choice((os.kill, os.killpg))(p.pid, signal.SIGKILL)
+                p.wait()
+            shutil.rmtree(alone, ignore_errors=True)
+            shutil.copytree(store, alone, ignore=shutil.ignore_patterns(FOLDER))
+            if {f: f.read_bytes() for f in Store(store).files()} != before:
+                raise SystemExit("compaction: the journal has changed")
+            if said_of(store) != said_of(alone):
+                raise SystemExit("compaction: the answers differ from the journal's")
+            n = len(covered([*before]))
+            found += collections.Counter(
+                {"trials": 1, "compactions": len(running), "covered": n, "files": len(before)}
+            )
+            if rng.random() < 0.3:  # the next one works, and leaves nothing lying about
+                code = compactions(store, 1)[0].wait()
+                there = {p.name for p in (store / FOLDER).iterdir()}
+                if code or len(covered([*before])) != len(before):
+                    raise SystemExit(f"compaction: the next one does not work: {code}")
+                if any(
+                    n.startswith(".") or not n.endswith((".parquet", ".json", "lock"))
+                    for n in there
+                ):
+                    raise SystemExit(f"compaction: something is left: {there}")
+                if said_of(store) != said_of(alone):
+                    raise SystemExit("compaction: the answers differ from the journal's")
+                found["whole"] += 1
+            print(f"\r{i + 1} of {trials}", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    print(
+        f"{found['compactions']} compactions in {found['trials']} trials,"
+        f" {found['ended before']} of which had ended before they were killed; then"
+        f" {found['covered']:,} of {found['files']:,} files were in columns, and every answer was"
+        f" that of the journal alone. {found['whole']} times the next one was let be: it covered"
+        " every file and left nothing else."
+    )
+
+
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("what", choices=("faults", "overlap", "pressure", "all"))
+    kinds = ("faults", "overlap", "compaction", "pressure", "all")
+    p.add_argument("what", choices=kinds)
     p.add_argument("--trials", type=int, default=100)
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
@@ -325,6 +421,8 @@ if __name__ == "__main__":
         faults(args.trials, args.seed)
     if args.what in ("overlap", "all"):
         overlap(args.rounds)
+    if args.what in ("compaction", "all"):
+        compaction(args.trials, args.seed)
     if args.what in ("pressure", "all"):
         from pressure import pressure
 

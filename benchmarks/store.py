@@ -1,4 +1,5 @@
-"Seconds and memory for the newest row of each identity, from stores of 10,000 to 1,000,000 rows."
+"""Seconds and memory for the newest row of each identity, and for the site, from stores of 10,000
+to 1,000,000 rows, before and after they are compacted."""
 
 import argparse
 import json
@@ -187,7 +188,35 @@ def unchecked(root: str) -> int:
     )
 
 
-WAYS = {f.__name__: f for f in (latest, plain, unchecked)}
+def site(root: str) -> int:
+    from fasterroof.bench.views.site.document import site_page
+
+    return len(site_page([root]))
+
+
+def history(root: str) -> int:
+    from fasterroof.bench.judge.history import histories
+    from fasterroof.bench.store.query import row_files
+
+    return len(histories(row_files([root])))
+
+
+def query(root: str) -> int:
+    from fasterroof.bench.store.store import Store
+
+    return len(
+        Store(root).query('SELECT "case", baseline, median(median_s) FROM rows GROUP BY ALL')
+    )
+
+
+def compact(root: str) -> int:
+    from fasterroof.bench.store.store import Store
+
+    return Store(root).compact().bytes
+
+
+ANSWERS = (latest, site, history, query)
+WAYS = {f.__name__: f for f in (*ANSWERS, plain, unchecked, compact)}
 
 
 def child(way: str, root: str) -> dict:
@@ -233,19 +262,40 @@ if __name__ == "__main__":
     if args.way:
         print(json.dumps(measured(args.way, args.store)))
         sys.exit()
-    print(
+    beside = (
         "| rows | MB | identities | latest, s | processor s | most memory, MB | of a child, MB |"
         " plain / latest, s | plain, MB | unchecked / latest, s"
         " |\n|---|---|---|---|---|---|---|---|---|---|"
     )
+    lines = []
     for rows in args.rows:
         with tempfile.TemporaryDirectory(dir=args.folder) as folder:
             size = make(Path(folder), max(5, rows // 1000), min(1000, rows // 5), rows // 20)
-            a, b, c = (child(way, folder) for way in WAYS)
+            before = {f.__name__: child(f.__name__, folder) for f in ANSWERS}
+            a, b, c = before["latest"], child("plain", folder), child("unchecked", folder)
             assert a["found"] == b["found"] == c["found"]
-            print(
-                f"| {rows:,} | {size / 1e6:,.0f} | {a['found']:,} | {a['s']:.2f} | {a['cpu s']:.1f}"
-                f" | {a['MB']:,.0f} | {a['child MB']:,.0f} | {b['s'] / a['s']:.2f} | {b['MB']:,.0f}"
-                f" | {c['s'] / a['s']:.2f} |",
-                flush=True,
+            beside += (
+                f"\n| {rows:,} | {size / 1e6:,.0f} | {a['found']:,} | {a['s']:.2f} |"
+                f" {a['cpu s']:.1f} | {a['MB']:,.0f} | {a['child MB']:,.0f} |"
+                f" {b['s'] / a['s']:.2f} | {b['MB']:,.0f} | {c['s'] / a['s']:.2f} |"
             )
+            done = child("compact", folder)
+            after = {f.__name__: child(f.__name__, folder) for f in ANSWERS}
+            assert {k: x["found"] for k, x in after.items()} == {
+                k: x["found"] for k, x in before.items()
+            }
+            shown = " | ".join(
+                f"{before[k]['s']:.2f} → {after[k]['s']:.2f} |"
+                f" {before[k]['MB']:,.0f} → {after[k]['MB']:,.0f}"
+                for k in before
+            )
+            lines.append(
+                f"| {rows:,} | {done['s']:.1f} | {done['cpu s']:.1f} | {done['child MB']:,.0f} |"
+                f" {done['found'] / 1e6:,.0f} | {shown} |"
+            )
+            print(f"{beside}\n\n{lines[-1]}", file=sys.stderr, flush=True)
+    print(beside)
+    names = " | ".join(f"{f.__name__}, s | MB" for f in ANSWERS)
+    print(f"\n| rows | compacting, s | processor s | of a child, MB | columns, MB | {names} |")
+    print("|---" * (5 + 2 * len(ANSWERS)) + "|")
+    print("\n".join(lines))

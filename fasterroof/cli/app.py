@@ -104,6 +104,12 @@ _BENCH = (
         "fasterroof.cli.bench.stores:recover_command",
     ),
     Command(
+        "bench compact",
+        "keep the rows of a store as columns, too, which are read in seconds",
+        "",
+        "fasterroof.cli.bench.stores:compact_command",
+    ),
+    Command(
         "bench compare",
         "ask pairs of processes which of two versions is slower",
         "main . --case bench.py",

@@ -16,7 +16,7 @@ from fastcore.basics import groupby
 from ..cells import foreign_load_of, within
 from ..row import IDENTITY, device_of, identity
 from ..run.provenance import changed
-from ..store.query import moment
+from ..store.columns import moment
 from ...core.errors import InputError, one_line
 
 # %% ../../../nbs/analysis/bench/judge/counterparts.ipynb #c17122b3

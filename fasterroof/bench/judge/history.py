@@ -6,24 +6,24 @@
 __all__ = ['LEAST', 'Moment', 'noise', 'History', 'histories']
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #3a01caf9
+import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from fastcore.basics import groupby
 
-from ..cells import count_text, median_interval_of, revisions
-from .counterparts import Attempted, attempt_of, what_ran
-from ..row import each_row, identity, seconds
-from ..store.query import moment
+from ..cells import count_text
+from .counterparts import Attempted, attempt_of
+from ..store.query import each_cells, uncollected
 from ...core.errors import InputError
 from ...core.units import si
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #6c64d030
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):  # (there may be millions, and a dataclass takes five times as long)
     "One attempt in one run."
 
     run_id: str
@@ -36,20 +36,9 @@ class Moment:
     high_s: float | None  # s
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #56f7d7a8
-def _moment(row: Mapping) -> Moment:
-    commits = [x for x in revisions(row) if x["sha"]]
-    # The commit of the folder in which the suite was started, or of what another suite measures.
-    commit = min(commits, key=lambda x: (x["of"] != "git", x["of"] == "bench", x["of"]), default={})
-    dirty = commit.get("dirty")
-    return Moment(
-        row["run_id"],
-        moment(row),
-        str(commit["sha"]) if commit else None,
-        dirty if isinstance(dirty, bool) else None,
-        row["status"],
-        seconds(row),
-        *(median_interval_of(row) or (None, None)),
-    )
+# of a row: what ran, whether it counts, and the fields of a moment in their order
+_CELLS = ("key", "param_point", "side", "case")
+_MOMENT = ("run_id", "moment", "sha", "dirty", "status", "median_s", "low_s", "high_s")
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #ab3c8328
 LEAST = 6  # runs with a time, for a search
@@ -122,7 +111,8 @@ class History(Attempted):
 
     def as_dict(self) -> dict:
         "Plain values, ready for JSON."
-        return asdict(self) | {"sentence": self.sentence}
+        moments = [m._asdict() for m in self.moments]
+        return asdict(replace(self, moments=())) | {"moments": moments, "sentence": self.sentence}
 
 
 def _searched(history: History) -> History:
@@ -136,28 +126,38 @@ def _searched(history: History) -> History:
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #fed378bf
 def histories(
-    files: Iterable[str | Path],  # of rows
+    files: Sequence[str | Path],  # of rows
     case: str | None = None,  # None: all
     skipped: list[str] | None = None,  # as of `load_rows`
     search: bool = True,  # whether changes of level are looked for
 ) -> list[History]:  # by case, platform, device, baseline and point
     """Return every identity's history; raises `RowError`, and `InputError` where ruptures is not
     installed."""
+    with uncollected():
+        return _histories(files, case, skipped, search)
+
+
+def _histories(
+    files: Sequence[str | Path], case: str | None, skipped: list[str] | None, search: bool
+) -> list[History]:
     what: dict[str, Mapping] = {}
     found: dict[str, dict[Moment, None]] = {}
-    for file in files:
-        for _, row in each_row(file, skipped):
-            if row.get("side") or case not in (None, row["case"]):
-                continue  # (a process of `compare` is not how a case is measured)
-            key = identity(row)
-            what.setdefault(key, what_ran(row))
-            found.setdefault(key, {})[_moment(row)] = None
+    texts: dict[str | None, str | None] = {}  # each kept once: a run has many rows
+    for key, point, side, of, *told in each_cells(files, _CELLS + _MOMENT, skipped):
+        if side or case not in (None, of):
+            continue  # (a process of `compare` is not how a case is measured)
+        if key not in what:
+            what[key] = json.loads(key) | {"param_point": json.loads(point)}
+            found[key] = {}
+        run, at, sha, dirty, status, *times = told
+        run, sha, status = (texts.setdefault(text, text) for text in (run, sha, status))
+        found[key][Moment(run, at, sha, dirty, status, *times)] = None
     places = groupby((k for k in what if what[k]["device"]), lambda k: attempt_of(what[k]))
     for key in [k for k in what if not what[k]["device"]]:
         known = places.get(attempt_of(what[key]), [])
         if len(known) == 1 and all(m.status != "ok" for m in found[key]):
             found[known[0]].update(found.pop(key))
-    made = (History(**what[k], moments=tuple(sorted(found[k], key=_age))) for k in found)
+    made = (History(**what[k], moments=tuple(sorted(found.pop(k), key=_age))) for k in [*found])
     return sorted(map(_searched, made) if search else made, key=lambda h: h.order)
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..locks import device_lock
 from ..row import MOST_ROWS, dumped, identity, read_lines, with_ratios
-from .query import moment
+from .columns import moment
 from .store import Store
 from ...core.errors import InputError, RowError, RunFileError, one_line
 from ...core.files import make_folder, open_file, write_whole

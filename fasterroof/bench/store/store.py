@@ -8,7 +8,7 @@ __all__ = ['Recovered', 'Store', 'load_rows']
 # %% ../../../nbs/analysis/bench/store/store.ipynb #bcd664a1
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from fastcore.basics import groupby
 
 from ..row import read_rows
+from .compact import Compacted, compact_store, store_files
 from .journal import Spool
 from .query import each_row, newest, query_rows, row_files
 from ...core.errors import FasterroofError, InputError, one_line
@@ -121,14 +122,14 @@ class Store:
         case: str | None = None,  # None: of all cases
     ) -> list[Path]:
         "The files of finished runs, by case and by run."
-        found = self.root.glob("*/*.jsonl") if self.root.is_dir() else ()
-        return sorted(
-            f
-            for f in found
-            if not f.name.startswith(".")
-            and not f.parent.name.startswith(".")
-            and case in (None, f.parent.name)
-        )
+        return store_files(self.root, case)
+
+    def compact(
+        self,
+        tell: Callable[[str], object] = lambda said: None,  # receives how far it is
+    ) -> Compacted | None:  # None where another process is at it
+        "Keep finished runs as columns, too; raises `InputError` and `RunFileError`."
+        return compact_store(self.root, tell)
 
     def rows(
         self,

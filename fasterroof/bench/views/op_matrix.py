@@ -18,7 +18,8 @@ from fastcore.basics import groupby
 
 from ..cells import outcome_of, within
 from ..row import device_of, seconds
-from ..store.query import each_row, moment, row_files
+from ..store.columns import moment
+from ..store.query import each_row, row_files
 from ...core.errors import InputError, one_line
 from ...core.files import read_json
 

@@ -22,7 +22,7 @@ from fasterroof.bench.cells import (
     time_text,
     within,
 )
-from ..store.query import moment
+from ..store.columns import moment
 from ...core.errors import one_line
 from ...core.units import MISSING, si
 from ...report.markdown import elide, several

@@ -34,7 +34,7 @@ def gate_command(
         for stat, factor in METRICS["steady_time"].gate.items()
     }
     current = args.gate_current or [args.store or STORE]
-    with reading(args) as skipped:
+    with reading(args, (*args.gate_baseline, *current)) as skipped:
         sides = [newest(row_files(paths), skipped) for paths in (args.gate_baseline, current)]
     found = gate_rows(*sides, factors)
     write_outputs(

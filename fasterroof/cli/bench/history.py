@@ -31,7 +31,7 @@ def history_command(
     Raises `RowError`, and `InputError` where there is nothing to show."""
     if args.top < 0:
         raise InputError(f"--top is how many identities are printed, from 0, not {args.top}.")
-    with reading(args) as skipped:
+    with reading(args, args.paths or [STORE]) as skipped:
         found = histories(row_files(args.paths or [STORE]), args.case, skipped)
     if not found:
         which = f" of a case {one_line(repr(args.case), 60)}" if args.case else ""

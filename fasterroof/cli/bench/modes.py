@@ -36,7 +36,7 @@ def render_command(
     console: "Console",  # nothing is printed there: Markdown is not for a terminal's width
 ) -> int:  # exit code
     "Run `fasterroof bench --render-from`."
-    with reading(args) as skipped:
+    with reading(args, args.render_from if args.latest else ()) as skipped:
         rows = load_rows(args.render_from, latest=args.latest, skipped=skipped)
         text = report_markdown(rows, skipped=skipped or ())
     write_outputs((args.report or "-", lambda: text if args.report else f"{text}\n"))
@@ -99,7 +99,7 @@ def site_command(
         )
     # the points that stand for the cases of this machine
     points = {name: case.representative for name, case in find_cases()[0].items()}
-    with reading(args) as skipped:
+    with reading(args, paths) as skipped:
         place = write_site(paths, args.site, skipped=skipped, representative=points)
     say(f"Wrote {one_line(Path(args.site, place.name))}")
     return 0

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...bench.store.compact import compact_where_it_pays
 from ...bench.store.store import Store
 from ...core.console import say, status
 from ...core.errors import InputError, one_line
@@ -95,10 +96,12 @@ def executor_of(
 @contextlib.contextmanager
 def reading(
     args: "Namespace",  # skip_bad_lines
+    whole: Iterable[str | Path] = (),  # files and folders of which every row is looked at
 ) -> Iterator[list[str] | None]:
     "While rows are read, yield the list for lines that are passed over; None: they are errors."
     skipped: list[str] | None = [] if args.skip_bad_lines else None
-    with status("Reading rows"):
+    with status("Reading rows") as show:
+        compact_where_it_pays(whole, lambda said: show(f"for the first time, {said}"))
         yield skipped
     for line in skipped or ():
         say(f"fasterroof bench: passed over {line}")

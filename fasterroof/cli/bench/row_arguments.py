@@ -83,7 +83,7 @@ _READ = (
         metavar="DIR",
     ),
     Argument(
-        "bench recover",
+        "bench recover, bench compact",
         "dir",
         "the store (default: %(default)s)",
         nargs="?",

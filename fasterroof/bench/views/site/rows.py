@@ -30,7 +30,8 @@ from fasterroof.bench.cells import (
 from ...judge.counterparts import age
 from ...registry import METRICS
 from ...row import seconds
-from ...store.query import newest_places, rows_at
+from ...store.columns import cells_of
+from ...store.query import cells_at, newest_places, rows_at
 from ....core.errors import RowError, one_line
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #d52f2db7
@@ -156,8 +157,11 @@ class Left(NamedTuple):
     median_s: float | None  # s
 
 
-def _left(row: Mapping) -> Left:
-    return Left(row["case"], row["baseline"], row["platform"], row["status"] == "ok", seconds(row))
+def _left(case: str, baseline: str, platform: str, status: str, median_s: float | None) -> Left:
+    return Left(case, baseline, platform, status == "ok", median_s)
+
+
+_LEFT = ("case", "baseline", "platform", "status", "median_s")  # cells of a row
 
 
 @dataclass(frozen=True)
@@ -200,16 +204,7 @@ def numbered(
         replace(a, number=i, at=point_text(a.point, known[a.case])) for i, a in enumerate(attempts)
     ]
 
-# %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #8a66edc3
-_AT_ONCE = 2000  # rows that are held while a rest is counted
-
-
-def _rest(files: Sequence[Path], places: Sequence[tuple[str, tuple]]) -> list[Left]:
-    places = sorted(places, key=lambda p: p[1][2:])
-    shares = (dict(places[i : i + _AT_ONCE]) for i in range(0, len(places), _AT_ONCE))
-    return [_left(row) for share in shares for row in rows_at(files, share)]
-
-# %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #ec41fd7f
+# %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #02489a05
 def in_order(
     rows: Sequence[Mapping],  # that were read
     where: Iterable[str] = repeat(""),  # file and line of each
@@ -260,7 +255,8 @@ def read_site(
     kept = sorted(order[:most], key=lambda p: p[1][2:])
     rows = rows_at(files, dict(kept))
     where = [f"{'/'.join(files[i].parts[-2:])}, line {line}" for _, (_, _, i, line) in kept]
-    return Shown(in_order(rows, where), _rest(files, order[most:]), len(places))
+    rest = [_left(*cells) for cells in cells_at(files, dict(order[most:]), _LEFT)]
+    return Shown(in_order(rows, where), rest, len(places))
 
 
 def fewer(
@@ -270,7 +266,7 @@ def fewer(
     "Return the same with fewer attempts, the others counted; nothing is read again."
     newest = sorted(shown.attempts, key=lambda a: age(a.row), reverse=True)
     order = _by_turns(newest, lambda a: a.case)
-    rest = [*shown.rest, *(_left(a.row) for a in order[most:])]
+    rest = [*shown.rest, *(_left(*cells_of(a.row, _LEFT)) for a in order[most:])]
     kept = {a.number for a in order[:most]}
     attempts = numbered([a for a in shown.attempts if a.number in kept])
     return replace(shown, attempts=attempts, rest=rest)
