@@ -207,7 +207,10 @@ def _refused(error: BaseException) -> str:
         or any(text in str(e).lower() for text in _NO_MEMORY)
         for e in chain
     ):
-        return f"Memory ran out ({one_line(error, 200)}): raise its limit, or use a smaller batch."
+        what = one_line(str(error).strip().partition("\n")[0], 200)
+        return (
+            f"Memory ran out{f' ({what})' * bool(what)}: raise its limit, or compute less at once."
+        )
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         if error.filename is None:  # (files of ours are written by `write_whole`, which names them)
             drop(sys.stdout)  # else Python tries again when it ends

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from ..core.errors import RunFileError, one_line
-from ..core.files import begins_json, open_file
+from ..core.files import asked_limit, begins_json, open_file
 from .clock import no_gc
 from .events import CATEGORIES, MORE, ON_DEVICE, Event, TraceFile
 from ..work.op import Inputs
@@ -194,10 +194,13 @@ def _text(path: str | os.PathLike) -> str:
     with _opened(path) as file:
         if not begins_json(file):
             raise RunFileError("it is no JSON")
+    most = asked_limit() or _MOST_TEXT
     with _opened(path) as file:
-        data = file.read(_MOST_TEXT + 1)
-    if len(data) > _MOST_TEXT:
-        raise RunFileError(f"it holds more than {_MOST_TEXT / 2**30:g} GiB of text")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise RunFileError(
+            f"it holds more than {most:,} bytes; FASTERROOF_MAX_BYTES=… raises the limit"
+        )
     text = data.decode("utf-8-sig", errors="replace")
     return text
 

@@ -52,7 +52,8 @@ def facts(
             text = value if isinstance(value, str) else json.dumps(value, default=str)[:200]
             found.append((name, text))
     if compared_badly(row):
-        if reason := reason_of(row["fidelity"]):
+        reason, said = reason_of(row["fidelity"]), json.dumps(row.get("failure_detail"))
+        if reason and json.dumps(reason)[1:-1] not in said:  # (once is enough)
             found.append((verdict_of(row["fidelity"]), reason))
         found += [(name, text(row["fidelity"])) for name, text in _COMPARED.items()]
         found.append(("median", time_of(row, "median")))

@@ -143,7 +143,9 @@ class Compared:
         "How many comparisons have which verdict."
         counts = Counter(c.verdict for c in self.comparisons).most_common()
         verdicts = ", ".join(f"{n} {verdict}" for verdict, n in counts)
-        return f"B against A: {verdicts}."
+        empty = sum(c.verdict != "FAILED" and not c.paired.n for c in self.comparisons)
+        none = f"; no pair of {empty} counts, since all were disturbed" * bool(empty)
+        return f"B against A: {verdicts}{none}."
 
     def _table(self) -> Table:
         return Table(_COLUMNS, self.comparisons, sparse=True)
@@ -193,7 +195,7 @@ _NOTES = (  # whether it holds, its text
     (lambda c: c.verdict == "FAILED", lambda c: f"{c.why.rstrip('.')}."),
     (
         lambda c: c.verdict != "FAILED" and c.paired.n < LEAST,
-        lambda c: f"{c.paired.n} undisturbed pairs say nothing; it takes {LEAST} at least.",
+        lambda c: f"{c.paired.n} undisturbed pairs are too few for a verdict, which takes {LEAST}.",
     ),
     (
         lambda c: c.unchecked,
