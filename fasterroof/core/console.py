@@ -12,13 +12,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from .files import reading_shown
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from rich.console import Console
 
 # %% ../../nbs/analysis/core/console.ipynb #39685e65
@@ -65,7 +63,7 @@ def terminal(
 
 
 def drop(
-    stream: "TextIO",  # stdout or stderr
+    stream: TextIO,  # stdout or stderr
 ) -> None:
     "Send what is still printed to a stream nowhere, since nobody can take it."
     with suppress(OSError):  # (a text in memory has no number)
