@@ -12,7 +12,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import accumulate
 
@@ -85,6 +85,7 @@ class Node:
     parts: tuple = ()  # nodes; of "at": pairs of a name and a node
     # a number's digits, a name; of "at", "call" and "vectorised" the name that is asked for
     text: str = ""
+    decimals: int = field(default=0, compare=False)  # of a number, as written
 
     @property
     def truth(self) -> bool | None:
@@ -178,11 +179,19 @@ def _node(kind: str, *parts: Node) -> Node:
     return Node(kind, parts)
 
 
+def _decimals(e: ast.Constant, text: str) -> int:
+    "How many decimals a number is written with; 0 without a point, or in powers of ten."
+    whole, _, part = text.partition(".")
+    if "e" in text:
+        return 0
+    return max(e.end_col_offset - e.col_offset - len(whole) - 1, len(part) if part != "0" else 0)
+
+
 def _tree(e: ast.expr) -> Node:
     "The tree of an expression whose every node is on the list; `ContractError` for any other."
     match e:
         case ast.Constant(value=float(number)):
-            return Node("number", text=repr(number))
+            return Node("number", (), repr(number), _decimals(e, repr(number)))
         case ast.Name(id=name) if name.startswith(_PREFIX):
             return Node("name", text=name.removeprefix(_PREFIX))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
