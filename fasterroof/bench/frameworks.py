@@ -104,7 +104,8 @@ class Numpy:
     ) -> None:
         "Do the same to another array."
         one = (*(slice(i, i + 1) for i in where), ...)
-        self.scaled(x[one].copy(), (0,) * len(where), factor)
+        copied = getattr(x[one], "clone", None) or x[one].copy  # (torch's name, numpy's name)
+        self.scaled(copied(), (0,) * len(where), factor)
 
     def peak_bytes(
         self,
@@ -203,16 +204,6 @@ class Torch(Numpy):
         part = part.float() if x.element_size() == 1 else part
         x[where] = (part * factor).to(x.dtype)
         return x
-
-    def scaled_aside(
-        self,
-        x: object,  # a tensor as it is placed, which stays as it is
-        where: tuple[int, ...],  # an index
-        factor: float,  # what an element is multiplied by
-    ) -> None:
-        "Do the same to another tensor."
-        one = (*(slice(i, i + 1) for i in where), ...)
-        self.scaled(x[one].clone(), (0,) * len(where), factor)
 
     def peak_bytes(self) -> int | None:
         "The most that torch's allocator held."

@@ -243,7 +243,7 @@ def _codomain(e: Equation, text: str) -> Clause | None:
 
 
 def _codomains(c: RooflineContract, examples: int) -> Iterator[Check]:
-    "Whether results are what they are said to be."
+    "Return whether results lie in their codomains."
     for group, text in _texts(c):
         named = [e for e in group.every if text.startswith((f"{e.result} ", f"{e.result}("))]
         e = next((e for e in [*named, *group.every] if e.result or e.bounded), group)

@@ -123,7 +123,7 @@ def _conditions(c: RooflineContract, found: _Search) -> None:
 
 
 def _renames(c: RooflineContract, n: Node) -> bool:
-    "Whether a condition only gives an input another name, of which nothing else is told."
+    "Return whether a condition only gives an input another name, with no domain of its own."
     names = [p.text for p in n.parts if n.kind == "=" and p.kind == "name"]
     uses = [name for other in c.told.conditions for name in other.names()]
     known = (*c.told.of, *c.told.vague)
@@ -176,7 +176,7 @@ class _Trials:
             return False
 
     def bounded(self, values: dict, shares: dict) -> dict | None:
-        "The inputs with what is drawn below a bound; None where the bound does not allow it."
+        "Add what is drawn below a bound to the inputs; None where the bound does not allow it."
         for name, e in self.search.below.items():
             value = evaluated(e.tree.parts[1], Solved(self.c, values)) * shares[name]
             domain = self.c.told.of.get(name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fasterroof.bench.frameworks import Numpy
 
 # %% ../../../nbs/analysis/bench/run/recall.ipynb #bd0a0e69
-_TRIES = 100  # elements that are looked at for one that can be scaled
+_TRIES = 100  # elements to try, of which some can be scaled
 
 
 class _Inputs:

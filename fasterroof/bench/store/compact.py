@@ -444,7 +444,7 @@ def _alone(folder: Path) -> Iterator[bool]:
 def _parts(
     root: Path, shares: Sequence[Sequence[str]], temporary: Path, tell: Callable[[str], object]
 ) -> Iterator[tuple[Path, dict]]:
-    "Yield each part with what is in it, as it is there; raises `RunFileError`."
+    "Yield each part of the manifest with its entry; raises `RunFileError`."
     with ThreadPoolExecutor(max(1, min(len(shares), cpus_allowed()))) as pool:
         places = [temporary / f"{i}.parquet" for i in range(len(shares))]
         asked = {pool.submit(_ask, root, *x): x[1] for x in zip(shares, places, strict=True)}
