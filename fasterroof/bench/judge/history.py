@@ -18,7 +18,8 @@ from fastcore.basics import groupby
 
 from ..cells import count_text
 from .counterparts import Attempted, attempt_of
-from ..store.query import each_cells, uncollected
+from ..store.query import each_cells
+from ...core.collector import no_gc
 from ...core.errors import InputError
 from ...core.units import si
 
@@ -133,7 +134,7 @@ def histories(
 ) -> list[History]:  # by case, platform, device, baseline and point
     """Return every identity's history; raises `RowError`, and `InputError` where ruptures is not
     installed."""
-    with uncollected():
+    with no_gc(collect=False):
         return _histories(files, case, skipped, search)
 
 
