@@ -24,8 +24,10 @@ from fasterroof import Roof, RooflineAnalyzer, clear_peaks_cache, time_call, tra
 from fasterroof.cli.load_model import load_target
 from fasterroof.core.units import si
 from fasterroof.machine import environment
-from fasterroof.machine.drift import DriftGuard, widened
-from fasterroof.machine.peaks import better, peaks_for
+from fasterroof.machine.states.drift import DriftGuard
+from fasterroof.machine.states.learned import widened
+from fasterroof.machine.measuring import peaks_for
+from fasterroof.machine.peaks import better
 from fasterroof.roofline.join import estimate
 
 MODELS = [

@@ -25,11 +25,8 @@ from .contract.contract import (
 from .core.errors import FasterroofError as FasterroofError
 from .machine.datasheet import chip_roof as chip_roof
 from .machine.detect import HardwareDetector as HardwareDetector
-from .machine.peaks import (
-    HardwarePeaks as HardwarePeaks,
-    clear_peaks_cache as clear_peaks_cache,
-    measure_peaks as measure_peaks,
-)
+from .machine.measuring import clear_peaks_cache as clear_peaks_cache, measure_peaks as measure_peaks
+from .machine.peaks import HardwarePeaks as HardwarePeaks
 from .machine.roof import Roof as Roof
 from .machine.specs import HardwareSpecs as HardwareSpecs
 from .prediction.engine import Engine as Engine

@@ -70,6 +70,12 @@ _MODEL = (
         metavar="FILE",
     ),
     Argument(
+        "profile, peaks",
+        "--fresh",
+        "measure the ceilings anew, instead of those that are kept of this machine",
+        action="store_true",
+    ),
+    Argument(
         "profile",
         "--warmup",
         "runs before anything is measured (default: %(default)s)",
@@ -118,6 +124,12 @@ _MACHINE = (
         nargs="?",
         const="-",
         metavar="FILE",
+    ),
+    Argument(
+        "peaks",
+        "--clear",
+        "forget all ceilings that are kept, of every machine, and measure nothing",
+        action="store_true",
     ),
     Argument(
         "hardware",

@@ -17,14 +17,19 @@ import torch
 from .load_model import load_target
 from .outputs import json_text, print_result, text_columns, write_outputs
 from .runs import check_outputs, report_run
+from ..core.console import line as print_line
 from ..core.console import status
 from ..core.errors import InputError, one_line
 from ..core.settings import resolve_device
 from ..core.units import si
 from ..machine.datasheet import chip_of, chip_roof, shares
-from ..machine.peaks import HardwarePeaks, measure_peaks
+from ..machine.measuring import age_s, measure_peaks
+from ..machine.peaks import HardwarePeaks
+from ..machine.roof_table import states_text
+from ..machine.states.kept import forget_kept
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
+from ..roofline.summary import ago
 from ..work.program import call_arguments, differentiable, speaks_jax
 
 if TYPE_CHECKING:
@@ -75,7 +80,7 @@ def profile_command(
     with contextlib.redirect_stdout(sys.stderr):
         # (a JAX function runs where its arrays are)
         place = args.device if speaks_jax(model, call_arguments(sample)) else device
-        analyzer.profile(place, warmup=args.warmup, steps=args.steps)
+        analyzer.profile(place, warmup=args.warmup, steps=args.steps, fresh=args.fresh)
     run = analyzer.run
     if loss:
         run = replace(run, notes=(*run.notes, f"The loss: {loss.__doc__}"))
@@ -101,7 +106,11 @@ def peaks_command(
     console: "Console",  # where to print
 ) -> None:
     "Run `fasterroof peaks`."
-    peaks = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"])
+    if args.clear:
+        several = forget_kept()
+        print_line(console, f"Forgot the ceilings of {several} machine{'s' * (several != 1)}.")
+        return
+    peaks = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"], fresh=args.fresh)
     if write_outputs((args.json, lambda: json_text(peaks.as_dict()))):
         return
     conditions = peaks.conditions
@@ -110,6 +119,11 @@ def peaks_command(
         "ridge point": f"{si(peaks.ridge_point, 'FLOP/B')} ({peaks.mode}, {peaks.memory})",
         "launch": si(peaks.launch_s, "s"),
     }
+    if (age := age_s(peaks)) is not None:
+        values["measured"] = ago(age)
+    for x in (*peaks.caches, peaks.main):
+        if len(x.states) > 1:
+            values[f"states of {x.name}"] = states_text(x)
     if conditions.get("clock_hz"):
         values["clock"] = si(conditions["clock_hz"], "Hz")
     if sheet := chip_of(peaks):

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['read', 'facts', 'cpu_name', 'sysctl', 'cpu_quota', 'cpus_allowed', 'cpu_set', 'throttled', 'cpu_fact', 'cores',
-           'packages', 'placements', 'caches', 'memory_total', 'memory_limit', 'free_memory', 'ForeignLoad',
-           'environment']
+           'packages', 'placements', 'caches', 'memory_total', 'memory_limit', 'free_memory', 'ForeignLoad', 'crowded',
+           'package_version', 'environment']
 
 # %% ../../nbs/analysis/machine/host.ipynb #a93934ae
 import datetime
@@ -319,8 +319,22 @@ class ForeignLoad:
         total, busy, own = (b - a for a, b in zip(self.start, now, strict=True))
         return max(0.0, busy - own - helpers_s) / total if total >= 0.05 else None
 
+
+def crowded(
+    share: float | None,  # of the processors' time that went to others; None: not known
+    limit: float = 0.1,  # more than this share counts
+    cpus: int | None = None,  # that the share is of; None: those that this process may run on
+) -> bool:
+    """Whether others were busy enough to disturb: a share of few processors, half a one of many.
+
+    One neighbour that streams memory slows it for all, however many processors there are."""
+    return share is not None and (share > limit or share * (cpus or cpus_allowed()) >= 0.5)
+
 # %% ../../nbs/analysis/machine/host.ipynb #951914ac
-def _version(package: str) -> str | None:
+def package_version(
+    package: str,  # as it is installed: "numpy"
+) -> str | None:  # None where it is not installed
+    "The version of a package, without importing it."
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -342,7 +356,7 @@ def environment(
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "os": f"{platform.system()} {platform.machine()}",
-        "versions": {name: _version(name) for name in ("fasterroof", "torch", "numpy")},
+        "versions": {name: package_version(name) for name in ("fasterroof", "torch", "numpy")},
         "cpu": {
             "name": cpu_name(),
             "cpus_allowed": cpus_allowed(),

@@ -91,6 +91,7 @@ class RooflineAnalyzer:
         device: str | torch.device | None = None,  # None: where the model is
         warmup: int = 5,  # plain runs before anything is measured
         steps: int = 20,  # plain runs and profiled runs, in turn
+        fresh: bool = False,  # True: measure the roof anew, whatever is kept of this machine
     ) -> list[RooflinePoint]:
         """Run the model and place its parts under the roof; the result stays in `run`.
 
@@ -98,7 +99,7 @@ class RooflineAnalyzer:
         `InputError` for other arguments.
         The model, the sample and all settings are afterwards as they were."""
         self._run = measure_run(
-            self._workload(device), peaks=self.peaks, warmup=warmup, steps=steps
+            self._workload(device), peaks=self.peaks, warmup=warmup, steps=steps, fresh=fresh
         )
         return self.results
 

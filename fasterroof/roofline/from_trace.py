@@ -20,7 +20,8 @@ from ..core.files import open_file
 from ..core.units import si
 from ..machine.chips import exactly
 from ..machine.host import cpu_name
-from ..machine.peaks import check_peaks, peaks_for
+from ..machine.measuring import peaks_for
+from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
 from .run import Run, joined_run
 from .run_file import OWN, run_from_dict

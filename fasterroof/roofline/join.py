@@ -140,7 +140,7 @@ def _point(
     key: tuple[str, str],
     ops: "list[Op]",
     roof: Roof,
-    upper: Roof,
+    ends: tuple[Roof, Roof],  # the same roof at the upper and at the lower ends
     times: Sequence[float] = (),
     idle: Sequence[float] = (),
     **timing: object,
@@ -159,7 +159,8 @@ def _point(
         figures |= {
             "floor_s": sum(f.time_s for f in floors),
             "cold_floor_s": sum(f.cold_s for f in floors),
-            "limit_s": sum(op_floor(upper, op).time_s for op in ops),
+            "limit_s": sum(op_floor(ends[0], op).time_s for op in ops),
+            "high_floor_s": sum(op_floor(ends[1], op).time_s for op in ops),
             "lower_bound": any(f.lower_bound for f in floors),
         }
     # The operation that stands for the point: the one with the highest floor, or, where none is
@@ -231,7 +232,7 @@ def _pieces(
 # %% ../../nbs/analysis/roofline/join.ipynb #b843c207
 _NO_WORK = dict.fromkeys(
     ("flops", "executed_flops", "contraction_flops", "bytes_moved"), 0
-) | dict.fromkeys(("floor_s", "cold_floor_s", "limit_s", "share"), 0.0)
+) | dict.fromkeys(("floor_s", "cold_floor_s", "limit_s", "high_floor_s", "share"), 0.0)
 _NO_WORK |= {"type": "host", "kind": "host", "bound": "overhead"}
 _NO_WORK |= {"level": "", "mode": "none", "shapes": ""}
 
@@ -394,7 +395,8 @@ def join_run(
     covered = np.median([busy_time(spans) for spans in steps])
     spans_s = min(float(covered), sum(float(np.median(s)) for s in samples.values()))
     shorter_s = 0.0 if plain_s is None else host.excess(max(0.0, plain_s - spans_s))
-    started, upper, medians = _started(ops, steps, roof), roof.upper, np.median(elapsed, axis=1)
+    started, medians = _started(ops, steps, roof), np.median(elapsed, axis=1)
+    ends = roof.upper, roof.lower
     idle = _waits(gaps, len(ops), shorter_s) if on_device else None
     points = []
     for key, where in groups.items():
@@ -402,7 +404,7 @@ def join_run(
             key,
             [ops[i] for i in where],
             roof,
-            upper,
+            ends,
             medians[where],
             () if idle is None else idle[where],
             **timed(samples[key]),
@@ -438,9 +440,9 @@ def estimate(
     roof: Roof,  # judges each operation by its mode and working set
 ) -> tuple[RooflinePoint, ...]:
     "The points with their floors for times, `measured=False`."
-    upper = roof.upper
+    ends = roof.upper, roof.lower
     return with_shares(
-        _point(key, [ops[i] for i in where], roof, upper) for key, where in points_of(ops).items()
+        _point(key, [ops[i] for i in where], roof, ends) for key, where in points_of(ops).items()
     )
 
 # %% ../../nbs/analysis/roofline/join.ipynb #56ba7178

@@ -22,6 +22,7 @@ _DERIVED = (
     "arithmetic_intensity",
     "achieved_gflops",
     "utilization_pct",
+    "utilization_range_pct",
     "cold_utilization_pct",
     "mfu_pct",
     "impossible",
@@ -65,6 +66,8 @@ class RooflinePoint:
     cold_floor_s: float | None = None  # s, the same with all bytes from main memory
     # s, the same under the upper ends of the roof's intervals: nothing takes less
     limit_s: float | None = None
+    # s, the same under the lower ends, which were reached for certain
+    high_floor_s: float | None = None
     # judged by a ceiling that is only a lower bound: `floor_s` may be less
     lower_bound: bool = False
     idle_s: float | None = None  # s a run for which the device waited for it; None: not known (CPU)
@@ -114,6 +117,16 @@ class RooflinePoint:
         Under a ceiling that is only a lower bound it is an upper bound, and None from 100
         on: it says nothing there."""
         return _share_of_roof(self.floor_s, self.ran_s, self.measured, self.lower_bound)
+
+    @property
+    def utilization_range_pct(self) -> tuple[float, float] | None:  # %
+        "Between what it may be, by the roof's intervals alone; None where either end is unknown."
+        ends = (
+            _share_of_roof(floor, self.ran_s, self.measured, self.lower_bound)
+            for floor in (self.limit_s, self.high_floor_s)
+        )
+        low, high = ends
+        return None if low is None or high is None else (low, high)
 
     @property
     def cold_utilization_pct(self) -> float | None:  # %
@@ -238,6 +251,17 @@ class Total:
         """Floor over time. None where a point is undefined, nothing was measured, or no time
         passed, and from 100 on where a ceiling that judged it is only a lower bound."""
         return _share_of_roof(self.floor_s, self.time_s, self._measured, self.lower_bound)
+
+    @property
+    def utilization_range_pct(self) -> tuple[float, float] | None:  # %
+        "Between what it may be, by the roof's intervals alone; None where either end is unknown."
+        ends = [[p.limit_s for p in self.points], [p.high_floor_s for p in self.points]]
+        if self.undefined or any(x is None for end in ends for x in end):
+            return None
+        low, high = (
+            _share_of_roof(sum(end), self.time_s, self._measured, self.lower_bound) for end in ends
+        )
+        return None if low is None or high is None else (low, high)
 
     @property
     def _measured(self) -> bool:

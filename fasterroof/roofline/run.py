@@ -16,7 +16,8 @@ from ..core.errors import InputError, one_line
 from ..core.files import read_json, write_whole
 from ..core.units import computed_as, whole
 from ..machine.datasheet import chip_roof
-from ..machine.looks import roof_changes
+from ..machine.host import crowded
+from ..machine.states.looks import roof_changes
 from ..machine.roof import Roof
 from .join import estimate, join_run
 from .point import RooflinePoint, Total, module_prefix, totals
@@ -70,6 +71,8 @@ class Run:
     probed_again: bool = False  # whether the roof was, since points were faster than it allows
     # "before", "after": what the machine did, in FLOP/s or B/s
     guard: dict[str, Any] = field(default_factory=dict)
+    # what a look sees → the least and the most that it was found at so far, FLOP/s or B/s
+    seen: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.whole is not None and not self.whole.median > 0:
@@ -114,9 +117,22 @@ class Run:
 
     @property
     def unstable(self) -> tuple[str, ...]:
-        """What changed in the machine meanwhile, in words; empty where it held still, or where
-        nobody looked."""
-        return roof_changes(self.guard.get("before", {}), self.guard.get("after", {}))
+        """What made the machine another one meanwhile, in words: other programs, or rates that no
+        earlier look has found. Empty where nothing did, or where nobody looked."""
+        before, after = (self.guard.get(when, {}) for when in ("before", "after"))
+        known = {
+            what
+            for what, (least, most) in self.seen.items()
+            if all(0.9 * least <= look.get(what, least) <= 1.1 * most for look in (before, after))
+        }
+        changes = roof_changes({k: v for k, v in before.items() if k not in known}, after)
+        share, cpus = (
+            self.environment.get("foreign_cpu_share"),
+            self.environment.get("cpu", {}).get("cpus_allowed"),
+        )
+        if not crowded(share, cpus=cpus):
+            return changes
+        return (*changes, f"other programs used {100 * share:.0f} % of the processors")
 
     @property
     def parts(self) -> tuple[RooflinePoint, ...]:
@@ -204,6 +220,11 @@ class Run:
 
         None from 100 on where a ceiling that judged it is only a lower bound."""
         return self.total.utilization_pct
+
+    @property
+    def utilization_range_pct(self) -> tuple[float, float] | None:  # %
+        "Between what `utilization_pct` may be, by the roof's intervals; None where unknown."
+        return self.total.utilization_range_pct
 
     @property
     def mfu_pct(self) -> float | None:  # %

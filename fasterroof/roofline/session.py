@@ -15,9 +15,20 @@ import torch
 
 from ..core.errors import one_line
 from ..core.units import whole
-from ..machine.drift import DriftGuard, elsewhere, widened
-from ..machine.host import ForeignLoad, cpu_name, environment
-from ..machine.peaks import HardwarePeaks, better, keep_better, peaks_for
+from ..machine.states.drift import DriftGuard
+from ..machine.states.kept import KeptMachine
+from fasterroof.machine.states.learned import (
+    elsewhere,
+    in_state,
+    is_new,
+    learned,
+    raised,
+    seen_so_far,
+    widened,
+)
+from ..machine.host import ForeignLoad, cpu_name, crowded, environment
+from ..machine.measuring import age_s, keep_better, known_rates, peaks_for
+from ..machine.peaks import HardwarePeaks, better
 from ..machine.roof import Roof
 from .join import warn_unplaced
 from .run import Run, joined_run
@@ -74,6 +85,9 @@ def _foreign_peaks(peaks: Roof | None) -> Iterator[str]:
             yield f"The peaks were measured with {peaks.threads} threads, torch uses {threads} now."
 
 # %% ../../nbs/analysis/roofline/session.ipynb #8451c42a
+_JUST_NOW_S = 60  # for which nobody doubts what was measured
+
+
 @dataclass
 class Machine:
     """The machine during a measurement: its roof, its state before and after, its environment. A
@@ -83,8 +97,12 @@ class Machine:
     given: Roof | None  # the roof that somebody gave; None: it is measured
     # False: nobody looks at the machine, whose processor is not where the program runs
     looks: bool = True
+    fresh: bool = False  # True: the roof is measured anew, whatever is kept
     before: dict = field(default_factory=dict)  # what a look saw, before and after
     after: dict = field(default_factory=dict)
+    # what a look sees → the least and the most that it was found at before
+    seen: dict = field(default_factory=dict)
+    earlier: list = field(default_factory=list)  # undisturbed looks, those around this run the last
     foreign: float | None = None  # share of the processors that other programs used
     measured: Roof | None = None  # the roof as given or measured
     environment: dict = field(default_factory=dict)
@@ -101,20 +119,55 @@ class Machine:
         modes: list[str],  # compute modes that are needed
     ) -> None:
         "Take the roof that was given, or measure one."
-        self.measured = self.given or peaks_for(modes, self.device)
+        self.modes = modes
+        self.measured = self.given or peaks_for(modes, self.device, fresh=self.fresh, look=False)
+
+    def _first_look(self) -> DriftGuard:
+        "Look at the machine; one that was never found so is probed again, and then looked at."
+        guard = self._stack.enter_context(DriftGuard(self.device, roof=self.measured))
+        self.before = guard.look()
+        self._kept = KeptMachine(self.device) if guard.usual else None
+        self.earlier = self._kept.looks(torch.get_num_threads()) if self._kept else []
+        if self.given is not None:
+            self.seen = seen_so_far(self.earlier)
+            return guard
+        self.seen = known_rates(self.measured, self.earlier)
+        if guard.disturbed or not self._kept or (age_s(self.measured) or 0) < _JUST_NOW_S:
+            return guard
+        if is_new(self.before, self.seen):
+            self._stack.close()  # what the looks hold is free before the roof is probed again
+            self._improve(better(self.measured, peaks_for(self.modes, self.device, cache=False)))
+            guard = self._stack.enter_context(DriftGuard(self.device, roof=self.measured))
+            self.before = guard.look()
+        return guard
+
+    def _improve(self, best: Roof) -> None:
+        "Have better ceilings than those that were known, in whatever keeps them."
+        if best is not self.measured:
+            keep_better(self.measured, best)
+            self.measured = best
+
+    def _keep(self, *looks: dict[str, float]) -> None:
+        "Add looks that nothing disturbed to what is known of the machine."
+        self.earlier = [*self.earlier, *looks]
+        if self._kept:
+            self._kept.add_looks(torch.get_num_threads(), *looks)
+            if self.given is None:
+                for look in looks:
+                    self._improve(raised(self.measured, look))
 
     @contextmanager
     def looking(self) -> Iterator[None]:
         "Look at the machine before and after the block, in which something is measured."
-        look, used_s = dict, float  # where nobody looks: nothing, and no time
-        if self.looks:
-            guard = self._stack.enter_context(DriftGuard(self.device, roof=self.measured))
-            look, used_s = guard.look, lambda: guard.used_s
-        self.before = look()
-        load, helped = ForeignLoad(), used_s()
+        guard = self._first_look() if self.looks else None
+        calm = [self.before] if guard and not guard.disturbed else []
+        load, helped = ForeignLoad(), guard.used_s if guard else 0.0
         yield
-        self.foreign = load.share(used_s() - helped)
-        self.after = look()
+        self.foreign = load.share(guard.used_s - helped if guard else 0.0)
+        if guard:
+            self.after = guard.look()
+            crowd = guard.disturbed or crowded(self.foreign)
+            self._keep(*calm, *[self.after] * (not crowd))
         self.environment = environment(self.device) | {"foreign_cpu_share": self.foreign}
 
 # %% ../../nbs/analysis/roofline/session.ipynb #80cc72c9
@@ -133,15 +186,21 @@ def place(
         "device": str(machine.device),
         "memory": memory or {},
         "guard": {"before": machine.before, "after": machine.after} if machine.looks else {},
+        "seen": machine.seen,
         "environment": machine.environment | {"compiled": taken.compile_s is not None},
     }
 
+    looks = machine.before, machine.after
+
     def under(roof):
-        seen = widened(roof, machine.before, machine.after)
-        return joined_run(taken, seen, taken.plain, **facts)
+        if machine.given is None:
+            roof = in_state(learned(roof, machine.earlier), *looks)
+        return joined_run(taken, widened(roof, *looks), taken.plain, **facts)
 
     run = under(measured)
-    notes = [*_foreign_peaks(machine.given), *elsewhere(measured, machine.before), *taken.notes]
+    notes = [*_foreign_peaks(machine.given), *taken.notes]
+    if machine.given is not None:
+        notes += elsewhere(measured, machine.before)
     again = machine.given is None and any(p.impossible for p in run.points)
     if again:  # once; a roof that was given is the caller's, and is only reported
         best = better(measured, peaks_for(modes_of(taken.ops), machine.device, cache=False))
@@ -152,11 +211,6 @@ def place(
             "the better figures count."
         )
     warn_unplaced(taken.ops, run.roof, name)
-    if machine.foreign is not None and machine.foreign > 0.1:
-        notes.append(
-            f"Other programs used {100 * machine.foreign:.0f} % of the processors meanwhile: "
-            "times are disturbed, and so may be the ceilings."
-        )
     return replace(run, probed_again=again, notes=tuple(notes))
 
 # %% ../../nbs/analysis/roofline/session.ipynb #2d1f9594
@@ -166,6 +220,7 @@ def measure_run(
     peaks: Roof | None = None,  # the roof; None: measured
     warmup: int = 5,  # plain runs before anything is measured
     steps: int = 20,  # plain runs and profiled runs
+    fresh: bool = False,  # True: measure the roof anew, whatever is kept of this machine
 ) -> Run:
     """The workload's run under the roof. Everything that it can reach is afterwards as it was.
 
@@ -174,7 +229,7 @@ def measure_run(
     whole("warmup", warmup, 0)
     with workload.prepared(peaks), ExitStack() as stack:
         here = workload.device if workload.looks else torch.device("cpu")
-        machine = stack.enter_context(Machine(here, peaks, workload.looks))
+        machine = stack.enter_context(Machine(here, peaks, workload.looks, fresh))
         work = workload.count()
         machine.find_roof(modes_of(work))
         memory = workload.warm_up(warmup)

@@ -60,7 +60,7 @@ def _roof(spec: Mapping, tell: Callable[[str], None], case: Case | None) -> str:
     tell("roof")
     import torch
 
-    from fasterroof.machine.peaks import measure_peaks
+    from fasterroof.machine.measuring import measure_peaks
 
     if spec.get("threads"):
         torch.set_num_threads(spec["threads"])

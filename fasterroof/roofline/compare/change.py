@@ -16,7 +16,7 @@ import numpy as np
 from ...core.errors import one_line
 from ...core.stats import Apart, apart, called
 from ...core.units import MISSING, rate_unit, si
-from ...machine.looks import roof_changes, unit_of
+from ...machine.states.looks import roof_changes, unit_of
 from ...machine.roof import Roof
 from ..point import RooflinePoint, Total, folded, timed, union
 from .matching import match
@@ -130,6 +130,7 @@ _ADDED = (
     "floor_s",
     "cold_floor_s",
     "limit_s",
+    "high_floor_s",
     "idle_s",
     "contraction_flops",
     "time_s",

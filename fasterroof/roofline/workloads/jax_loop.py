@@ -20,7 +20,8 @@ from ...core.errors import InputError, RunFileError, one_line
 from ...core.settings import preserved
 from ...core.units import si
 from ...machine.host import cpu_name, cpu_set
-from ...machine.peaks import check_peaks, peaks_for
+from ...machine.measuring import peaks_for
+from ...machine.peaks import check_peaks
 from ...machine.roof import Roof
 from ..run import Run, joined_run
 from ...timing.spans import Stretch, covered_time, union
