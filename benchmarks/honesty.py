@@ -1,17 +1,28 @@
-"""How often does the interval that a short probe states hold the session's best?
+"""How often does the interval that is stated for a ceiling hold what the machine then reaches?
 
-Runs short probes of each kernel again and again, in turn. The session's best is the best sample of
-all of them. Prints, for each kernel: how many of the intervals hold it, how far the estimates fall
-short of it, and how far the upper ends lie from it. A memory that changes its state within the
-session is outside any interval by nature: so the same is said for pieces of ten probes in a row,
-each against the best of its own piece.
+A recording probes each kernel for 15 ms, a round every few seconds, for hours, and notes how busy
+other programs were. It is added to a file, one line a probe, so that it can be stopped and go on:
 
-    python benchmarks/honesty.py [--probes 200] [--json FILE]
+    python benchmarks/honesty.py record FILE [--hours 3] [--every 15]
+
+Judging replays it in sessions of ten minutes. A session's best is the best sample of all its
+probes. Three intervals are held against it, stated at each of its rounds:
+
+- of the probe alone, as short probes gave them before anything was kept;
+- learned from the looks so far, this session's first and all earlier ones: what `measure_peaks`
+  states, by the same code;
+- and for the level's own rate a few seconds later, the interval of the state that was found: does
+  the next round's probe lie within it?
+
+    python benchmarks/honesty.py judge FILE
 """
 
 import argparse
 import json
 import time
+from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -19,86 +30,150 @@ from rich.console import Console
 from rich.table import Table
 
 from fasterroof.core.units import si
-from fasterroof.machine import environment
+from fasterroof.machine.host import ForeignLoad, cpu_name, crowded
 from fasterroof.machine.probes.cpu import CPUProbe, compute_readings, measure_clock
 from fasterroof.machine.probes.cpu_kernels import arithmetic
 from fasterroof.machine.probes.cpu_process import Prober
 from fasterroof.machine.probes.cpu_streams import mixes
 from fasterroof.machine.probes.readings import best_of
 from fasterroof.machine.probes.torch_kernels import cache_sizes, memory_size
+from fasterroof.machine.roof import Level, Mix, Roof
+from fasterroof.machine.states.learned import in_state, learned
 
-parser = argparse.ArgumentParser(
-    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-)
-parser.add_argument("--probes", type=int, default=200)
-parser.add_argument("--json", metavar="FILE")
-args = parser.parse_args()
+SESSION_S = 600
 
-device, found, started = torch.device("cpu"), {}, time.time()
-with Prober() as prober:
-    probe = CPUProbe(prober, torch.get_num_threads())
-    measure_clock(probe)
-    list(compute_readings(probe, ["fp32"], 0.01))  # warm
-    mixed = {k.mix: k for k in mixes(probe.machine)}
-    kernels = [
+
+def kernels_of(probe: CPUProbe) -> list[tuple[str, object, int]]:
+    "What is probed in a round: (name, kernel, B)."
+    device, mixed = torch.device("cpu"), {k.mix: k for k in mixes(probe.machine)}
+    found = [
         (f"{mode} {k.name}", k, 0)
         for mode in ("fp32", "bf16", "int8")
         for k in [next(arithmetic(probe.machine, mode), None)]
         if k
     ]
-    kernels += [
-        (f"{name} update", mixed["update"], size // 2) for name, size in cache_sizes(device)
+    found += [
+        (f"{name} {mix}", mixed[mix], size // 2)
+        for name, size in cache_sizes(device)
+        for mix in ("read", "update")
     ]
-    kernels += [
+    return found + [
         (f"DRAM {mix}", mixed[mix], memory_size(device))
-        for mix in ("read", "update", "streaming write")
+        for mix in ("read", "update", "streaming write", "copy")
+        if mix in mixed
     ]
-    for _ in range(args.probes):
-        for name, kernel, nbytes in kernels:
-            reading = probe.reading(kernel, name.split()[0], probe.cpus, nbytes, seconds=0.015)
-            if reading:
-                found.setdefault(name, []).append(reading)
 
 
-def covered(readings: list) -> tuple[float, float, float]:
-    """Share of the intervals that hold the best of all; the estimates' and the upper ends' median
-    ratio to it."""
-    top = max(max(r.samples) for r in readings)
-    bests = [best_of(r.samples, r.limit) for r in readings]
-    held = np.mean([b.low <= top <= b.high * (1 + 1e-9) for b in bests])
-    return (
-        held,
-        float(np.median([b.value for b in bests])) / top,
-        float(np.median([b.high for b in bests])) / top,
+def record(path: str, hours: float, every: float) -> None:
+    "Add rounds to the file, each whole."
+    end = time.time() + 3600 * hours
+    with Prober() as prober:
+        probe = CPUProbe(prober, torch.get_num_threads())
+        measure_clock(probe)
+        list(compute_readings(probe, ["fp32"], 0.01))  # warm
+        kernels = kernels_of(probe)
+        while time.time() < end:
+            began, rows = time.time(), []
+            load, used = ForeignLoad(), prober.used_s
+            for name, kernel, nbytes in kernels:
+                at = time.time()
+                r = probe.reading(kernel, name.split()[0], probe.cpus, nbytes, seconds=0.015)
+                if r:
+                    samples = [float(f"{x:.4g}") for x in r.samples]
+                    rows.append({"t": at, "name": name, "samples": samples, "limit": r.limit})
+            foreign = load.share(prober.used_s - used)
+            with open(path, "a") as f:
+                f.write("".join(json.dumps(r | {"foreign": foreign}) + "\n" for r in rows))
+            time.sleep(max(0.0, every - (time.time() - began)))
+
+
+def roof_of(rate: float, interval: tuple[float, float]) -> Roof:
+    "A roof of one level, as the first probe found it."
+    mix = Mix("update", rate, 0.5, interval=interval)
+    level = Level("DRAM", 1e12, rate, mixes=(mix,), interval=interval)
+    return Roof(1e12, rate, levels=(level,))
+
+
+def judged(rows: list[dict]) -> dict[str, object]:
+    "How often each interval of one kernel holds what it is held against."
+    sessions = defaultdict(list)
+    for r in rows:
+        sessions[int((r["t"] - rows[0]["t"]) // SESSION_S)].append(r)
+    first = best_of(rows[0]["samples"], rows[0]["limit"])
+    roof, looks, held = roof_of(first.value, first.interval), [], defaultdict(list)
+    bests = {k: max(max(r["samples"]) for r in found) for k, found in sessions.items()}
+    for k, found in sessions.items():
+        for now, after in pairwise([*found, None]):
+            alone = best_of(now["samples"], now["limit"])
+            look = {"updating DRAM": alone.value}
+            if not crowded(now["foreign"], 0.2):
+                looks.append(look)
+            knows = learned(roof, looks[-500:])
+            if k:
+                held["alone"].append(alone.low <= bests[k] <= alone.high)
+                low, high = knows.main.interval
+                held["learned"].append(low <= bests[k] <= high)
+                held["over"].append(high / bests[k])
+                if after and not crowded(after["foreign"], 0.2):
+                    low, high = in_state(knows, look).main.interval
+                    held["next"].append(low <= max(after["samples"]) <= high)
+    ratios = {name: float(np.mean(x)) for name, x in held.items() if name != "over"}
+    spread = max(bests.values()) / min(bests.values())
+    return ratios | {
+        "sessions": len(sessions),
+        "probes": len(rows),
+        "over": float(np.median(held["over"])) if held["over"] else np.nan,
+        "best": max(bests.values()),
+        "worst": min(max(r["samples"]) for r in rows),
+        "spread": spread,
+        "states": len(learned(roof, looks[-500:]).main.states),
+    }
+
+
+def judge(path: str) -> None:
+    "Print the table."
+    rows = defaultdict(list)
+    with open(path) as f:
+        for line in f:
+            r = json.loads(line)
+            rows[r["name"]].append({"foreign": None} | r)
+    every = [r["t"] for found in rows.values() for r in found]
+    table = Table(
+        "kernel",
+        "probes (sessions)",
+        "probes found",
+        "states",
+        "alone",
+        "learned",
+        "upper end / best",
+        "next",
     )
+    for name, found in rows.items():
+        j = judged(found)
+        unit = "FLOP/s" if name[:2] in ("fp", "bf", "in") else "B/s"
+        table.add_row(
+            name,
+            f"{j['probes']} ({j['sessions']})",
+            f"{si(j['worst'])}–{si(j['best'], unit)}",
+            str(j["states"]),
+            *(f"{j.get(x, np.nan):.2f}" for x in ("alone", "learned", "over", "next")),
+        )
+    console = Console(width=120)
+    console.print(f"{cpu_name()}, {(max(every) - min(every)) / 3600:.1f} hours")
+    console.print(table)
 
 
-table = Table(
-    "kernel",
-    "probes",
-    "session's best",
-    "intervals that hold it",
-    "estimate / best",
-    "upper end / best",
-    "in pieces of ten",
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
 )
-for name, readings in found.items():
-    held, estimate, upper = covered(readings)
-    pieces = [covered(readings[i : i + 10])[0] for i in range(0, len(readings) - 9, 10)]
-    unit = "B/s" if readings[0].unit == "memory" else "FLOP/s"
-    table.add_row(
-        name,
-        str(len(readings)),
-        si(max(max(r.samples) for r in readings), unit),
-        f"{held:.2f}",
-        f"{estimate:.3f}",
-        f"{upper:.3f}",
-        f"{np.mean(pieces):.2f}" if pieces else "–",
-    )
-cpu = environment()["cpu"]
-console = Console(width=130)
-console.print(f"{cpu['name']}, {cpu['threads']} threads, {time.time() - started:.0f} s")
-console.print(table)
-if args.json:
-    with open(args.json, "w") as f:
-        json.dump({k: [r.samples for r in v] for k, v in found.items()}, f)
+commands = parser.add_subparsers(required=True, dest="command")
+recording = commands.add_parser("record")
+recording.add_argument("--hours", type=float, default=3.0)
+recording.add_argument("--every", type=float, default=15.0, metavar="S")
+for command in (recording, commands.add_parser("judge")):
+    command.add_argument("file")
+args = parser.parse_args()
+if args.command == "record":
+    record(args.file, args.hours, args.every)
+else:
+    judge(args.file)

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['KEPT_DAYS', 'clear_peaks_cache', 'keep_better', 'age_s', 'measure_peaks', 'peaks_for', 'known_rates']
 
-# %% ../../nbs/analysis/machine/measuring.ipynb #63804e29
+# %% ../../nbs/analysis/machine/measuring.ipynb #0c5ef021
 import datetime
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ from .states.drift import DriftGuard
 from .states.kept import KeptMachine
 from .states.learned import is_new, learned, own_rates, seen_so_far
 
-# %% ../../nbs/analysis/machine/measuring.ipynb #4153e5ea
+# %% ../../nbs/analysis/machine/measuring.ipynb #24911b75
 def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> HardwarePeaks:
     "The roof that was found, with the first mode's ceiling for its peak."
     arithmetic = [c for c in ceilings(found.readings, found.unproven) if c.mode in modes]
@@ -78,7 +78,7 @@ def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> Hardw
         conditions={"time": now} | found.conditions,
     )
 
-# %% ../../nbs/analysis/machine/measuring.ipynb #bfe74e49
+# %% ../../nbs/analysis/machine/measuring.ipynb #ea8b9cce
 _KNOWN = (*FORMATS, "int16", "int32", "int64", "uint8", "bool")  # compute modes
 _CACHE: "dict[_Key, HardwarePeaks]" = {}
 KEPT_DAYS = 30  # for which measured ceilings are taken to hold
@@ -163,7 +163,7 @@ def _asked_modes(modes: str | Sequence[str]) -> tuple[str, ...]:
             raise InputError(f"{quoted(m)} is no compute mode: use {', '.join(_KNOWN)}.")
     return tuple(dict.fromkeys(names))
 
-# %% ../../nbs/analysis/machine/measuring.ipynb #79441cb7
+# %% ../../nbs/analysis/machine/measuring.ipynb #97215485
 def measure_peaks(
     device: str | torch.device | None = None,  # None: the best device present
     *,
@@ -216,7 +216,7 @@ def peaks_for(
     asked = Asked(resolve_device(device), _asked_modes(known))
     return _measured(asked, cache, strict=False, fresh=fresh, look=look)
 
-# %% ../../nbs/analysis/machine/measuring.ipynb #e8d6eaae
+# %% ../../nbs/analysis/machine/measuring.ipynb #e596b6d2
 def _better_known(
     new: HardwarePeaks,  # measured now
     before: dict[str, Any] | None,  # as it was kept
@@ -257,7 +257,7 @@ def known_rates(
     both = {what: (*seen.get(what, ()), own[what]) for what in own}
     return seen | {what: (min(rates), max(rates)) for what, rates in both.items()}
 
-# %% ../../nbs/analysis/machine/measuring.ipynb #660c5b6b
+# %% ../../nbs/analysis/machine/measuring.ipynb #967404c9
 def _measured(
     asked: Asked,  # but for the working set
     cache: bool,
@@ -318,7 +318,7 @@ def _known_roof(
         return None
     return learned(peaks, looks)
 
-# %% ../../nbs/analysis/machine/measuring.ipynb #69f8f9e2
+# %% ../../nbs/analysis/machine/measuring.ipynb #797820d2
 def _probed_anew(asked: Asked, strict: bool, bandwidth_mb: float | None) -> HardwarePeaks:
     device, size = asked.device, asked.size
     asked = replace(asked, nbytes=torch_kernels.memory_size(device, bandwidth_mb))
