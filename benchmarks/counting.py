@@ -4,7 +4,8 @@ python benchmarks/counting.py [--rounds N]
 
 Every round runs each of them once, in random order, so that drift falls on all alike; a ratio is
 the median over the rounds of what two of them took in the same round. The decoder is built on meta:
-it has 405 billion parameters.
+it has 405 billion parameters. So is Mamba 2.8B, whose loop over time steps makes tens of thousands
+of small operations.
 """
 
 import argparse
@@ -84,6 +85,71 @@ class Decoder(nn.Module):
         return self.head(self.norm(x))
 
 
+class Mixer(nn.Module):
+    "A layer of Mamba as a loop over time steps, which is what runs without its CUDA kernels."
+
+    def __init__(self, width: int, states: int, rank: int):
+        super().__init__()
+        self.inner, self.states, self.rank = 2 * width, states, rank
+        self.norm = nn.RMSNorm(width)
+        self.enter = nn.Linear(width, 2 * self.inner, bias=False)
+        self.conv = nn.Conv1d(self.inner, self.inner, 4, padding=3, groups=self.inner)
+        self.select = nn.Linear(self.inner, rank + 2 * states, bias=False)
+        self.step = nn.Linear(rank, self.inner)
+        self.log_a = nn.Parameter(torch.empty(self.inner, states))
+        self.skip = nn.Parameter(torch.empty(self.inner))
+        self.leave = nn.Linear(self.inner, width, bias=False)
+
+    def forward(self, x):
+        y, gate = self.enter(self.norm(x)).transpose(1, 2).chunk(2, dim=1)
+        y = F.silu(self.conv(y)[..., : x.shape[1]])
+        step, b, c = self.select(y.transpose(1, 2)).split(
+            [self.rank, self.states, self.states], dim=-1
+        )
+        step = F.softplus(self.step(step)).transpose(1, 2)
+        decay = torch.exp(-torch.exp(self.log_a)[None, :, None, :] * step[..., None])
+        entering = step[..., None] * b[:, None] * y[..., None]
+        state, out = torch.zeros_like(entering[:, :, 0]), []
+        for i in range(x.shape[1]):
+            state = decay[:, :, i] * state + entering[:, :, i]
+            out.append(torch.matmul(state, c[:, i, :, None])[..., 0])
+        y = (torch.stack(out, dim=-1) + y * self.skip[None, :, None]) * F.silu(gate)
+        return x + self.leave(y.transpose(1, 2))
+
+
+class Mamba(nn.Module):
+    "The shape of Mamba 2.8B."
+
+    def __init__(self, layers=64, width=2560, words=50_280):
+        super().__init__()
+        self.embed, self.norm = nn.Embedding(words, width), nn.RMSNorm(width)
+        self.layers = nn.ModuleList(Mixer(width, 16, width // 16) for _ in range(layers))
+
+    def forward(self, ids):
+        x = self.embed(ids)
+        for layer in self.layers:
+            x = layer(x)
+        return F.linear(self.norm(x), self.embed.weight)
+
+
+def steps(rounds: int) -> None:
+    "Print what many small operations take: the first trace, and the median of later ones."
+    with torch.device("meta"):
+        model = Mamba()
+    tokens, took = torch.zeros(1, 64, dtype=torch.long, device="meta"), []
+    with torch.no_grad():
+        for _ in range(rounds + 1):
+            start = time.perf_counter()
+            n = len(trace(model, tokens).ops)
+            took.append(time.perf_counter() - start)
+    later = statistics.median(took[1:])
+    size = sum(p.numel() for p in model.parameters()) / 1e9
+    print(
+        f"\nMamba, {size:.1f} billion parameters, 64 tokens on meta, {n:,} operations: first trace"
+        f" {took[0]:.1f} s, later ones {later:.1f} s, {1e6 * later / n:.0f} µs an operation"
+    )
+
+
 def seconds(fn) -> float:
     start = time.perf_counter()
     fn()
@@ -150,6 +216,7 @@ def main() -> None:
     print(
         f"\nMost memory of the process, torch included, once the decoder was traced: {most:.2f} GiB"
     )
+    steps(min(rounds, 3))
 
 
 if __name__ == "__main__":

@@ -334,8 +334,9 @@ def shared(
     points: Iterable[Mapping],  # of their parameters
 ) -> frozenset[str]:  # names
     "The parameters that all points have, with one value."
+    text = json.JSONEncoder(sort_keys=True, default=str).encode
     pairs = [
-        {(k, json.dumps(v, sort_keys=True, default=str)) for k, v in p.items()} for p in points
+        {(k, v if v.__class__ is str else (text(v),)) for k, v in p.items()} for p in points
     ]
     return frozenset(name for name, _ in set.intersection(*pairs)) if pairs else frozenset()
 

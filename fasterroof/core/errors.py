@@ -58,7 +58,9 @@ def one_line(
 ) -> str:  # one printable line
     "`text` as a single printable line, safe to send to a terminal."
     # (a text may be of gigabytes: what is cut is not looked at)
-    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text)[: limit + 1])
+    line = str(text)[: limit + 1]
+    if not line.isprintable():
+        line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

@@ -48,12 +48,18 @@ _PENALTY = 6.0
 _FLOOR = 0.002  # of the noise: 0.2 %
 
 
+def _median(values: Sequence[float]) -> float:
+    "The same as numpy's, of a few values in a tenth of its time."
+    ordered, half = sorted(values), len(values) // 2
+    return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
 def noise(
     logs: Sequence[float],  # logarithms of times, in order
 ) -> float:  # as a share: 0.02 is 2 %
     "How far neighbouring runs are apart that have the same level, as a standard deviation."
     steps = np.abs(np.diff(np.asarray(logs, float)))
-    return max(_FLOOR, float(np.median(steps)) / (0.6745 * math.sqrt(2))) if len(steps) else _FLOOR
+    return max(_FLOOR, _median(steps.tolist()) / (0.6745 * math.sqrt(2))) if len(steps) else _FLOOR
 
 
 def _change_points(
@@ -122,7 +128,7 @@ def _searched(history: History) -> History:
     times = [history.moments[i].median_s for i in timed]
     at = _change_points(times)
     ends = [0, *at, len(times)]
-    levels = [float(np.median(times[a:b])) for a, b in zip(ends, ends[1:], strict=False) if b > a]
+    levels = [_median(times[a:b]) for a, b in zip(ends, ends[1:], strict=False) if b > a]
     return replace(history, changes=tuple(timed[i] for i in at), levels=tuple(levels))
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #fed378bf

@@ -15,7 +15,7 @@ import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -215,10 +215,10 @@ def _ranges(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 def _kept_at(
     wanted: Mapping[int, Mapping[int, str]],  # place in the list -> line -> identity
     places: Mapping[int, Covered],
-    names: Sequence[str],
+    what: str,  # SQL for values of a row
 ) -> Iterator[list[tuple]]:
-    "Yield file, line and cells of rows in columns, some at once; raises `ValueError`."
-    what, missing = ", ".join(f'"{name}"' for name in names), sum(map(len, wanted.values()))
+    "Yield file, line and values of rows in columns, some at once; raises `ValueError`."
+    missing = sum(map(len, wanted.values()))
     with columns_database() as database:
         for part, files in _by_part(places).items():
             for first, last in _ranges(files):
@@ -257,8 +257,8 @@ def _journal_at(
 def _at(
     files: Sequence[Path],
     best: Places,
-    names: Sequence[str],
-    kept: Callable[[list[tuple]], list],  # of file, line and cells
+    what: str,  # SQL for values of a row in columns
+    kept: Callable[[list[tuple]], list],  # of file, line and values
     read: Callable[[dict], T],  # of a row
 ) -> list[T]:  # in the order of reading
     wanted: dict[int, dict[int, str]] = {}
@@ -268,17 +268,32 @@ def _at(
     places = {order[j]: x for j, x in covered([files[i] for i in order]).items()}
     mine = {i: wanted[i] for i in places}
     found = mine and _if_readable(
-        lambda: [row for rows in _kept_at(mine, places, names) for row in kept(rows)]
+        lambda: [row for rows in _kept_at(mine, places, what) for row in kept(rows)]
     )
     rest = {i: wanted[i] for i in order if not found or i not in places}
     more = ((i, line, read(row)) for i, line, row in _journal_at(files, rest))
     return [x for *_, x in sorted(chain(found or (), more), key=lambda f: f[:2])]
 
 
+# A row's text, and whether it may hold a whole number of more than 64 bits, which orjson rounds.
+_TEXT = """"row", regexp_matches("row", '[:,\\[]-?[0-9]{19}')"""
+
+
 def _parsed(rows: list[tuple]) -> list[tuple]:
-    "The same, with rows in place of their texts."
-    told = json.loads(f"[{','.join(text for *_, text in rows)}]")
-    return [(i, line, row) for (i, line, _), row in zip(rows, told, strict=True)]
+    "The same, with rows in place of their texts; what orjson reads otherwise is left to json."
+    try:
+        from orjson import loads
+    except ImportError:  # (all at once: they share the names of their fields)
+        told = json.loads(f"[{','.join(text for _, _, text, _ in rows)}]")
+        return [(i, line, row) for (i, line, *_), row in zip(rows, told, strict=True)]
+
+    def read(text, large):
+        if not large:
+            with suppress(ValueError):  # of a figure without an end
+                return loads(text)
+        return json.loads(text)
+
+    return [(i, line, read(text, large)) for i, line, text, large in rows]
 
 
 def rows_at(
@@ -287,7 +302,7 @@ def rows_at(
 ) -> list[dict]:  # in the order of reading
     "The rows of these places; raises `RowError` where a file is another by now."
     with no_gc(collect=False):  # (rows hold no cycles, and looking for them takes longer)
-        return _at(files, best, ("row",), _parsed, lambda row: row)
+        return _at(files, best, _TEXT, _parsed, lambda row: row)
 
 
 def cells_at(
@@ -300,7 +315,8 @@ def cells_at(
     def kept(rows):
         return [(i, line, tuple(cells)) for i, line, *cells in rows]
 
-    return _at(files, best, names, kept, lambda row: cells_of(row, names))
+    what = ", ".join(f'"{name}"' for name in names)
+    return _at(files, best, what, kept, lambda row: cells_of(row, names))
 
 # %% ../../../nbs/analysis/bench/store/query.ipynb #d2f35ca9
 def newest_places(

@@ -20,6 +20,7 @@ from ...bench.views.site.document import write_site
 from .row_arguments import BENCH_ARGUMENTS
 from .options import platforms, reading
 from ..outputs import write_outputs
+from ...core.collector import no_gc
 from ...core.console import line, notes, say
 from ...core.errors import InputError, RowError, one_line
 from ...core.files import writable, write_whole
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # %% ../../../nbs/analysis/cli/bench/modes.ipynb #742a5172
+# (rows hold no cycles, and looking for them takes longer)
+@no_gc(collect=False)
 def render_command(
     args: "Namespace",  # render_from, report, latest, skip_bad_lines
     console: "Console",  # nothing is printed there: Markdown is not for a terminal's width

@@ -20,6 +20,7 @@ from ...store.query import row_files
 from .charts import read_histories
 from .rows import GLYPHS, ShownAttempt, fewer, read_site
 from .sections import Page, head_of, sections_of
+from ....core.collector import no_gc
 from ....core.errors import RunFileError, one_line
 from ....core.files import write_whole
 from ....report.page import data, plain_value, policy
@@ -96,6 +97,8 @@ def _html(page: Page) -> str:
 _LIMIT = 5_000_000  # bytes of a page
 
 
+# (rows hold no cycles, and looking for them takes longer)
+@no_gc(collect=False)
 def site_page(
     paths: Iterable[str | Path],  # files of rows, and folders that hold some at any depth
     title: str = "",  # "": how many cases there are
