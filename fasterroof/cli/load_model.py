@@ -7,6 +7,7 @@ __all__ = ['default_sample', 'torchvision_model', 'load_target', 'weightless']
 
 # %% ../../nbs/analysis/cli/load_model.ipynb #49f6b873
 import difflib
+import importlib
 import inspect
 import os
 import pkgutil
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from operator import attrgetter
+from types import ModuleType
 from unittest import mock
 
 import torch
@@ -79,12 +81,51 @@ def default_sample(
     return (_noise((batch, 3, *frames, size, size)),)
 
 # %% ../../nbs/analysis/cli/load_model.ipynb #ac2b825b
+_NEEDED_LATER = "torch._dynamo.utils"
+
+
+class _Later(ModuleType):
+    """Stands in for `torch._dynamo.utils` while torchvision loads, which takes one function from
+    there; torch's compiler, which takes 2 s to load, is loaded when that function is called."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name == "is_compile_supported":
+            return lambda device_type: self.real(name)(device_type)
+        return self.real(name)
+
+    def real(self, name):
+        if sys.modules.get(_NEEDED_LATER) is self:
+            del sys.modules[_NEEDED_LATER]
+        return getattr(importlib.import_module(_NEEDED_LATER), name)
+
+
+@contextmanager
+def _compiler_later() -> Iterator[None]:
+    "Load torchvision within the block without torch's compiler, unless either is loaded already."
+    later = _Later(_NEEDED_LATER)
+    if {"torchvision", "torch._dynamo"} & sys.modules.keys():
+        yield
+        return
+    sys.modules[_NEEDED_LATER] = later
+    try:
+        yield
+    finally:
+        if sys.modules.get(_NEEDED_LATER) is later:
+            del sys.modules[_NEEDED_LATER]
+        # a compiled `roi_align` is to find the function that the compiler knows
+        if "torch._dynamo" in sys.modules and (ops := sys.modules.get("torchvision.ops.roi_align")):
+            ops.is_compile_supported = later.real("is_compile_supported")
+
+
 def torchvision_model(
     name: str,  # "resnet18", "vit_b_16", …
 ) -> torch.nn.Module:
     "The model of that name, with random weights."
     try:
-        from torchvision import models
+        with _compiler_later():
+            from torchvision import models
     except ImportError:
         raise InputError(
             "torchvision is not installed: pip install 'fasterroof[vision]', "

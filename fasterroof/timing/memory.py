@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from .live import kineto_quiet, profiler_is_on
+from .live import kineto_quiet, profiler_is_on, session
 
 # %% ../../nbs/analysis/timing/memory.ipynb #c0434079
 class _Moment(NamedTuple):
@@ -58,13 +58,13 @@ def peak_memory(
     profiled already."""
     if profiler_is_on():
         return {}
-    activities = [torch.profiler.ProfilerActivity.CPU]
-    with kineto_quiet(), torch.profiler.profile(activities=activities, profile_memory=True) as prof:
+    # (allocations on a GPU, too, are events of the host)
+    with kineto_quiet(), session(torch.device("cpu"), profile_memory=True) as prof:
         step()
     here = getattr(torch.autograd.DeviceType, device.type.upper())
     moments = [
         _Moment(e.start_ns() * 1e-9, e.duration_ns() * 1e-9, e.name(), e.nbytes())
-        for e in prof.profiler.kineto_results.events()
+        for e in prof.kineto_results.events()
         if e.name() != "[memory]" or e.device_type() == here
     ]
     return _peaks_by_phase(moments, held) if any(m.nbytes for m in moments) else {}

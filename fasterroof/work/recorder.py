@@ -190,7 +190,15 @@ class Recorder(TorchDispatchMode):
         self.closed = False  # whether the recording is over, though a thread goes on
         self.dispatched: list[Dispatched] = []
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # torch would wrap `__torch_dispatch__`, and its wrapper loads the compiler at the first
+        # operation, which takes seconds; here it is wrapped once the compiler is loaded
+        return False
+
     def __enter__(self):
+        if "torch._dynamo" in sys.modules:
+            type(self).__torch_dispatch__ = _DISPATCH_UNCOMPILED
         self.shapes_by = torch._C._get_dispatch_mode(_FAKE)
         return super().__enter__()
 
@@ -481,3 +489,7 @@ class Recorder(TorchDispatchMode):
             if collecting:
                 gc.enable()
         return ops
+
+
+# what torch makes of `__torch_dispatch__`: the compiler leaves alone what it runs
+_DISPATCH_UNCOMPILED = torch._disable_dynamo(Recorder.__torch_dispatch__, recursive=True)
