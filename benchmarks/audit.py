@@ -25,7 +25,7 @@ from fasterroof.cli.load_model import load_target
 from fasterroof.core.units import si
 from fasterroof.machine import environment
 from fasterroof.machine.states.drift import DriftGuard
-from fasterroof.machine.states.learned import widened
+from fasterroof.machine.states.learning import widened
 from fasterroof.machine.measuring import peaks_for
 from fasterroof.machine.peaks import better
 from fasterroof.roofline.join import estimate

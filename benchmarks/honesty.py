@@ -21,7 +21,6 @@ import argparse
 import json
 import time
 from collections import defaultdict
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -38,7 +37,7 @@ from fasterroof.machine.probes.cpu_streams import mixes
 from fasterroof.machine.probes.readings import best_of
 from fasterroof.machine.probes.torch_kernels import cache_sizes, memory_size
 from fasterroof.machine.roof import Level, Mix, Roof
-from fasterroof.machine.states.learned import in_state, learned
+from fasterroof.machine.states.learning import in_state, learned
 
 SESSION_S = 600
 

@@ -747,7 +747,7 @@ def work() -> None:
     class NoLook(
         contextlib.nullcontext
     ):  # probing the machine takes seconds, and is none of the program's business
-        used_s = 0.0
+        used_s, disturbed, usual = 0.0, False, False
 
         def __init__(self, *args, **kwargs):
             super().__init__(self)

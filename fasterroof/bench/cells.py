@@ -335,9 +335,7 @@ def shared(
 ) -> frozenset[str]:  # names
     "The parameters that all points have, with one value."
     text = json.JSONEncoder(sort_keys=True, default=str).encode
-    pairs = [
-        {(k, v if v.__class__ is str else (text(v),)) for k, v in p.items()} for p in points
-    ]
+    pairs = [{(k, v if v.__class__ is str else (text(v),)) for k, v in p.items()} for p in points]
     return frozenset(name for name, _ in set.intersection(*pairs)) if pairs else frozenset()
 
 

@@ -26,7 +26,7 @@ from ..machine.datasheet import chip_of, chip_roof, shares
 from ..machine.measuring import age_s, measure_peaks
 from ..machine.peaks import HardwarePeaks
 from ..machine.roof_table import states_text
-from ..machine.states.kept import forget_kept
+from ..machine.states.kept_file import forget_kept
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
 from ..roofline.summary import ago

@@ -32,8 +32,8 @@ from .probes.readings import Found, ceilings, level, ordered
 from .probes.survey import Asked, modes_known, refused, survey_device
 from .roof import Roof
 from .states.drift import DriftGuard
-from .states.kept import KeptMachine
-from .states.learned import is_new, learned, own_rates, seen_so_far
+from .states.kept_file import KeptMachine
+from .states.learning import is_new, learned, own_rates, seen_so_far
 
 # %% ../../nbs/analysis/machine/measuring.ipynb #24911b75
 def _assemble(found: Found, device: torch.device, modes: Sequence[str]) -> HardwarePeaks:

@@ -16,8 +16,8 @@ import torch
 from ..core.errors import one_line
 from ..core.units import whole
 from ..machine.states.drift import DriftGuard
-from ..machine.states.kept import KeptMachine
-from fasterroof.machine.states.learned import (
+from ..machine.states.kept_file import KeptMachine
+from fasterroof.machine.states.learning import (
     elsewhere,
     in_state,
     is_new,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from .live import kineto_quiet, profiler_is_on, session
+from .live import kineto_quiet, profiler_is_on, profiler_session
 
 # %% ../../nbs/analysis/timing/memory.ipynb #c0434079
 class _Moment(NamedTuple):
@@ -59,7 +59,7 @@ def peak_memory(
     if profiler_is_on():
         return {}
     # (allocations on a GPU, too, are events of the host)
-    with kineto_quiet(), session(torch.device("cpu"), profile_memory=True) as prof:
+    with kineto_quiet(), profiler_session(torch.device("cpu"), profile_memory=True) as prof:
         step()
     here = getattr(torch.autograd.DeviceType, device.type.upper())
     moments = [

@@ -8,12 +8,13 @@ __all__ = ['distinct_bytes', 'given_bytes', 'written', 'only_views', 'traffic', 
            'operator_cost']
 
 # %% ../../nbs/analysis/work/cost.ipynb #643272cc
+import importlib
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 import torch
-from torch.utils.flop_counter import flop_registry
 
 from ..core.errors import InputError, one_line
 from ..core.settings import fp32_mode
@@ -284,18 +285,24 @@ def _rule(func) -> Rule | None:
     for known in (name, base, base.replace("prims::", "aten::")):
         if known in _RULES:
             return _RULES[known]
-    if packet in flop_registry:
-        count = flop_registry[packet]
+    overloads = (
+        [getattr(packet, o) for o in packet.overloads()] if hasattr(packet, "overloads") else ()
+    )
+    # the tag is missing from `.out` forms
+    pointwise = name in _PRIMS or any(torch.Tag.pointwise in o.tags for o in overloads)
+    # It loads triton, which takes as long as torch's own kernels: only where it can know more. Who
+    # has added a formula to it has loaded it.
+    counter = sys.modules.get("torch.utils.flop_counter")
+    if counter is None and not (pointwise or getattr(func, "is_view", False)):
+        counter = importlib.import_module("torch.utils.flop_counter")
+    if counter and packet in counter.flop_registry:
+        count = counter.flop_registry[packet]
 
         def fn(*args, out, **kwargs):
             return count(*args, **kwargs, out_val=out) * complex_factor(*tensors_in(args))
 
         return Rule(_registry_kind(name), fn, f"torch.flop_registry[{packet.__name__}]")
-    overloads = (
-        [getattr(packet, o) for o in packet.overloads()] if hasattr(packet, "overloads") else ()
-    )
-    # the tag is missing from `.out` forms
-    if name in _PRIMS or any(torch.Tag.pointwise in o.tags for o in overloads):
+    if pointwise:
         return Rule("elementwise", _pointwise, "torch.Tag.pointwise")
     return None
 
