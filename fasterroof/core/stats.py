@@ -30,6 +30,13 @@ def _block_length(samples: np.ndarray) -> int:
     return min(n // 2, max(1, math.ceil((2 * rho / (1 - rho**2)) ** (2 / 3) * n ** (1 / 3))))
 
 
+@lru_cache(maxsize=16)  # the parts of a run have as many samples each
+def _blocks(n: int, b: int, resamples: int) -> np.ndarray:
+    "Positions of the samples of each resample: blocks of b neighbours of n, in a circle."
+    starts = np.random.default_rng(0).integers(0, n, (resamples, -(-n // b)))
+    return (starts[:, :, None] + np.arange(b)).reshape(resamples, -1)[:, :n] % n
+
+
 def median_interval(
     samples: Sequence[float],  # in the order in which they were taken
     level: float = 0.95,  # share of such intervals that hold the true median
@@ -40,10 +47,7 @@ def median_interval(
     n = len(x)
     if n < 6:
         return None
-    b = _block_length(x)
-    starts = np.random.default_rng(0).integers(0, n, (resamples, -(-n // b)))
-    index = (starts[:, :, None] + np.arange(b)).reshape(resamples, -1)[:, :n] % n
-    medians = np.median(x[index], axis=1)
+    medians = np.median(x[_blocks(n, _block_length(x), resamples)], axis=1)
     low, high = np.quantile(medians, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
     return float(low), float(high)
 

@@ -9,6 +9,7 @@ __all__ = ['Workload', 'Machine', 'place', 'measure_run']
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from threading import Thread
 from typing import Protocol
 
 import torch
@@ -100,18 +101,18 @@ class Machine:
     fresh: bool = False  # True: the roof is measured anew, whatever is kept
     before: dict = field(default_factory=dict)  # what a look saw, before and after
     after: dict = field(default_factory=dict)
-    # what a look sees → the least and the most that it was found at before
-    seen: dict = field(default_factory=dict)
-    earlier: list = field(default_factory=list)  # undisturbed looks, those around this run the last
+    known: list = field(default_factory=list)  # undisturbed looks of before
+    calm: list = field(default_factory=list)  # those around this run that nothing disturbed
     foreign: float | None = None  # share of the processors that other programs used
     measured: Roof | None = None  # the roof as given or measured
     environment: dict = field(default_factory=dict)
 
     def __enter__(self) -> "Machine":
-        self._stack = ExitStack()
+        self._stack, self._guard, self._starting = ExitStack(), None, None
         return self
 
     def __exit__(self, *exc) -> None:
+        self._ready()
         self._stack.close()
 
     def find_roof(
@@ -120,26 +121,60 @@ class Machine:
     ) -> None:
         "Take the roof that was given, or measure one."
         self.modes = modes
+        self._ready()
         self.measured = self.given or peaks_for(modes, self.device, fresh=self.fresh, look=False)
+
+    def get_ready(self) -> None:
+        """Begin to take what the looks need, while the program is counted, if its roof is known.
+
+        A probe's memory may take longer to get than a look."""
+        self._guard = DriftGuard(self.device) if self.looks else None
+        known = self._guard and self._guard.usual and KeptMachine(self.device).exists
+        if self.given is not None or (known and not self.fresh):
+            self._starting = Thread(target=self._guard.__enter__, daemon=True)
+            self._starting.start()
+
+    def _ready(self) -> None:
+        "Wait until that is done."
+        if self._starting:
+            self._starting.join()
+            self._starting = None
+            self._stack.push(self._guard)
+
+    def _opened(self) -> DriftGuard:
+        "The guard that was begun, or another one."
+        if self._guard is None or self._guard.probe is None:
+            self._guard = self._stack.enter_context(DriftGuard(self.device))
+        self._guard.beside(self.measured)
+        return self._guard
 
     def _first_look(self) -> DriftGuard:
         "Look at the machine; one that was never found so is probed again, and then looked at."
-        guard = self._stack.enter_context(DriftGuard(self.device, roof=self.measured))
+        guard = self._opened()
         self.before = guard.look()
         self._kept = KeptMachine(self.device) if guard.usual else None
-        self.earlier = self._kept.looks(torch.get_num_threads()) if self._kept else []
-        if self.given is not None:
-            self.seen = seen_so_far(self.earlier)
+        self.known = self._kept.looks(torch.get_num_threads()) if self._kept else []
+        if self.given is not None or self.measured is None or not self._kept:
             return guard
-        self.seen = known_rates(self.measured, self.earlier)
-        if guard.disturbed or not self._kept or (age_s(self.measured) or 0) < _JUST_NOW_S:
+        if guard.disturbed or (age_s(self.measured) or 0) < _JUST_NOW_S:
             return guard
+        if is_new(self.before, self.seen):  # for more than a moment?
+            again = guard.look()
+            self.before = {what: max(self.before.get(what, 0), again[what]) for what in again}
         if is_new(self.before, self.seen):
             self._stack.close()  # what the looks hold is free before the roof is probed again
+            self._guard = None
             self._improve(better(self.measured, peaks_for(self.modes, self.device, cache=False)))
-            guard = self._stack.enter_context(DriftGuard(self.device, roof=self.measured))
+            guard = self._opened()
             self.before = guard.look()
         return guard
+
+    @property
+    def seen(self) -> dict[str, tuple[float, float]]:  # what → FLOP/s or B/s
+        "Of what a look sees, the least and the most that it was found at before this run."
+        if self.given is None and self.measured is not None:
+            return known_rates(self.measured, self.known)
+        return seen_so_far(self.known)
 
     def _improve(self, best: Roof) -> None:
         "Have better ceilings than those that were known, in whatever keeps them."
@@ -147,27 +182,27 @@ class Machine:
             keep_better(self.measured, best)
             self.measured = best
 
-    def _keep(self, *looks: dict[str, float]) -> None:
-        "Add looks that nothing disturbed to what is known of the machine."
-        self.earlier = [*self.earlier, *looks]
+    def _keep(self) -> None:
+        "Add the looks that nothing disturbed to what is known of the machine."
         if self._kept:
-            self._kept.add_looks(torch.get_num_threads(), *looks)
-            if self.given is None:
-                for look in looks:
+            self._kept.add_looks(torch.get_num_threads(), *self.calm)
+            if self.given is None and self.measured is not None:
+                for look in self.calm:
                     self._improve(raised(self.measured, look))
 
     @contextmanager
     def looking(self) -> Iterator[None]:
         "Look at the machine before and after the block, in which something is measured."
         guard = self._first_look() if self.looks else None
-        calm = [self.before] if guard and not guard.disturbed else []
+        self.calm = [self.before] if guard and not guard.disturbed else []
         load, helped = ForeignLoad(), guard.used_s if guard else 0.0
         yield
         self.foreign = load.share(guard.used_s - helped if guard else 0.0)
         if guard:
             self.after = guard.look()
-            crowd = guard.disturbed or crowded(self.foreign)
-            self._keep(*calm, *[self.after] * (not crowd))
+            if not (guard.disturbed or crowded(self.foreign)):
+                self.calm.append(self.after)
+            self._keep()
         self.environment = environment(self.device) | {"foreign_cpu_share": self.foreign}
 
 # %% ../../nbs/analysis/roofline/session.ipynb #80cc72c9
@@ -186,7 +221,7 @@ def place(
         "device": str(machine.device),
         "memory": memory or {},
         "guard": {"before": machine.before, "after": machine.after} if machine.looks else {},
-        "seen": machine.seen,
+        "seen": {what: ends for what, ends in machine.seen.items() if what in machine.before},
         "environment": machine.environment | {"compiled": taken.compile_s is not None},
     }
 
@@ -194,7 +229,7 @@ def place(
 
     def under(roof):
         if machine.given is None:
-            roof = in_state(learned(roof, machine.earlier), *looks)
+            roof = in_state(learned(roof, [*machine.known, *machine.calm]), *looks)
         return joined_run(taken, widened(roof, *looks), taken.plain, **facts)
 
     run = under(measured)
@@ -230,6 +265,7 @@ def measure_run(
     with workload.prepared(peaks), ExitStack() as stack:
         here = workload.device if workload.looks else torch.device("cpu")
         machine = stack.enter_context(Machine(here, peaks, workload.looks, fresh))
+        machine.get_ready()
         work = workload.count()
         machine.find_roof(modes_of(work))
         memory = workload.warm_up(warmup)

@@ -35,12 +35,19 @@ class DriftGuard:
         roof: Roof | None = None,  # whose last cache is probed, too; None: no cache
     ):
         self.device = device
-        self.cache = roof.caches[-1] if roof and roof.caches else None
+        self.beside(roof)
         self.usual = nbytes is None  # whether its looks can be compared with others'
         self.nbytes = torch_kernels.memory_size(device) if nbytes is None else nbytes
         self.memory = torch_kernels.main_memory(device)
         self.stack, self.probe = ExitStack(), None
         self.disturbed = False  # whether others used the processors during the last look
+
+    def beside(
+        self,
+        roof: Roof | None,  # whose last cache is probed, too; None: no cache
+    ) -> None:
+        "Look at what this roof has, from now on."
+        self.cache = roof.caches[-1] if roof and roof.caches else None
 
     def __enter__(self) -> "DriftGuard":
         if self.device.type == "cpu" and find_spec("llvmlite"):

@@ -113,10 +113,15 @@ class KeptMachine:
         name = hashlib.sha256(text.encode()).hexdigest()[:24]
         self.path = folder and folder / f"{name}.json"
 
+    @property
+    def exists(self) -> bool:
+        "Whether anything was kept."
+        return bool(self.path and self.path.exists())
+
     def _read(self) -> dict[str, Any]:
         "The file's content; empty where there is none of this machine."
         empty = {"roofs": [], "looks": []}
-        if not (self.path and self.path.exists()):
+        if not self.exists:
             return empty
         try:
             d = read_versioned(self.path, FORMAT, VERSION, "what is kept of a machine")
