@@ -17,6 +17,7 @@ from ..core.files import read_json, write_whole
 from ..core.units import computed_as, whole
 from ..machine.datasheet import chip_roof
 from ..machine.host import crowded
+from ..machine.states.learning import is_new
 from ..machine.states.looks import roof_changes
 from ..machine.roof import Roof
 from .join import estimate, join_run
@@ -120,12 +121,13 @@ class Run:
         """What made the machine another one meanwhile, in words: other programs, or rates that no
         earlier look has found. Empty where nothing did, or where nobody looked."""
         before, after = (self.guard.get(when, {}) for when in ("before", "after"))
-        known = {
-            what
-            for what, (least, most) in self.seen.items()
-            if all(0.9 * least <= look.get(what, least) <= 1.1 * most for look in (before, after))
+        unknown = {
+            what: rate
+            for what, rate in before.items()
+            if what not in self.seen
+            or any(is_new({what: look.get(what, rate)}, self.seen) for look in (before, after))
         }
-        changes = roof_changes({k: v for k, v in before.items() if k not in known}, after)
+        changes = roof_changes(unknown, after)
         share, cpus = (
             self.environment.get("foreign_cpu_share"),
             self.environment.get("cpu", {}).get("cpus_allowed"),
