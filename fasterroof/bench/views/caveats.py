@@ -102,9 +102,10 @@ def failures(
     most: int = 200,  # entries of a status
 ) -> str:  # Markdown; "" where all are ok
     "List what failed, by status."
-    cases = groupby(rows, itemgetter("case"), itemgetter("param_point"))
-    known, parts = {case: shared(points) for case, points in cases.items()}, []
-    for status, entries in failures_by_status(rows).items():
+    failed, parts = failures_by_status(rows), []
+    cases = groupby(rows, itemgetter("case"), itemgetter("param_point")) if failed else {}
+    known = {case: shared(points) for case, points in cases.items()}
+    for status, entries in failed.items():
         unknown = "" if status in STATUSES else ", a status that this version does not know"
         parts.append(f"### {plain(status, 60)} ({sum(map(len, entries)):,}){unknown}")
         shown = [_entry(rs, len(cases) > 1, known[rs[0]["case"]]) for rs in entries[:most]]
