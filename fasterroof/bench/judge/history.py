@@ -180,17 +180,22 @@ def _histories(
     what: dict[str, Mapping] = {}
     found: dict[str, list[Moment]] = {}
     texts: dict[str | None, str | None] = {}  # each kept once: a run has many rows
-    for key, point, side, of, *told in each_cells(files, _CELLS + _MOMENT, skipped):
+    kept = texts.setdefault
+    for key, point, side, of, run, at, sha, dirty, status, *times in each_cells(
+        files, _CELLS + _MOMENT, skipped
+    ):
         if side or case not in (None, of):
             continue  # (a process of `compare` is not how a case is measured)
         if key not in what:
             what[key] = json.loads(key) | {"param_point": json.loads(point)}
             found[key] = []
-        run, at, sha, dirty, status, *times = told
-        run, sha, status = (texts.setdefault(text, text) for text in (run, sha, status))
-        found[key].append(Moment(run, at, sha, dirty, status, *times))
-    places = groupby((k for k in what if what[k]["device"]), lambda k: attempt_of(what[k]))
-    for key in [k for k in what if not what[k]["device"]]:
+        found[key].append(
+            Moment(kept(run, run), at, kept(sha, sha), dirty, kept(status, status), *times)
+        )
+    lost = [k for k in what if not what[k]["device"]]
+    located = (k for k in what if lost and what[k]["device"])
+    places = groupby(located, lambda k: attempt_of(what[k]))
+    for key in lost:
         known = places.get(attempt_of(what[key]), [])
         if len(known) == 1 and all(m.status != "ok" for m in found[key]):
             found[known[0]] += found.pop(key)

@@ -119,6 +119,10 @@ def _fidelity(*path: str) -> Callable[[Mapping], object]:
     return lambda row: within(row, "fidelity", *path)
 
 
+_kind, _normalised = _fidelity("oracle", "kind"), _fidelity("layout_normalised")
+_verdict = _fidelity("status")
+
+
 def _utilization(row: Mapping) -> float:
     return figure(within(row, "metrics", "utilization", "value")) or 0.0
 
@@ -142,20 +146,20 @@ _REMARKS = (  # whether a row gives reason for it, the remark
 )
 _UNCHECKED = (
     (
-        lambda r: _fidelity("oracle", "kind")(r) == "fp64_subsample",
+        lambda r: _kind(r) == "fp64_subsample",
         "Compared at a sample of the outputs only",
     ),
     (
-        lambda r: _fidelity("oracle", "kind")(r) == "designated_baseline",
+        lambda r: _kind(r) == "designated_baseline",
         "Compared with another baseline, not with fp64",
     ),
     (
         lambda r: r.get("metrics") and not r.get("fidelity"),
         "Timed, and compared with nothing",
     ),
-    (lambda r: _fidelity("status")(r) == "inconclusive", "Compared without a verdict"),
+    (lambda r: _verdict(r) == "inconclusive", "Compared without a verdict"),
     (
-        lambda r: _fidelity("layout_normalised")(r) is True,
+        lambda r: _normalised(r) is True,
         "Compared after its layout was brought to the oracle's",
     ),
 )
