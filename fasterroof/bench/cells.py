@@ -6,11 +6,12 @@
 __all__ = ['DISTURBED', 'ATTEMPT', 'count_text', 'within', 'figure', 'number', 'quantity_text', 'amount', 'share_of', 'percent',
            'hot_and_cold', 'device_text', 'device_names', 'time_of', 'own_interval', 'median_interval_of',
            'interval_of', 'cache_of', 'compile_of', 'ratio_of', 'oracle_of', 'tolerance_of', 'rel_to_tol_of',
-           'verdict_of', 'reason_of', 'outcome_of', 'point_key', 'natural', 'shared', 'point_text', 'foreign_load_of',
-           'revisions', 'revision_text', 'time_text', 'failures_by_status', 'compared_badly']
+           'verdict_of', 'reason_of', 'outcome_of', 'point_key', 'alike_key', 'natural', 'shared', 'point_text',
+           'foreign_load_of', 'revisions', 'revision_text', 'time_text', 'failures_by_status', 'compared_badly']
 
 # %% ../../nbs/analysis/bench/cells.ipynb #b3b64a6c
 import json
+import marshal
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,7 +41,8 @@ def within(
 ) -> object:  # None where there is none
     "What lies in mappings in each other, of which any may be missing or be something else."
     for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
+        # (asking an abstract class takes ten times as long)
+        value = value.get(name) if value.__class__ is dict or isinstance(value, Mapping) else None
     return value
 
 
@@ -48,6 +50,8 @@ def figure(
     value: object,  # from a row
 ) -> float | None:  # None for what is no number
     "A number as a float, however large it is."
+    if value.__class__ is float:  # (as most are)
+        return value if value == value else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -167,8 +171,9 @@ def device_text(
     row: Mapping,  # that was read
 ) -> str:  # "NVIDIA H200, GPU-8a2f11c0"; "" where it does not tell
     "The device that a row is of."
-    gpu = _gpu_of(row)
-    return one_line(f"{gpu[0][:60]}, {gpu[1]}" if gpu else device_of(row), 120)
+    device = device_of(row)
+    gpu = _gpu_of(row) if device.startswith("GPU-") else None
+    return one_line(f"{gpu[0][:60]}, {gpu[1]}" if gpu else device, 120)
 
 
 def device_names(
@@ -319,6 +324,16 @@ def point_key(
     return json.dumps(row["param_point"], sort_keys=True, default=str)
 
 
+def alike_key(
+    value: object,  # of JSON, such as a point or a provenance
+) -> object:  # is in a dict; unequal values have unequal ones, and of equal ones most are equal
+    "Return by what texts are kept that are made of a value which many rows share."
+    try:
+        return marshal.dumps(value, 2)  # (a tenth of what JSON takes; 2: without references)
+    except ValueError:
+        return json.dumps(value, sort_keys=True, default=str)
+
+
 def natural(
     point: Mapping,  # of its parameters
     names: Sequence[str],  # in the order in which they count
@@ -335,8 +350,24 @@ def shared(
 ) -> frozenset[str]:  # names
     "The parameters that all points have, with one value."
     text = json.JSONEncoder(sort_keys=True, default=str).encode
+<<<<<<< HEAD
     pairs = [{(k, v if v.__class__ is str else (text(v),)) for k, v in p.items()} for p in points]
     return frozenset(name for name, _ in set.intersection(*pairs)) if pairs else frozenset()
+=======
+
+    def same(a, b):
+        if a.__class__ is b.__class__ and a.__class__ in (str, int, bool):
+            return a == b
+        return a.__class__ is not str and b.__class__ is not str and text(a) == text(b)
+
+    points = iter(points)
+    left = dict(next(points, {}))
+    for point in points:
+        left = {k: v for k, v in left.items() if k in point and same(v, point[k])}
+        if not left:
+            break
+    return frozenset(left)
+>>>>>>> 00e294f566e13a903409d0264baf84c5a017b8db
 
 
 def point_text(

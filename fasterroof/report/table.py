@@ -83,7 +83,7 @@ def _text(column: Column, value: object) -> object:
 def _cell(column: Column, row: object) -> Cell:
     value = column.value(row)
     if isinstance(value, Cell):
-        return replace(value, text=_text(column, value.text))
+        return Cell(_text(column, value.text), value.key, value.strong)
     figure = isinstance(value, int | float) and not isinstance(value, bool) and value == value
     return Cell(_text(column, value), value if figure else None)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from fastcore.basics import groupby
+from fastcore.basics import chunked, groupby
 
 from ..cells import count_text
 from .counterparts import Attempted, attempt_of
@@ -46,6 +46,7 @@ LEAST = 6  # runs with a time, for a search
 _LEVEL = 3  # runs of a level at the least
 _PENALTY = 6.0
 _FLOOR = 0.002  # of the noise: 0.2 %
+_AT_ONCE = 4096  # series
 
 
 def _median(values: Sequence[float]) -> float:
@@ -54,21 +55,39 @@ def _median(values: Sequence[float]) -> float:
     return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
+def _noises(logs: np.ndarray) -> np.ndarray:
+    "The noise of each series of logarithms, a row each."
+    steps = np.sort(np.abs(np.diff(logs)))
+    n = steps.shape[1]
+    if not n:
+        return np.full(len(logs), _FLOOR)
+    middle = steps[:, n // 2] if n % 2 else (steps[:, n // 2 - 1] + steps[:, n // 2]) / 2
+    return np.maximum(_FLOOR, middle / (0.6745 * math.sqrt(2)))
+
+
 def noise(
     logs: Sequence[float],  # logarithms of times, in order
 ) -> float:  # as a share: 0.02 is 2 %
     "How far neighbouring runs are apart that have the same level, as a standard deviation."
-    steps = np.abs(np.diff(np.asarray(logs, float)))
-    return max(_FLOOR, _median(steps.tolist()) / (0.6745 * math.sqrt(2))) if len(steps) else _FLOOR
+    return float(_noises(np.asarray(logs, float).reshape(1, -1))[0])
+
+
+def _changes(
+    series: Sequence[Sequence[float]],  # s, each above zero, in the order in which they were taken
+) -> list[list[int]]:  # of each series, place of the first of each new level
+    """Where series change their level; none under six. Raises `InputError` where ruptures is not
+    installed."""
+    found: list[list[int]] = [[] for _ in series]
+    for n, places in groupby(range(len(series)), lambda i: len(series[i])).items():
+        for some in chunked(places if n >= LEAST else (), _AT_ONCE):
+            for i, at in zip(some, _change_points([series[i] for i in some]), strict=True):
+                found[i] = at
+    return found
 
 
 def _change_points(
-    times: Sequence[float],  # s, each above zero, in the order in which they were taken
-) -> list[int]:  # place of the first of each new level
-    """Where a series changes its level; none under six. Raises `InputError` where ruptures is not
-    installed."""
-    if len(times) < LEAST:
-        return []
+    series: Sequence[Sequence[float]],  # as of `_changes`, of one length
+) -> list[list[int]]:
     try:
         import ruptures
     except ImportError:
@@ -77,11 +96,17 @@ def _change_points(
         ) from None
     from scipy.ndimage import median_filter
 
-    logs = np.log(np.asarray(times, float))
-    sigma, middle = noise(logs), median_filter(logs, 5, mode="nearest")
-    calm = np.clip(logs, middle - 2.5 * sigma, middle + 2.5 * sigma)
-    search = ruptures.KernelCPD(kernel="linear", min_size=_LEVEL).fit(calm.reshape(-1, 1))
-    return [int(i) for i in search.predict(pen=_PENALTY * sigma**2 * math.log(len(logs)))[:-1]]
+    # (for all at once: of a short series most of the time would be spent in calling)
+    logs = np.log(np.asarray(series, float))
+    sigma, middle = _noises(logs), median_filter(logs, (1, 5), mode="nearest")
+    wide = 2.5 * sigma[:, None]
+    calm = np.clip(logs, middle - wide, middle + wide)
+    search = ruptures.KernelCPD(kernel="linear", min_size=_LEVEL)
+    penalties = [_PENALTY * s**2 * math.log(logs.shape[1]) for s in sigma.tolist()]
+    return [
+        [int(i) for i in search.fit(one.reshape(-1, 1)).predict(pen=penalty)[:-1]]
+        for one, penalty in zip(calm, penalties, strict=True)
+    ]
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #ea867edb
 @dataclass(frozen=True)
@@ -122,14 +147,19 @@ class History(Attempted):
         return asdict(replace(self, moments=())) | {"moments": moments, "sentence": self.sentence}
 
 
-def _searched(history: History) -> History:
-    "The same with its changes and levels."
-    timed = history.timed
-    times = [history.moments[i].median_s for i in timed]
-    at = _change_points(times)
-    ends = [0, *at, len(times)]
-    levels = [_median(times[a:b]) for a, b in zip(ends, ends[1:], strict=False) if b > a]
-    return replace(history, changes=tuple(timed[i] for i in at), levels=tuple(levels))
+def _searched(histories: Sequence[History]) -> list[History]:
+    "The same with their changes and levels."
+    places = [h.timed for h in histories]
+    series = [
+        [h.moments[i].median_s for i in timed] for h, timed in zip(histories, places, strict=True)
+    ]
+    found = []
+    for h, timed, times, at in zip(histories, places, series, _changes(series), strict=True):
+        ends = [0, *at, len(times)]
+        levels = [_median(times[a:b]) for a, b in zip(ends, ends[1:], strict=False) if b > a]
+        changes = tuple(timed[i] for i in at)
+        found.append(replace(h, changes=changes, levels=tuple(levels)))
+    return found
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #fed378bf
 def histories(
@@ -148,24 +178,36 @@ def _histories(
     files: Sequence[str | Path], case: str | None, skipped: list[str] | None, search: bool
 ) -> list[History]:
     what: dict[str, Mapping] = {}
-    found: dict[str, dict[Moment, None]] = {}
+    found: dict[str, list[Moment]] = {}
     texts: dict[str | None, str | None] = {}  # each kept once: a run has many rows
-    for key, point, side, of, *told in each_cells(files, _CELLS + _MOMENT, skipped):
+    kept = texts.setdefault
+    for key, point, side, of, run, at, sha, dirty, status, *times in each_cells(
+        files, _CELLS + _MOMENT, skipped
+    ):
         if side or case not in (None, of):
             continue  # (a process of `compare` is not how a case is measured)
         if key not in what:
             what[key] = json.loads(key) | {"param_point": json.loads(point)}
-            found[key] = {}
-        run, at, sha, dirty, status, *times = told
-        run, sha, status = (texts.setdefault(text, text) for text in (run, sha, status))
-        found[key][Moment(run, at, sha, dirty, status, *times)] = None
-    places = groupby((k for k in what if what[k]["device"]), lambda k: attempt_of(what[k]))
-    for key in [k for k in what if not what[k]["device"]]:
+            found[key] = []
+        found[key].append(
+            Moment(kept(run, run), at, kept(sha, sha), dirty, kept(status, status), *times)
+        )
+    lost = [k for k in what if not what[k]["device"]]
+    located = (k for k in what if lost and what[k]["device"])
+    places = groupby(located, lambda k: attempt_of(what[k]))
+    for key in lost:
         known = places.get(attempt_of(what[key]), [])
         if len(known) == 1 and all(m.status != "ok" for m in found[key]):
-            found[known[0]].update(found.pop(key))
-    made = (History(**what[k], moments=tuple(sorted(found.pop(k), key=_age))) for k in [*found])
-    return sorted(map(_searched, made) if search else made, key=lambda h: h.order)
+            found[known[0]] += found.pop(key)
+    made = [History(**what[k], moments=_by_age(found.pop(k))) for k in [*found]]
+    return sorted(_searched(made) if search else made, key=lambda h: h.order)
+
+
+def _by_age(moments: list[Moment]) -> tuple[Moment, ...]:
+    "By time, equal ones once."
+    if len({m.run_id for m in moments}) < len(moments):  # (or none are equal)
+        moments = dict.fromkeys(moments)
+    return tuple(sorted(moments, key=_age))
 
 
 def _age(m: Moment) -> tuple:

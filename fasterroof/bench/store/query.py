@@ -380,7 +380,11 @@ def _kept_cells(places: Mapping[int, Covered], names: Sequence[str]) -> list[lis
     columns = [found[f"c{j}"] for j in range(len(names))]
     if len(found["place"]) != sum(place.rows for place in places.values()):
         raise ValueError("Some rows are there no more.")
-    return [[None if x is None or x != x else x for x in c.tolist()] for c in columns]
+    return [
+        [None if x is None or x != x else x for x in c.tolist()] if c.dtype.kind == "f"
+        else c.tolist()
+        for c in columns
+    ]
 
 
 def each_cells(

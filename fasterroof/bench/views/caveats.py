@@ -102,9 +102,10 @@ def failures(
     most: int = 200,  # entries of a status
 ) -> str:  # Markdown; "" where all are ok
     "List what failed, by status."
-    cases = groupby(rows, itemgetter("case"), itemgetter("param_point"))
-    known, parts = {case: shared(points) for case, points in cases.items()}, []
-    for status, entries in failures_by_status(rows).items():
+    failed, parts = failures_by_status(rows), []
+    cases = groupby(rows, itemgetter("case"), itemgetter("param_point")) if failed else {}
+    known = {case: shared(points) for case, points in cases.items()}
+    for status, entries in failed.items():
         unknown = "" if status in STATUSES else ", a status that this version does not know"
         parts.append(f"### {plain(status, 60)} ({sum(map(len, entries)):,}){unknown}")
         shown = [_entry(rs, len(cases) > 1, known[rs[0]["case"]]) for rs in entries[:most]]
@@ -116,6 +117,10 @@ def failures(
 # %% ../../../nbs/analysis/bench/views/caveats.ipynb #2b97de4c
 def _fidelity(*path: str) -> Callable[[Mapping], object]:
     return lambda row: within(row, "fidelity", *path)
+
+
+_kind, _normalised = _fidelity("oracle", "kind"), _fidelity("layout_normalised")
+_verdict = _fidelity("status")
 
 
 def _utilization(row: Mapping) -> float:
@@ -141,20 +146,20 @@ _REMARKS = (  # whether a row gives reason for it, the remark
 )
 _UNCHECKED = (
     (
-        lambda r: _fidelity("oracle", "kind")(r) == "fp64_subsample",
+        lambda r: _kind(r) == "fp64_subsample",
         "Compared at a sample of the outputs only",
     ),
     (
-        lambda r: _fidelity("oracle", "kind")(r) == "designated_baseline",
+        lambda r: _kind(r) == "designated_baseline",
         "Compared with another baseline, not with fp64",
     ),
     (
         lambda r: r.get("metrics") and not r.get("fidelity"),
         "Timed, and compared with nothing",
     ),
-    (lambda r: _fidelity("status")(r) == "inconclusive", "Compared without a verdict"),
+    (lambda r: _verdict(r) == "inconclusive", "Compared without a verdict"),
     (
-        lambda r: _fidelity("layout_normalised")(r) is True,
+        lambda r: _normalised(r) is True,
         "Compared after its layout was brought to the oracle's",
     ),
 )

@@ -6,14 +6,15 @@
 __all__ = ['ranges', 'setting_table', 'when', 'tally', 'runs_table']
 
 # %% ../../../nbs/analysis/bench/views/setting.ipynb #817fad45
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from operator import itemgetter
 
 from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
+    alike_key,
     device_text,
     figure,
     number,
@@ -223,19 +224,22 @@ _DIMENSIONS = {
 
 
 def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, list[Mapping]]]:
-    "topic -> text -> the rows that say so."
-    texts: dict[str, dict[str, str]] = {}
-    found: dict[str, dict[str, list]] = {name: {} for name in ("device", *_TOPICS)}
+    """topic -> text -> the rows that say so, of those of one run, platform, framework and baseline
+    the first."""
+    # Rows of a run differ in few things: the texts are made once for all that are alike.
+    alike: dict[object, dict[tuple, Mapping]] = {}  # -> what tells rows apart -> one of them
     for row in rows:
-        # Rows of a run differ in few things: the texts are made once for all that are alike.
         p, device = row.get("provenance") or {}, device_text(row)
         stable = {k: v for k, v in p.items() if k not in ("timestamp", "foreign_load")}
-        key = json.dumps([device, stable], sort_keys=True, default=str)
-        if key not in texts:
-            every = {"device": device} | {name: _topic(name, p) for name in _TOPICS}
-            texts[key] = {name: text for name, text in every.items() if text}
-        for name, text in texts[key].items():
-            found[name].setdefault(text, []).append(row)
+        key = device, alike_key(stable)
+        own = row["run_id"], row["platform"], row["framework"], row["baseline"]
+        alike.setdefault(key, {}).setdefault(own, row)
+    found: dict[str, dict[str, list]] = {name: {} for name in ("device", *_TOPICS)}
+    for (device, _), those in alike.items():
+        p = next(iter(those.values())).get("provenance") or {}
+        for name, text in {"device": device, **{n: _topic(n, p) for n in _TOPICS}}.items():
+            if text:
+                found[name].setdefault(text, []).extend(those.values())
     return found
 
 
@@ -286,10 +290,13 @@ def when(
 ) -> str:  # "2026-11-22 01:02 to 01:09 UTC"; "–" where no row tells
     "Return the time in which rows were measured."
     told = sorted({moment(row) for row in rows} - {None})
-    texts = [text for text in map(time_text, told) if text != MISSING]
-    if not texts:
+    ends = (
+        next((text for text in map(time_text, order) if text != MISSING), MISSING)
+        for order in (told, reversed(told))
+    )
+    first, last = ends
+    if first == MISSING:
         return MISSING
-    first, last = texts[0], texts[-1]
     if first == last:
         return f"{first} UTC"
     return f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
@@ -304,16 +311,17 @@ def tally(
     return several([f"{counts[s]:,} {one_line(s, 40)}" for s in named], 12)
 
 
+def _commits(rows: Iterable[Mapping]) -> Iterable[Mapping]:
+    "The provenances of rows, those with the same commits once."
+    every = (row.get("provenance") or {} for row in rows)
+    return {str(revisions({"provenance": p})): p for p in every}.values()
+
+
 _RUNS = (
     Column("run", itemgetter(0), role="key", code=True, limit=60),
     Column("when", lambda run: when(run[1])),
     Column("devices", lambda run: several(filter(None, map(device_text, run[1])), 3)),
-    Column(
-        "git",
-        lambda run: several(
-            filter(None, (_topic("git", r.get("provenance") or {}) for r in run[1])), 2
-        ),
-    ),
+    Column("git", lambda run: several(filter(None, map(_topic, repeat("git"), _commits(run[1]))), 2)),
     Column("rows", lambda run: len(run[1]), right=True),
     Column("status", lambda run: tally(run[1])),
 )

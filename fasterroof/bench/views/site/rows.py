@@ -18,6 +18,7 @@ from typing import NamedTuple
 from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
+    alike_key,
     device_names,
     figure,
     median_interval_of,
@@ -200,8 +201,16 @@ def numbered(
 ) -> list[ShownAttempt]:
     "Return them with their numbers, and their points without what their case shares."
     known = {case: shared_names(those) for case, those in by_case(attempts).items()}
+    texts: dict[object, str] = {}  # (several attempts are at one point)
+
+    def at(a):
+        key = a.case, alike_key(a.point)
+        if key not in texts:
+            texts[key] = point_text(a.point, known[a.case])
+        return texts[key]
+
     return [
-        replace(a, number=i, at=point_text(a.point, known[a.case])) for i, a in enumerate(attempts)
+        ShownAttempt(a.row, a.where, a.device, i, at(a), a.rank) for i, a in enumerate(attempts)
     ]
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #02489a05
@@ -218,10 +227,14 @@ def in_order(
     turn = {baseline: i for i, baseline in enumerate(baselines)}
     references = {(row["case"], str(within(row, "ratio", "vs"))) for row in rows}
 
+    points: dict[object, tuple] = {}  # (several rows are at one point)
+
     def attempt(row, where, device):
-        point = natural(row["param_point"], names[row["case"]]), point_key(row)
+        key = row["case"], alike_key(row["param_point"])
+        if key not in points:
+            points[key] = natural(row["param_point"], names[row["case"]]), point_key(row)
         baseline = row["case"], row["baseline"]
-        rank = point, baseline not in references, turn[baseline]
+        rank = points[key], baseline not in references, turn[baseline]
         return ShownAttempt(row, where, device, rank=rank)
 
     attempts = map(attempt, rows, where, device_names(rows))

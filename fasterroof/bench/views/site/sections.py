@@ -344,7 +344,8 @@ def _history_section(
         f" ({count_text(len(order), 'identity', 'identities')}), run by run."
     )
     marks = page.unmarked or _MARKS
-    rows = [*map(row, order)]
+    seen = CHARTS + LISTED
+    rows = [*map(row, order[:seen]), *((h, "", None) for h in order[seen:])]  # (these are counted)
     charts = Div(*(drawn(j, *x) for j, x in enumerate(rows[:CHARTS])), cls="charts")
     table = histories_table(rows[CHARTS:]) if rows[CHARTS:] else None
     return [note(f"{said} {marks}"), charts, table] if rows else []
