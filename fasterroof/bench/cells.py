@@ -350,10 +350,6 @@ def shared(
 ) -> frozenset[str]:  # names
     "The parameters that all points have, with one value."
     text = json.JSONEncoder(sort_keys=True, default=str).encode
-<<<<<<< HEAD
-    pairs = [{(k, v if v.__class__ is str else (text(v),)) for k, v in p.items()} for p in points]
-    return frozenset(name for name, _ in set.intersection(*pairs)) if pairs else frozenset()
-=======
 
     def same(a, b):
         if a.__class__ is b.__class__ and a.__class__ in (str, int, bool):
@@ -367,7 +363,6 @@ def shared(
         if not left:
             break
     return frozenset(left)
->>>>>>> 00e294f566e13a903409d0264baf84c5a017b8db
 
 
 def point_text(

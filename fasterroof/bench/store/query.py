@@ -381,7 +381,8 @@ def _kept_cells(places: Mapping[int, Covered], names: Sequence[str]) -> list[lis
     if len(found["place"]) != sum(place.rows for place in places.values()):
         raise ValueError("Some rows are there no more.")
     return [
-        [None if x is None or x != x else x for x in c.tolist()] if c.dtype.kind == "f"
+        [None if x is None or x != x else x for x in c.tolist()]
+        if c.dtype.kind == "f"
         else c.tolist()
         for c in columns
     ]

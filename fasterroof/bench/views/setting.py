@@ -321,7 +321,9 @@ _RUNS = (
     Column("run", itemgetter(0), role="key", code=True, limit=60),
     Column("when", lambda run: when(run[1])),
     Column("devices", lambda run: several(filter(None, map(device_text, run[1])), 3)),
-    Column("git", lambda run: several(filter(None, map(_topic, repeat("git"), _commits(run[1]))), 2)),
+    Column(
+        "git", lambda run: several(filter(None, map(_topic, repeat("git"), _commits(run[1]))), 2)
+    ),
     Column("rows", lambda run: len(run[1]), right=True),
     Column("status", lambda run: tally(run[1])),
 )

@@ -65,12 +65,7 @@ def states_of(
             groups.append([rate])
     states = [g for g in groups if len(g) >= _LOOKS]
     if not states:
-        states, groups = [[x for g in groups for x in g]], []
-    ends = [(g[0], g[-1]) for g in states if g]
-    for rate in (x for g in groups if len(g) < _LOOKS for x in g):
-        # between two states it lies nearer to one of them, so they stay in order
-        far = [max(rate / high, low / rate) for low, high in ends]
-        states[far.index(min(far))].append(rate)
+        states = [[x for g in groups for x in g]]
     return tuple(State(min(g), max(g), len(g)) for g in states if g)
 
 # %% ../../../nbs/analysis/machine/states/learning.ipynb #eac16b06
