@@ -63,10 +63,7 @@ def states_of(
             groups[-1].append(rate)
         else:
             groups.append([rate])
-    states = [g for g in groups if len(g) >= _LOOKS]
-    if not states:
-        states = [[x for g in groups for x in g]]
-    return tuple(State(min(g), max(g), len(g)) for g in states if g)
+    return tuple(State(g[0], g[-1], len(g)) for g in groups if len(g) >= _LOOKS or g is groups[-1])
 
 # %% ../../../nbs/analysis/machine/states/learning.ipynb #eac16b06
 _MANY = 40  # looks, of which the outermost may be a disturbance that nobody saw
