@@ -21,10 +21,10 @@ Interval = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class State:
-    "Rates between which a machine keeps to for a while, as a memory with a quick neighbour does."
+    "Rates at which a level of memory was found again and again."
 
-    low: float  # FLOP/s or bytes/s, the least that was found in it
-    high: float  # FLOP/s or bytes/s, the most
+    low: float  # bytes/s, the least that was found in it
+    high: float  # bytes/s, the most
     looks: int  # that found the machine in it
 
 
@@ -41,7 +41,6 @@ class Ceiling:
     interval: Interval = None  # FLOP/s, from the least to the most that the ceiling may be
     lower_bound: bool = False  # reached, but not known to be the most
     sustained: float | None = None  # FLOP/s kept up for long, where it was probed
-    states: tuple[State, ...] = ()  # that were found, the slowest first, in FLOP/s
 
 # %% ../../nbs/analysis/machine/roof.ipynb #dc0ef2c1
 @dataclass(frozen=True)

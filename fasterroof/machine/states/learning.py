@@ -134,13 +134,11 @@ def learned(
 
     def taught(x, rate, where):
         shares = found.get(where)
-        if not shares:
+        if not shares or isinstance(x, Ceiling):
             return x
         low, high = x.interval or (rate, rate)
-        # of arithmetic theory knows the end
-        top = max(shares) if where == "arithmetic" else upper_end(shares)
-        ends = min(low, span(shares)[0] * rate), max(high, top * rate)
-        if not isinstance(x, Ceiling | Level):
+        ends = min(low, span(shares)[0] * rate), max(high, upper_end(shares) * rate)
+        if not isinstance(x, Level):
             return replace(x, interval=ends)
         states = tuple(State(s.low * rate, s.high * rate, s.looks) for s in states_of(shares))
         return replace(x, interval=ends, states=states)
@@ -158,11 +156,7 @@ def in_state(
         for where, share in shares_found(roof, look).items():
             found.setdefault(where, []).append(min(share, 1.0))
     known = {
-        where: [(s.low / rate, s.high / rate) for s in x.states]
-        for where, x, rate in [
-            *(("arithmetic", c, c.flops_per_s) for c in roof.ceilings),
-            *((x.name, x, x.bandwidth) for x in roof.levels),
-        ]
+        x.name: [(s.low / x.bandwidth, s.high / x.bandwidth) for s in x.states] for x in roof.levels
     }
 
     def nearest(share, states):
@@ -176,8 +170,7 @@ def in_state(
         value = rate * fast[1] / states[-1][1]
         _, high = x.interval or (rate, rate)
         low = min(slow[0], *shares) * rate
-        name = "flops_per_s" if isinstance(x, Ceiling) else "bandwidth"
-        return replace(x, **{name: value}, interval=(min(low, value), max(high, value)))
+        return replace(x, bandwidth=value, interval=(min(low, value), max(high, value)))
 
     now = change_figures(roof, there)
     return roof if now == roof else _with_peaks(now, roof)
