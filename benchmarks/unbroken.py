@@ -747,10 +747,13 @@ def work() -> None:
     class NoLook(
         contextlib.nullcontext
     ):  # probing the machine takes seconds, and is none of the program's business
-        used_s, disturbed, usual = 0.0, False, False
+        used_s, disturbed, usual, probe = 0.0, False, False, None
 
         def __init__(self, *args, **kwargs):
             super().__init__(self)
+
+        def beside(self, roof):
+            pass
 
         def look(self):
             return {}
