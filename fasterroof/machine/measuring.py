@@ -98,7 +98,7 @@ def keep_better(
         _CACHE[key] = new
         kept, of = KeptMachine(key.device), key.question
         if key.usual and kept.roof(of):
-            kept.keep_roof(of, lambda before: new.as_dict())
+            kept.keep_roof(of, lambda before: _better_known(new, before).as_dict())
 
 
 class _Key(NamedTuple):
@@ -136,7 +136,7 @@ class _Key(NamedTuple):
 
 def age_s(
     peaks: HardwarePeaks,  # measured
-) -> float | None:  # s; None: it is not told when they were measured
+) -> float | None:  # s; None: the peaks do not say
     "How long ago peaks were measured."
     try:
         then = datetime.datetime.fromisoformat(peaks.conditions["time"])
@@ -183,10 +183,10 @@ def measure_peaks(
     """The roof of a device, found by kernels that try to reach it: two to five seconds for one mode
     on two cores.
 
-    Peaks are kept, by device, modes, CPUs, threads and torch's switches: asked again, in this
-    process or another, they are looked at for a fifth of a second and measured again only where
-    the machine is found in a state that it was never in. With sizes or `steps` of your own they
-    are kept for the process alone.
+    Peaks are kept, by device, modes, CPUs, threads and torch's switches: for this process, and on
+    disk for later ones, which check them by a probe of 0.2 s and measure again only where it finds
+    the machine in a state that it was never in. With sizes or `steps` of your own they are kept
+    for the process alone.
     Modes are fp64, fp32, tf32, medium (fp32 by way of bf16), bf16, fp16, fp8_e4m3, fp8_e5m2,
     int8 and whole numbers.
     Raises `DeviceError` for a device that is absent or does not have a mode, `InputError` for
@@ -208,7 +208,7 @@ def peaks_for(
     cache: bool = True,  # False: measure even if these peaks are known, and do not keep them
     *,
     fresh: bool = False,  # True: measure anew, in place of what is kept
-    look: bool = True,  # False: the caller looks whether kept peaks still hold
+    look: bool = True,  # False: the caller checks whether kept peaks still hold
 ) -> HardwarePeaks:
     """The roof over a program: modes that the device has no ceiling for are left out and said, not
     refused."""
@@ -220,9 +220,9 @@ def peaks_for(
 def _better_known(
     new: HardwarePeaks,  # measured now
     before: dict[str, Any] | None,  # as it was kept
-    fresh: bool,  # whether what was kept is wanted no more
+    fresh: bool = False,  # whether what was kept is wanted no more
 ) -> HardwarePeaks:
-    "What is to be kept."
+    "What is to be kept. Figures that are kept on are as old as they were."
     if before is None or fresh:
         return new
     try:
@@ -233,7 +233,8 @@ def _better_known(
     # of another month only what this one could not find out
     if not isinstance(old, HardwarePeaks) or (_too_old(old) and not disturbed):
         return new
-    return replace(better(new, old), probed=new.probed, notes=new.notes)
+    conditions = new.conditions | {"time": old.conditions.get("time")}
+    return replace(better(new, old), probed=new.probed, notes=new.notes, conditions=conditions)
 
 
 def _too_old(peaks: HardwarePeaks) -> bool:
@@ -241,10 +242,12 @@ def _too_old(peaks: HardwarePeaks) -> bool:
     return age is None or not 0 <= age <= KEPT_DAYS * 86400
 
 
-def _still_holds(peaks: HardwarePeaks, looks: list[dict[str, float]]) -> bool:
-    "Whether a look finds the machine as it was found before."
+def _still_holds(peaks: HardwarePeaks, kept: KeptMachine, looks: list[dict[str, float]]) -> bool:
+    "Whether a look, which is kept as well, finds the machine as it was found before."
     with DriftGuard(torch.device(peaks.device), roof=peaks) as guard:
         look = guard.look()
+    if guard.usual and not guard.disturbed:
+        kept.add_looks(peaks.threads, look)
     return guard.disturbed or not is_new(look, known_rates(peaks, looks))
 
 
@@ -265,7 +268,7 @@ def _measured(
     bandwidth_mb: float | None = None,
     *,
     fresh: bool = False,  # whether what is known is not wanted
-    look: bool = True,  # whether kept peaks are looked at
+    look: bool = True,  # whether a short probe checks kept peaks
 ) -> HardwarePeaks:
     device, size = asked.device, asked.size
     whole("warmup", asked.warmup, 0)
@@ -286,7 +289,7 @@ def _measured(
     if kept and not fresh:
         looks = kept.looks(key.threads)
         known = _known_roof(kept, of, looks)
-        if known and answers(known) and (not look or _still_holds(known, looks)):
+        if known and answers(known) and (not look or _still_holds(known, kept, looks)):
             _CACHE[key] = known
             return known
     peaks = _probed_anew(asked, strict, bandwidth_mb)
@@ -335,7 +338,7 @@ def _probed_anew(asked: Asked, strict: bool, bandwidth_mb: float | None) -> Hard
             raise DeviceError(
                 f"{device} has no {mode} here ({why}){'; it has ' * bool(have)}{have}."
             )
-    with preserved(), no_gc(), status("Ceilings of this machine, kept for later") as tell:
+    with preserved(), no_gc(), status("Ceilings of this machine") as tell:
         torch.set_grad_enabled(False)
         found = survey_device(asked, tell)
     tried = (r.what for r in found.readings if r.unit != "memory")

@@ -82,6 +82,8 @@ class Run:
             raise InputError(
                 "A span of the timeline belongs to an operation that the run does not have."
             )
+        if any(not 0 < low <= high < math.inf for low, high in self.seen.values()):
+            raise InputError("What looks have found goes from a rate above zero to no lower one.")
         for look in self.guard.values():
             if not (
                 isinstance(look, dict)
@@ -128,13 +130,17 @@ class Run:
             or any(is_new({what: look.get(what, rate)}, self.seen) for look in (before, after))
         }
         changes = roof_changes(unknown, after)
-        share, cpus = (
-            self.environment.get("foreign_cpu_share"),
-            self.environment.get("cpu", {}).get("cpus_allowed"),
-        )
-        if not crowded(share, cpus=cpus):
-            return changes
-        return (*changes, f"other programs used {100 * share:.0f} % of the processors")
+        return (*changes, *[self.others] * bool(self.others))
+
+    @property
+    def others(self) -> str:
+        "How busy other programs were meanwhile, where that was enough to disturb; else empty."
+        share = self.environment.get("foreign_cpu_share")
+        cpus = self.environment.get("cpu", {}).get("cpus_allowed")
+        known = isinstance(share, float) and isinstance(cpus, int | None)
+        if not (known and crowded(share, cpus=cpus)):
+            return ""
+        return f"other programs used {100 * share:.0f} % of the processors"
 
     @property
     def parts(self) -> tuple[RooflinePoint, ...]:

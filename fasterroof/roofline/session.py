@@ -7,9 +7,9 @@ __all__ = ['Workload', 'Machine', 'place', 'measure_run']
 
 # %% ../../nbs/analysis/roofline/session.ipynb #6de5e267
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from threading import Thread
 from typing import Protocol
 
 import torch
@@ -128,22 +128,22 @@ class Machine:
         """Begin to take what the looks need, while the program is counted, if its roof is known.
 
         A probe's memory may take longer to get than a look."""
-        self._guard = DriftGuard(self.device) if self.looks else None
-        known = self._guard and self._guard.usual and KeptMachine(self.device).exists
-        if self.given is not None or (known and not self.fresh):
-            self._starting = Thread(target=self._guard.__enter__, daemon=True)
-            self._starting.start()
+        known = self.given is not None or (KeptMachine(self.device).exists and not self.fresh)
+        if self.looks and known:
+            guard = DriftGuard(self.device)
+            pool = ThreadPoolExecutor(1)
+            self._starting = pool.submit(self._stack.enter_context, guard)
+            pool.shutdown(wait=False)  # when that is done
 
     def _ready(self) -> None:
         "Wait until that is done."
-        if self._starting:
-            self._starting.join()
-            self._starting = None
-            self._stack.push(self._guard)
+        starting, self._starting = self._starting, None
+        if starting:
+            self._guard = starting.result()
 
     def _opened(self) -> DriftGuard:
         "The guard that was begun, or another one."
-        if self._guard is None or self._guard.probe is None:
+        if self._guard is None:
             self._guard = self._stack.enter_context(DriftGuard(self.device))
         self._guard.beside(self.measured)
         return self._guard

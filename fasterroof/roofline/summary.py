@@ -82,11 +82,6 @@ def _of_the_roof(run: "Run") -> str:
     return text if low == high or at_most else f"{text} [{low}, {high}]"
 
 
-def _why_unstable(run: "Run") -> str:
-    others = run.unstable[-1].startswith("other programs")
-    return "other programs ran meanwhile" if others else "the machine changed meanwhile"
-
-
 def _operations(run: "Run") -> str:
     several = max((o.overlap_s for o in run.occupancy), default=0.0)
     overlap = f"; overlap {si(several, 's')}" if several and run.device != "cpu" else ""
@@ -114,7 +109,10 @@ def _communication(run: "Run") -> str | None:
 
 # what a line says of a measured run; a line that says nothing is left out
 _HEADLINE: "dict[str, Callable[[Run], object]]" = {
-    "unstable": lambda run: run.unstable and _why_unstable(run),
+    "unstable": lambda run: (
+        (run.others and "other programs ran meanwhile")
+        or (run.unstable and "the machine changed meanwhile")
+    ),
     "latency (each run waited for)": lambda run: run.pipelined and _timed(run.whole),
     "throughput (runs follow each other)": lambda run: (
         run.pipelined and f"a run every {_timed(run.pipelined)}"
@@ -216,7 +214,8 @@ def _kept_ceilings(run: "Run") -> str | None:
         return None
     if before == "just now":
         return None
-    return f"The ceilings were measured {before}, and looked at before and after this run."
+    checked = "; short probes before and after this run checked them" * bool(run.guard)
+    return f"The ceilings were measured {before}{checked}."
 
 
 def _states(run: "Run") -> Iterator[str]:

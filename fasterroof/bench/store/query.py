@@ -276,7 +276,7 @@ def _at(
 
 
 # A row's text, and whether it may hold a whole number of more than 64 bits, which orjson rounds.
-_TEXT = """"row", regexp_matches("row", '[:,\\[]-?[0-9]{19}')"""
+_TEXT = """"row", regexp_matches("row", '[:,\\[] ?-?[0-9]{19}')"""
 
 
 def _parsed(rows: list[tuple]) -> list[tuple]:

@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from platformdirs import user_cache_path
 
 from ...core.errors import DeviceError, RunFileError, one_line
-from ...core.files import from_plain, make_folder, read_versioned, write_whole
+from ...core.files import from_plain, make_folder, read_json, read_versioned, write_whole
 from .. import nvml
 from fasterroof.machine.host import (
     cpu_name,
@@ -37,7 +37,7 @@ from fasterroof.machine.host import (
 def _machine_id(
     root: str | Path = "/",  # where the file system begins
 ) -> str:
-    "A number of this machine that says nothing elsewhere; of its name, where the system has none."
+    "A hash of the system's own number of this machine or, where it has none, of its name."
     files = ("etc/machine-id", "var/lib/dbus/machine-id")
     own = next(filter(None, (read(Path(root, name)) for name in files)), platform.node())
     return hashlib.sha256(f"fasterroof {own}".encode()).hexdigest()[:16]
@@ -71,15 +71,24 @@ _WAIT_S = 5  # for another process that writes
 def cache_folder() -> Path | None:
     "Return the folder of what is kept; None where the user wants nothing to be."
     told = os.environ.get("FASTERROOF_CACHE_DIR")
-    if told is None:
-        return user_cache_path("fasterroof") / "machines"
-    return Path(told) if told else None
+    if told == "":
+        return None
+    return Path(told or user_cache_path("fasterroof"), "machines")
+
+
+def _is_kept(path: Path) -> bool:
+    "Whether a file is one that was kept, whatever its version."
+    try:
+        d = read_json(path)
+    except RunFileError:
+        return False
+    return isinstance(d, dict) and d.get("format") == FORMAT
 
 
 def forget_kept() -> int:
     "Remove what is kept of every machine; returns of how many. Raises `RunFileError`."
     folder = cache_folder()
-    paths = [*folder.glob("*.json")] if folder else []
+    paths = [p for p in folder.glob("*.json") if _is_kept(p)] if folder else []
     for path in paths:
         try:
             path.unlink(missing_ok=True)

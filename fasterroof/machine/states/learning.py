@@ -85,20 +85,20 @@ _MOST = 0.25  # of the best look, for the distance of an upper end
 def upper_end(
     values: Sequence[float],  # one or more
 ) -> float:
-    "What as many values again stay below, in 95 of 100 cases; see above."
+    "What as many values again stay below, in nine of ten cases."
     x = np.sort(values)[::-1]
     if len(x) < 20:
         return best_of(values).high
     k = len(x) // 5
     excess = float(np.mean(x[:k] - x[k]))
-    return float(min(max(x[0], x[k] + excess * np.log(k / -np.log(0.95))), (1 + _MOST) * x[0]))
+    return float(min(max(x[0], x[k] + excess * np.log(k / -np.log(0.985))), (1 + _MOST) * x[0]))
 
 
 def raised(
     roof: Roof,  # measured
     look: dict[str, float],  # what → FLOP/s or B/s
 ) -> Roof:
-    "The roof, with what a look found faster than its own figures; itself where that is nothing."
+    "The roof with the figures raised that a look exceeded; the same roof if it exceeded none."
     more = {where: share for where, share in shares_found(roof, look).items() if share > 1}
     if not more:
         return roof
