@@ -163,25 +163,6 @@ def counter(model, sample):
     return mode.get_total_flops()
 
 
-def on_fake_tensors(build, rounds: int) -> None:
-    "Print what both take on the same fake tensors, where nothing is computed."
-    with FakeTensorMode():
-        model, x = build().eval(), torch.empty(1, 3, 224, 224)
-    ways, took = [trace, counter], ([], [])
-    with torch.no_grad():
-        for i in range(rounds + 2):
-            for way in random.sample((0, 1), 2):
-                t = seconds(partial(ways[way], model, x))
-                if i > 1:
-                    took[way].append(t)
-    ours, theirs = (1e3 * statistics.median(times) for times in took)
-    ratio = statistics.median(a / b for a, b in zip(*took, strict=True))
-    print(
-        f"\n{build.__name__} on fake tensors: trace {ours:.1f} ms, counter {theirs:.1f} ms,"
-        f" trace / counter {ratio:.2f}"
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=15, help="rounds a model (default 15)")
@@ -195,8 +176,11 @@ def main() -> None:
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     from torchvision.models import resnet18, vit_b_16
 
+    with FakeTensorMode():
+        fake = resnet18().eval(), torch.empty(1, 3, 224, 224)
     cases = [
         ("resnet18", resnet18().eval(), image),
+        ("resnet18 on fake tensors", *fake),
         ("vit_b_16", vit_b_16().eval(), image),
         ("decoder 405B on meta, 512 tokens", decoder, tokens),
     ]
@@ -236,7 +220,6 @@ def main() -> None:
     print(
         f"\nMost memory of the process, torch included, once the decoder was traced: {most:.2f} GiB"
     )
-    on_fake_tensors(resnet18, 2 * rounds)
     steps(min(rounds, 3))
 
 

@@ -395,7 +395,7 @@ def revisions(
     return [
         {"of": name, "sha": x.get("sha"), "dirty": x.get("dirty")}
         for name, x in (row.get("provenance") or {}).items()
-        if isinstance(x, (dict, Mapping)) and ("sha" in x or "dirty" in x)  # (dict: quickly told)
+        if isinstance(x, Mapping) and ("sha" in x or "dirty" in x)
     ]
 
 

@@ -188,8 +188,8 @@ def _section(
     if left := len(lines) - len(shown):
         parts.append(
             f"*{left:,} of {len(lines):,} rows are left out here: the first {most:,} points and the"
-            f" newest {_RUNS} runs of each are shown. `report(rows, most={len(points):,})` shows"
-            " more, `--latest` keeps to the newest run.*"
+            f" newest {_RUNS} runs of each are shown. `report_markdown(rows, most={len(points)})`"
+            " shows more, `--latest` keeps to the newest run.*"
         )
     return "\n\n".join(filter(None, parts))
 
@@ -281,7 +281,7 @@ def report_markdown(
     rows: Iterable[Mapping],  # as from `read_rows`
     skipped: Sequence[str] = (),  # lines that were passed over in reading, with why
     title: str | None = None,  # None: the cases' names
-    most: int = 50,  # points of a case that its tables show, cases, and platforms of each
+    most: int = 200,  # points of a case that its tables show, cases, and platforms of each
     valid: bool = False,  # True: the rows come from files or a store, which has validated them
 ) -> str:  # Markdown
     """Render rows as a page.
