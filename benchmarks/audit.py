@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fasterroof import Roof, RooflineAnalyzer, clear_peaks_cache, time_call, trace
-from fasterroof.cli.load_model import load_target
+from fasterroof.work.hubs.targets import load_target
 from fasterroof.core.units import si
 from fasterroof.machine import environment
 from fasterroof.machine.states.drift import DriftGuard

@@ -110,7 +110,7 @@ print(json.dumps(found))
 """
 BUILD = """
 import contextlib
-import torch, torchvision.models, fasterroof.cli.load_model as load_model
+import torch, torchvision.models, fasterroof.work.hubs.targets as load_model
 without = sys.argv[2] == "without"
 context = load_model.weightless(buffers=True) if without else contextlib.nullcontext()
 before = most()

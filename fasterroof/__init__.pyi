@@ -64,6 +64,7 @@ from .roofline.compare.run_diff import diff as diff
 from .roofline.watching import profile_step as profile_step, watch as watch
 from .timing.clock import time_call as time_call
 from .work.cost import register_cost as register_cost
+from .work.hubs.loading import load as load
 from .work.jax.rules import register_jax_cost as register_jax_cost
 from .work.rulebook import Work as Work
 from .work.tracer import trace as trace

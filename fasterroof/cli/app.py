@@ -30,6 +30,12 @@ _MODELS = (
         "fasterroof.cli.profiling:profile_command",
     ),
     Command(
+        "trace",
+        "count what a model computes and moves, without running it",
+        "hf:meta-llama/Llama-3.1-70B --seq 2048",
+        "fasterroof.cli.prediction:trace_command",
+    ),
+    Command(
         "peaks",
         "measure this machine's ceilings",
         "--mode fp32 --mode bf16 --json here.json",

@@ -11,18 +11,18 @@ from .argument_parser import EITHER, Argument, whole_from_zero
 # %% ../../nbs/analysis/cli/arguments.ipynb #1c41c099
 _MODEL = (
     Argument(
-        "profile",
+        "profile, trace",
         "model",
-        "a torchvision name, or package.module:callable that returns a model or (model, sample);"
-        " a JAX function with its arguments is such a pair",
+        "hf:gpt2, timm:resnet50, diffusers:UNet2DConditionModel, a torchvision name, or"
+        " package.module:callable that returns a model or (model, sample); a JAX function with its"
+        " arguments is such a pair",
         metavar="MODEL",
     ),
     Argument(
         "predict",
         "model",
         "a name such as Llama-3.1-8B (--list shows all), solved by its sizes; or what profile"
-        " takes, which is traced operation by operation: a torchvision name,"
-        " package.module:callable",
+        " takes, which is traced operation by operation: hf:gpt2, a torchvision name, …",
         nargs="?",
         metavar="MODEL",
     ),
@@ -36,16 +36,55 @@ _MODEL = (
         metavar="CHIP",
     ),
     Argument(
-        "profile, predict",
+        "profile, predict, trace",
         "--shape",
         "shape of an input, 1,2048:int64 for integers; again for each further input",
         action="append",
         default=[],
         metavar="1,3,224,224",
     ),
-    Argument("profile", "--batch", "first dimension of the inputs", type=int, metavar="N"),
+    Argument("profile, trace", "--batch", "first dimension of the inputs", type=int, metavar="N"),
+    Argument(
+        "profile, trace",
+        "--seq",
+        "tokens of a sequence, for models of hf: (default: 128)",
+        type=int,
+        metavar="TOKENS",
+    ),
+    Argument(
+        "profile, predict, trace",
+        "--image-size",
+        "pixels a side of a picture, for models by name (default: the model's own)",
+        type=int,
+        metavar="PIXELS",
+    ),
+    Argument(
+        "profile, predict, trace",
+        "--phase",
+        "of a causal model of hf:, the prompt or one token after it (default: profile shows both,"
+        " trace and predict prefill)",
+        choices=("prefill", "decode"),
+    ),
     Argument(
         "profile",
+        "--autocast",
+        "run under torch.autocast: bf16 or fp16",
+        metavar="FORMAT",
+    ),
+    Argument(
+        "profile",
+        "--int8",
+        "linear layers in 8 bits, weights and inputs, by torchao",
+        action="store_true",
+    ),
+    Argument(
+        "profile",
+        "--pretrained",
+        "download published weights (default: random weights, nothing is downloaded)",
+        action="store_true",
+    ),
+    Argument(
+        "profile, trace",
         "--dtype",
         "number format of the model and its inputs: fp32, bf16, fp16, fp64",
         metavar="FORMAT",
@@ -218,7 +257,7 @@ _PREDICTED = (
         "predict",
         "--seq",
         "tokens of one inference of a model of the registry (default: 128 for an encoder, one token"
-        " for a decoder)",
+        " for a decoder), or of a model of hf: (default: 128)",
         type=int,
         metavar="TOKENS",
     ),
@@ -306,7 +345,7 @@ _RUNS = (
     Argument("diff", "before", "a run that profile --json wrote", metavar="A.json"),
     Argument("diff", "after", "another one", metavar="B.json"),
     Argument(
-        "profile, import, show, diff, predict",
+        "profile, trace, import, show, diff, predict",
         "--top",
         "rows of the table; 0 for all (default: %(default)s)",
         type=whole_from_zero,
@@ -326,13 +365,13 @@ _RUNS = (
         metavar="FILE",
     ),
     Argument(
-        "profile, import, show, predict, hardware, contract check, contract claim",
+        "profile, trace, import, show, predict, hardware, contract check, contract claim",
         "--json",
         "write the result as JSON; - for stdout, instead of the table",
         metavar="FILE",
     ),
     Argument(
-        "profile, import, show, predict",
+        "profile, trace, import, show, predict",
         "--csv",
         "write the table as CSV; - for stdout, instead of the table",
         metavar="FILE",

@@ -9,12 +9,15 @@ __all__ = ['profile_command', 'import_command', 'peaks_command']
 import contextlib
 import logging
 import sys
+from argparse import Namespace
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
-from .load_model import load_target
+from ..work.hubs.configurations import hub_of
+from ..work.hubs.loading import Loaded, load
 from .outputs import json_text, print_result, text_columns, write_outputs
 from .runs import check_outputs, report_run
 from ..core.console import line as print_line
@@ -33,8 +36,6 @@ from ..roofline.summary import ago
 from ..work.program import call_arguments, differentiable, speaks_jax
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from rich.console import Console
 
 # %% ../../nbs/analysis/cli/profiling.ipynb #35b42ccb
@@ -58,37 +59,81 @@ def _optimizer(name: str | None):
 
 # %% ../../nbs/analysis/cli/profiling.ipynb #037db4e4
 def profile_command(
-    args: "Namespace",  # model, how it runs, and the outputs
+    args: Namespace,  # model, how it runs, and the outputs
     console: "Console",  # where to print
 ) -> None:
     "Run `fasterroof profile`."
     check_outputs(args)
+    loaded = _loaded(args, args.phase)
+    if hub_of(args.model) and "-" not in (args.json, args.csv, args.html):
+        console.print(f"{args.model}: {loaded.source}.", markup=False, highlight=False)
+    if args.phase or args.train or not loaded.causal:
+        return _profile(loaded, args, console, args.phase)
+    if "-" in (args.json, args.csv, args.html):
+        raise InputError(
+            "A causal model has two profiles: give --phase prefill or decode to write one to"
+            " stdout."
+        )
+    _profile(loaded, _apart(args, "prefill"), console, "prefill")
+    del loaded  # (memory for one model is enough)
+    console.print()
+    _profile(_loaded(args, "decode"), _apart(args, "decode"), console, "decode")
+
+
+def _loaded(args: Namespace, phase: str | None) -> Loaded:
+    "The model that is asked for, and its sample."
+    names = ("batch", "seq", "image_size", "dtype", "autocast", "int8", "pretrained")
+    given = {name: getattr(args, name) for name in names}
+    with status("Loading the model"), contextlib.redirect_stdout(sys.stderr):
+        return load(
+            args.model, **given, phase=phase, train=bool(args.train), shapes=tuple(args.shape)
+        )
+
+
+def _apart(args: Namespace, phase: str) -> Namespace:
+    "The same, with files of a phase's own: gpt2.html is gpt2.prefill.html."
+    paths = {name: getattr(args, name) for name in ("json", "csv", "html", "perfetto")}
+    own = {
+        name: str(
+            Path(path).with_name(
+                f"{Path(path).name.partition('.')[0]}.{phase}{''.join(Path(path).suffixes)}"
+            )
+        )
+        for name, path in paths.items()
+        if path
+    }
+    return Namespace(**{**vars(args), **own})
+
+
+def _profile(loaded: Loaded, args: Namespace, console: "Console", phase: str | None = None) -> None:
+    model, sample = loaded
     with status("Loading the model"):
         device = resolve_device(args.device)
         peaks = HardwarePeaks.load(args.peaks) if args.peaks else None
-        with contextlib.redirect_stdout(sys.stderr):
-            model, sample = load_target(args.model, tuple(args.shape), args.batch, args.dtype)
         optimizer = _optimizer(args.train)
     if args.compile:
         # that there is no CUDA is no news
         logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
         model = torch.compile(model)
     loss = _loss if args.train else None
+    name = args.model + f", {phase}" * bool(phase)
     analyzer = RooflineAnalyzer(
-        model, sample, peaks, name=args.model, loss=loss, optimizer=optimizer
+        model, sample, peaks=peaks, name=name, loss=loss, optimizer=optimizer
     )
     with contextlib.redirect_stdout(sys.stderr):
         # (a JAX function runs where its arrays are)
         place = args.device if speaks_jax(model, call_arguments(sample)) else device
         analyzer.profile(place, warmup=args.warmup, steps=args.steps, fresh=args.fresh)
     run = analyzer.run
+    if hub_of(args.model):
+        run = replace(run, notes=(*run.notes, f"The model: {loaded.source}."))
     if loss:
         run = replace(run, notes=(*run.notes, f"The loss: {loss.__doc__}"))
     report_run(run, args, console)
 
 
 def import_command(
-    args: "Namespace",  # traces, peaks, on, name, and the outputs
+    args: Namespace,  # traces, peaks, on, name, and the outputs
     console: "Console",  # where to print
 ) -> None:
     "Run `fasterroof import`."
@@ -102,7 +147,7 @@ def import_command(
 
 # %% ../../nbs/analysis/cli/profiling.ipynb #2e45b320
 def peaks_command(
-    args: "Namespace",  # device, mode, mixes, json
+    args: Namespace,  # device, mode, mixes, json
     console: "Console",  # where to print
 ) -> None:
     "Run `fasterroof peaks`."

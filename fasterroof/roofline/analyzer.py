@@ -28,6 +28,7 @@ from fasterroof.work.program import (
     Program,
     call_arguments,
     check_call,
+    sample_arguments,
     device_of,
     model_name,
     original,
@@ -56,27 +57,36 @@ _COLUMNS = {  # of the summary: a figure of a point, and its scale
 }
 
 
+def _arguments(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    "Positional and keyword arguments; raises `InputError` for one sample that is of no such kind."
+    return call_arguments(args[0]) if len(args) == 1 and not kwargs else (args, kwargs)
+
+
 class RooflineAnalyzer:
     "Where every part of a model stands under a roof."
 
     def __init__(
         self,
         model: Callable,  # a module or another callable
-        sample: object,  # what to call it with: a tensor, a tuple, or a dict of keyword arguments
+        # what to call it with: arguments, or one sample: a tensor, a tuple, or a dict of keyword
+        # arguments; a roof after that is `peaks`
+        *args: object,
         # the roof; None: measured for the device and the modes that the model uses
         peaks: Roof | None = None,
-        *,
         # of the model's output, to train; True: the output's own; None: forward
         loss: "Callable | bool | None" = None,
         # an optimizer, or a function that makes one (`torch.optim.AdamW`); None: no step
         optimizer: object = None,
         name: str | None = None,  # shown in reports; None: the model's class
+        **kwargs: object,  # keyword arguments to call it with
     ) -> None:
+        if peaks is None and len(args) > 1 and isinstance(args[-1], Roof):
+            *args, peaks = args
         if peaks is not None:
             check_peaks(peaks, None)
         self.args: tuple[Any, ...]
         self.kwargs: dict[str, Any]
-        self.args, self.kwargs = call_arguments(sample)
+        self.args, self.kwargs = _arguments(tuple(args), kwargs)
         check_call(original(model), self.args, self.kwargs)
         Program(model, self.args, self.kwargs, loss, optimizer)  # raises for what cannot be
         self.model: Callable = model
@@ -201,7 +211,9 @@ def profile(
     A torch module runs as `RooflineAnalyzer` runs it: forward in `eval()` mode unless there is a
     loss. `profile_step` runs a callable as it is. Raises `ModelError` if it raises, `InputError`
     for arguments that do not fit."""
-    sample = Arguments(args, kwargs)
-    analyzer = RooflineAnalyzer(model, sample, peaks, loss=loss, optimizer=optimizer, name=name)
+    sample = Arguments(*sample_arguments(original(model), args, kwargs))
+    analyzer = RooflineAnalyzer(
+        model, sample, peaks=peaks, loss=loss, optimizer=optimizer, name=name
+    )
     analyzer.profile(device, warmup=warmup, steps=steps)
     return analyzer.run

@@ -44,6 +44,7 @@ from .fused.attention import FusedAttention
 from .op import UNCOUNTED, Op, Trace
 from fasterroof.work.program import (
     check_call,
+    sample_arguments,
     differentiable,
     made_optimizer,
     model_errors,
@@ -350,7 +351,8 @@ def _clearer(error: ModelError, program: object) -> ModelError:
 
 def trace(
     model: Callable,  # a module or another callable
-    *args: object,  # its positional arguments
+    # its positional arguments; or one sample: a tuple or a dict of arguments
+    *args: object,
     framework: str | None = None,  # "torch" or "jax"; None: by the arguments and the function
     # True: run on the real tensors; False: on fake ones, unless the program needs values
     real: bool = False,
@@ -380,6 +382,7 @@ def trace(
                 f"{name} must be True or False, not a {type(flag).__name__}; an argument of the"
                 " model's own of that name can be bound with functools.partial."
             )
+    args, kwargs = sample_arguments(original(model), args, kwargs)
     if framework == "jax" or (framework is None and speaks_jax(model, (args, kwargs))):
         if real or backward or optimizer is not None or target:
             raise InputError(
