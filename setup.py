@@ -1,5 +1,6 @@
 "Packaging, read from settings.ini (nbdev's layout, without the removed pkg_resources)."
 
+import re
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -16,6 +17,15 @@ STATUSES = {"3": "3 - Alpha", "4": "4 - Beta", "5": "5 - Production/Stable"}
 def requirements(name):
     "The whitespace-separated requirements of one settings.ini field."
     return cfg.get(name, "").split()
+
+
+def absolute(text, git_url, branch):
+    "Markdown with absolute links and pictures: a package index has no files beside it."
+    raw = git_url.replace("https://github.com/", "https://raw.githubusercontent.com/", 1)
+    to_picture, to_file = rf"\g<1>{raw}/{branch}/", rf"\g<1>{git_url}/blob/{branch}/"
+    relative = r"(?!\w+:|#|/)"
+    text = re.sub(rf'(\bsrc="|\bsrcset="|!\[[^\]]*\]\(){relative}', to_picture, text)
+    return re.sub(rf"(\]\(){relative}", to_file, text)
 
 
 EXTRAS = (
@@ -42,7 +52,9 @@ setup(
     name=cfg["lib_name"],
     version=cfg["version"],
     description=cfg["description"],
-    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description=absolute(
+        Path("README.md").read_text(encoding="utf-8"), cfg["git_url"], cfg["branch"]
+    ),
     long_description_content_type="text/markdown",
     keywords=cfg["keywords"],
     url=cfg["git_url"],
@@ -57,6 +69,8 @@ setup(
     ],
     packages=find_packages(include=["fasterroof", "fasterroof.*"]),
     package_data={
+        # lazy_loader reads the stubs when a package is imported
+        "": ["*.pyi"],
         "fasterroof": [
             "py.typed",
             "machine/*.json",
@@ -69,7 +83,7 @@ setup(
             "bench/views/site/*.css",
             "bench/views/site/*.html",
             "bench/views/site/*.js",
-        ]
+        ],
     },
     python_requires=f">={cfg['min_python']}",
     install_requires=requirements("requirements"),
