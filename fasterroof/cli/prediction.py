@@ -69,7 +69,7 @@ def traced(
     "Trace one call; nothing is allocated, unless the model needs values."
     import torch
 
-    from fasterroof.work.hubs.loading import load
+    from fasterroof.work.hubs import loading
     from fasterroof.work.hubs.targets import weightless
     from fasterroof.work.program import call_arguments, describe
     from fasterroof.work.tracer import trace
@@ -85,7 +85,7 @@ def traced(
         # what the model prints is no result
         with contextlib.redirect_stdout(sys.stderr), torch.no_grad():
             with context:
-                loaded = load(target, batch=batch, dtype=dtype, shapes=shapes, **more)
+                loaded = loading.load(target, batch=batch, dtype=dtype, shapes=shapes, **more)
                 model, sample = loaded
             is_module = isinstance(model, torch.nn.Module)
             if is_module:
@@ -311,7 +311,9 @@ def _counted_table(work: "Trace", top: int | None) -> Table:
     "The modules with the most work."
     modules = sorted(work.by_module().items(), key=lambda m: (-m[1]["flops"], -m[1]["bytes"]))
     rest = f"The {top} with the most work of {len(modules)} modules; --top 0 shows all."
-    return Table(_COUNTED, modules[:top], notes=["", rest] if top and top < len(modules) else ())
+    return Table(
+        _COUNTED, modules[:top], notes=["", rest] if top and top < len(modules) else ()
+    )
 
 
 def trace_command(

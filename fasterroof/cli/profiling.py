@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..work.hubs.configurations import hub_of
-from ..work.hubs.loading import Loaded, load
+from ..work.hubs import loading
 from .outputs import json_text, print_result, text_columns, write_outputs
 from .runs import check_outputs, report_run
 from ..core.console import line as print_line
@@ -80,12 +80,12 @@ def profile_command(
     _profile(_loaded(args, "decode"), _apart(args, "decode"), console, "decode")
 
 
-def _loaded(args: Namespace, phase: str | None) -> Loaded:
+def _loaded(args: Namespace, phase: str | None) -> loading.Loaded:
     "The model that is asked for, and its sample."
     names = ("batch", "seq", "image_size", "dtype", "autocast", "int8", "pretrained")
     given = {name: getattr(args, name) for name in names}
     with status("Loading the model"), contextlib.redirect_stdout(sys.stderr):
-        return load(
+        return loading.load(
             args.model, **given, phase=phase, train=bool(args.train), shapes=tuple(args.shape)
         )
 
@@ -94,18 +94,17 @@ def _apart(args: Namespace, phase: str) -> Namespace:
     "The same, with files of a phase's own: gpt2.html is gpt2.prefill.html."
     paths = {name: getattr(args, name) for name in ("json", "csv", "html", "perfetto")}
     own = {
-        name: str(
-            Path(path).with_name(
-                f"{Path(path).name.partition('.')[0]}.{phase}{''.join(Path(path).suffixes)}"
-            )
-        )
+        name: str(Path(path).with_name(f"{Path(path).name.partition('.')[0]}.{phase}"
+        f"{''.join(Path(path).suffixes)}"))
         for name, path in paths.items()
         if path
     }
     return Namespace(**{**vars(args), **own})
 
 
-def _profile(loaded: Loaded, args: Namespace, console: "Console", phase: str | None = None) -> None:
+def _profile(
+    loaded: loading.Loaded, args: Namespace, console: "Console", phase: str | None = None
+) -> None:
     model, sample = loaded
     with status("Loading the model"):
         device = resolve_device(args.device)

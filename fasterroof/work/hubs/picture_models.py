@@ -7,13 +7,13 @@ __all__ = ['timm_model', 'diffusers_model']
 
 # %% ../../../nbs/analysis/work/hubs/picture_models.ipynb #61336e63
 import inspect
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 
-from ...core.errors import InputError, ModelError, one_line
+from ...core.errors import FasterroofError, InputError, ModelError, one_line
+from ...core.files import read_json
 from .configurations import close_names, diffusers_configurations
 from .targets import integers, noise
 
@@ -33,7 +33,8 @@ def timm_model(
         raise InputError("timm is not installed: pip install 'fasterroof[models]'.") from None
     if not timm.is_model(name):
         raise InputError(
-            f"timm has no model {one_line(repr(name), 100)}{close_names(name, timm.list_models())}."
+            f"timm has no model {one_line(repr(name), 100)}"
+            f"{close_names(name, timm.list_models())}."
         )
     model = _timm_built(timm, name, image_size, pretrained).train(train)
     channels, height, width = model.pretrained_cfg.get("input_size", (3, 224, 224))
@@ -66,7 +67,9 @@ def _diffusers():
     try:
         import diffusers
     except ImportError:
-        raise InputError("diffusers is not installed: pip install 'fasterroof[models]'.") from None
+        raise InputError(
+            "diffusers is not installed: pip install 'fasterroof[models]'."
+        ) from None
     return diffusers
 
 
@@ -76,9 +79,9 @@ def _configured(name: str) -> tuple[str, dict, str]:
     if path.is_dir() or path.suffix == ".json":
         file = path / "config.json" if path.is_dir() else path
         try:
-            told = json.loads(file.read_text("utf-8"))
+            told = read_json(file)
             kind = told["_class_name"]
-        except (OSError, ValueError, KeyError, TypeError) as e:
+        except (FasterroofError, KeyError, TypeError) as e:
             raise InputError(
                 f"{one_line(file)} is no configuration of diffusers: {type(e).__name__}:"
                 f" {one_line(e, 100)}."

@@ -21,6 +21,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from ...core.errors import InputError, ModelError, one_line
+from ...core.files import read_json
 from .configurations import close_names, transformers_configurations
 from .targets import fake_mode, integers, noise
 
@@ -54,13 +55,10 @@ def _from_dict(config: Mapping[str, Any], of: str) -> "PretrainedConfig":
 
 def _from_file(path: Path) -> "PretrainedConfig":
     file = path / "config.json" if path.is_dir() else path
-    auto = _transformers().AutoConfig
-    try:
-        return auto.from_pretrained(str(file), local_files_only=True, trust_remote_code=False)
-    except Exception as e:
-        raise InputError(
-            f"{one_line(file)} is no configuration that transformers can read: {one_line(e, 200)}."
-        ) from None
+    config = read_json(file)
+    if not isinstance(config, dict):
+        raise InputError(f"{one_line(file)} is no configuration: it holds no object.")
+    return _from_dict(config, os.fspath(file))
 
 
 def _reachable() -> bool:
