@@ -311,9 +311,7 @@ def _counted_table(work: "Trace", top: int | None) -> Table:
     "The modules with the most work."
     modules = sorted(work.by_module().items(), key=lambda m: (-m[1]["flops"], -m[1]["bytes"]))
     rest = f"The {top} with the most work of {len(modules)} modules; --top 0 shows all."
-    return Table(
-        _COUNTED, modules[:top], notes=["", rest] if top and top < len(modules) else ()
-    )
+    return Table(_COUNTED, modules[:top], notes=["", rest] if top and top < len(modules) else ())
 
 
 def trace_command(

@@ -94,8 +94,11 @@ def _apart(args: Namespace, phase: str) -> Namespace:
     "The same, with files of a phase's own: gpt2.html is gpt2.prefill.html."
     paths = {name: getattr(args, name) for name in ("json", "csv", "html", "perfetto")}
     own = {
-        name: str(Path(path).with_name(f"{Path(path).name.partition('.')[0]}.{phase}"
-        f"{''.join(Path(path).suffixes)}"))
+        name: str(
+            Path(path).with_name(
+                f"{Path(path).name.partition('.')[0]}.{phase}{''.join(Path(path).suffixes)}"
+            )
+        )
         for name, path in paths.items()
         if path
     }

@@ -33,8 +33,7 @@ def timm_model(
         raise InputError("timm is not installed: pip install 'fasterroof[models]'.") from None
     if not timm.is_model(name):
         raise InputError(
-            f"timm has no model {one_line(repr(name), 100)}"
-            f"{close_names(name, timm.list_models())}."
+            f"timm has no model {one_line(repr(name), 100)}{close_names(name, timm.list_models())}."
         )
     model = _timm_built(timm, name, image_size, pretrained).train(train)
     channels, height, width = model.pretrained_cfg.get("input_size", (3, 224, 224))
@@ -67,9 +66,7 @@ def _diffusers():
     try:
         import diffusers
     except ImportError:
-        raise InputError(
-            "diffusers is not installed: pip install 'fasterroof[models]'."
-        ) from None
+        raise InputError("diffusers is not installed: pip install 'fasterroof[models]'.") from None
     return diffusers
 
 

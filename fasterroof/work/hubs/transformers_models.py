@@ -120,7 +120,9 @@ _SAMPLES = 16_000  # of sound: one second
 def _has(config: object, name: str) -> object:
     "A field of a configuration, or of the part of it that is about pictures."
     value = getattr(config, name, None)
-    return value if value is not None else getattr(getattr(config, "vision_config", None), name, None)
+    return (
+        value if value is not None else getattr(getattr(config, "vision_config", None), name, None)
+    )
 
 
 def _image(config, batch: int, image_size: int | None) -> torch.Tensor:
@@ -171,7 +173,9 @@ def _sample_of(
     return sample
 
 
-def _labels(config, sample: Mapping[str, torch.Tensor], takes: Iterable[str]) -> dict[str, torch.Tensor]:
+def _labels(
+    config, sample: Mapping[str, torch.Tensor], takes: Iterable[str]
+) -> dict[str, torch.Tensor]:
     "What a training step compares with, where the model computes its loss itself."
     words = sample.get("decoder_input_ids", sample.get("input_ids"))
     if "labels" not in takes or (words is None and not getattr(config, "num_labels", None)):
