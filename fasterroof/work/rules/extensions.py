@@ -52,8 +52,22 @@ def _flash_attn_backward(
 
 @register_cost("xformers_flash::flash_fwd", kind="attention")
 def _xformers_flash(
-    q, k, v, cu_seqlens_q, cu_seqlens_k, seqused_k, most_q, most_k, p, scale, causal, left, right,
-    *_, out, **__,
+    q,
+    k,
+    v,
+    cu_seqlens_q,
+    cu_seqlens_k,
+    seqused_k,
+    most_q,
+    most_k,
+    p,
+    scale,
+    causal,
+    left,
+    right,
+    *_,
+    out,
+    **__,
 ):
     if cu_seqlens_q is not None or seqused_k is not None:
         raise NotImplementedError("the lengths of packed sequences are values")
