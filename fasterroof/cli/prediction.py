@@ -319,8 +319,9 @@ def trace_command(
     console: "Console",  # where to print
 ) -> None:
     "Run `fasterroof trace`."
-    if args.json == args.csv == "-":
-        raise InputError("--json - and --csv - cannot both go to stdout.")
+    from fasterroof.cli.runs import check_outputs  # (loads torch)
+
+    check_outputs(args)
     named = {"seq": args.seq, "image_size": args.image_size, "phase": args.phase}
     with status("Counting"):
         work, inputs = traced(args.model, tuple(args.shape), args.batch, args.dtype, **named)

@@ -21,7 +21,7 @@ class Configuration(NamedTuple):
 
     name: str  # on its hub, with its owner
     source: str  # where its authors published it
-    parameters: int  # that its authors state
+    parameters: int | None  # of the model; None: not known
     config: dict[str, Any]
 
 

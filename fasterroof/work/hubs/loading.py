@@ -6,17 +6,18 @@
 __all__ = ['Loaded', 'Autocast', 'load']
 
 # %% ../../../nbs/analysis/work/hubs/loading.ipynb #a067b81c
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 
-from ...core.errors import InputError, one_line
+from ...core.errors import InputError, ModelError, one_line
 from ...core.settings import resolve_dtype
-from ...core.units import format_name
+from ...core.units import format_name, si
 from .configurations import hub_of
 from .picture_models import diffusers_model, timm_model
-from .targets import in_format, load_target
+from .targets import fake_mode, in_format, load_target, weightless
 from .transformers_models import is_causal, transformers_model
 
 # %% ../../../nbs/analysis/work/hubs/loading.ipynb #93ebf904
@@ -86,6 +87,37 @@ def _from_hub(name: str, batch, seq, image_size, phase, train, pretrained) -> tu
     return made(rest, batch, image_size, train, pretrained)
 
 
+def _memory() -> int | None:
+    "Bytes of memory that this machine has; None where the system does not tell."
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        return None
+
+
+def _without_weights(name: str, *more: object) -> tuple:
+    "Build a model that needs no memory; one that computes with its constants keeps those."
+    try:
+        with weightless():
+            return _from_hub(name, *more)
+    except ModelError:
+        with weightless(buffers=True):
+            return _from_hub(name, *more)
+
+
+def _check_memory(name: str) -> None:
+    "Raise `InputError` where weights are larger than memory: the system would begin to swap."
+    module = _without_weights(name, 1, None, None, None, False, False)[0]
+    needed = sum(p.numel() * p.element_size() for p in module.parameters())
+    memory = _memory()
+    if memory and needed > memory:
+        raise InputError(
+            f"{one_line(name, 100)} has {si(needed, 'B')} of weights, and this machine"
+            f" {si(memory, 'B')} of memory: weights=False loads it for `trace`, as the commands"
+            " trace and predict do."
+        )
+
+
 def _elsewhere(name: str, shapes, batch, image_size, pretrained) -> tuple:
     module, sample = load_target(name, shapes, batch, image_size, pretrained)
     if ":" in name:
@@ -104,13 +136,22 @@ def load(
     autocast: str | None = None,  # "bf16" or "fp16": run under `torch.autocast`
     int8: bool = False,  # True: linear layers with weights and inputs of 8 bits, by torchao
     train: bool = False,  # True: in training mode, with labels where the model takes them
-    pretrained: bool = False,  # True: published weights, which are downloaded; False: random ones
+    # True: published weights, which are downloaded (untested: no test has a network)
+    pretrained: bool = False,
     shapes: tuple[str, ...] = (),  # of inputs, "1,3,224,224" each, for torchvision and own models
+    # False: shapes and formats only, which need no memory and can be traced, not run; by name of a
+    # hub
+    weights: bool = True,
 ) -> Loaded:  # `module, sample = load(…)`
     """Return a model and what to call it with.
 
-    Raises `InputError` for a name that is not known, with close ones, and for arguments that do not
-    fit the model; `ModelError` where it cannot be built."""
+    Raises `InputError` for a name that is not known, with close ones, for arguments that do not fit
+    the model, and for weights of hf: that are larger than this machine's memory; `ModelError` where
+    it cannot be built."""
+    if not weights and (pretrained or int8 or not hub_of(name)):
+        raise InputError(
+            "weights=False is for names of hf:, timm: and diffusers:, without pretrained and int8."
+        )
     for number, flag in ((batch, "batch"), (seq, "seq"), (image_size, "image_size")):
         if number is not None and (isinstance(number, bool) or number < 1):
             raise InputError(f"{flag} must be 1 or more, not {number}.")
@@ -121,12 +162,15 @@ def load(
             raise InputError(
                 "--shape is for torchvision and own models: use --batch, --seq and --image-size."
             )
-        made = _from_hub(name, batch or 1, seq, image_size, phase, train, pretrained)
+        if weights and not (pretrained or fake_mode()) and hub_of(name) == "hf":
+            _check_memory(name)
+        make = _from_hub if weights else _without_weights
+        made = make(name, batch or 1, seq, image_size, phase, train, pretrained)
     else:
         if seq or phase:
             raise InputError(f"--seq and --phase are for models of hf:, not {one_line(name, 60)}.")
         made = _elsewhere(name, tuple(shapes), batch, image_size, pretrained)
     module, sample, source = made
-    causal = is_causal(module) if hub_of(name) == "hf" else False
+    causal = phase is not None or (hub_of(name) == "hf" and is_causal(module))
     module, sample = in_format(module, sample, dtype)
-    return Loaded(_as_run(module, autocast, int8), sample, source, causal or phase is not None)
+    return Loaded(_as_run(module, autocast, int8), sample, source, causal)

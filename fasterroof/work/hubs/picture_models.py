@@ -45,17 +45,14 @@ def timm_model(
 
 
 def _timm_built(timm, name: str, image_size: int | None, pretrained: bool) -> torch.nn.Module:
-    sizes = [{"img_size": image_size}, {}] if image_size else [{}]
-    for given in sizes:
-        try:
-            return timm.create_model(name, pretrained=pretrained, **given)
-        except TypeError as e:  # it takes pictures of any size, and no such argument
-            if "img_size" not in str(e) or not given:
-                raise ModelError(f"timm:{name} could not be made: {one_line(e, 300)}.") from e
-        except Exception as e:
-            why = f"{type(e).__name__}: {one_line(e, 300)}"
-            raise ModelError(f"timm:{name} could not be made: {why}.") from e
-    raise ModelError(f"timm:{name} could not be made.")  # (not reached: a size or none is tried)
+    given = {"img_size": image_size} if image_size else {}
+    try:
+        return timm.create_model(name, pretrained=pretrained, **given)
+    except Exception as e:
+        if given and isinstance(e, TypeError) and "img_size" in str(e):
+            return _timm_built(timm, name, None, pretrained)  # it takes pictures of any size
+        why = f"{type(e).__name__}: {one_line(e, 300)}"
+        raise ModelError(f"timm:{name} could not be made: {why}.") from e
 
 # %% ../../../nbs/analysis/work/hubs/picture_models.ipynb #3d251e8c
 _TEXT = 77  # tokens that CLIP's text encoder gives
@@ -101,11 +98,27 @@ def _class_of(name: str) -> type:
     return made
 
 # %% ../../../nbs/analysis/work/hubs/picture_models.ipynb #5852aa21
-def _picture(config: Mapping, batch: int, image_size: int | None, latent: bool) -> torch.Tensor:
-    own = config.get("sample_size") or 64
-    side = own if image_size is None else image_size // 8 if latent else image_size
-    height, width = (side, side) if isinstance(side, int) else side
-    return noise((batch, config.get("in_channels") or 3, height, width))
+_LATENT = 8  # pixels a side of the picture that one of its latents stands for
+
+
+def _of(config: Mapping, *names: str) -> int:
+    "The first of these sizes that a configuration states; raises `InputError` where it has none."
+    found = next((config[n] for n in names if config.get(n)), None)
+    if found is None:
+        raise InputError(
+            f"The configuration states no {' or '.join(names)}: give package.module:callable, which"
+            " returns the model and its sample."
+        )
+    return found if isinstance(found, int) else found[0]
+
+
+def _picture(config: Mapping, batch: int, image_size: int | None) -> torch.Tensor:
+    channels = _of(config, "in_channels")
+    unit = 1 if channels in (1, 3) else _LATENT
+    if image_size and image_size % unit:
+        raise InputError(f"--image-size is a multiple of {unit} here, not {image_size}.")
+    side = image_size // unit if image_size else _of(config, "sample_size")
+    return noise((batch, channels, side, side))
 
 
 def _drawing_sample(
@@ -113,16 +126,15 @@ def _drawing_sample(
 ) -> dict[str, torch.Tensor]:
     "Keyword arguments of one step; raises `InputError` for a model whose arguments are others."
     config, takes = model.config, inspect.signature(model.forward).parameters
-    latent = config.get("in_channels", 3) not in (1, 3)
-    width = config.get("joint_attention_dim") or config.get("cross_attention_dim") or 768
-    width = width if isinstance(width, int) else width[0]
     makers = {
-        "sample": lambda: _picture(config, batch, image_size, latent),
-        "hidden_states": lambda: _picture(config, batch, image_size, latent),
+        "sample": lambda: _picture(config, batch, image_size),
+        "hidden_states": lambda: _picture(config, batch, image_size),
         "timestep": lambda: integers((batch,), 1) + _STEP,
-        "encoder_hidden_states": lambda: noise((batch, _TEXT, width)),
-        "pooled_projections": lambda: noise((batch, config.get("pooled_projection_dim") or 768)),
-        "class_labels": lambda: integers((batch,), config.get("num_embeds_ada_norm") or 1000),
+        "encoder_hidden_states": lambda: noise(
+            (batch, _TEXT, _of(config, "joint_attention_dim", "cross_attention_dim"))
+        ),
+        "pooled_projections": lambda: noise((batch, _of(config, "pooled_projection_dim"))),
+        "class_labels": lambda: integers((batch,), _of(config, "num_embeds_ada_norm")),
     }
     needed = [n for n, p in takes.items() if p.default is p.empty and p.kind != p.VAR_KEYWORD]
     if "num_embeds_ada_norm" in config and config["num_embeds_ada_norm"]:
@@ -149,6 +161,8 @@ def diffusers_model(
 
     Raises `InputError` for a name that it does not have and for a model whose arguments are others,
     `ModelError` where it cannot be built."""
+    if pretrained and not Path(name).expanduser().is_dir():
+        raise InputError(f"--pretrained takes a folder of diffusers, not {one_line(name, 100)}.")
     kind, given, source = _configured(name)
     made = _class_of(kind)
     try:

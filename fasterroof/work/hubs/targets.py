@@ -6,7 +6,6 @@
 __all__ = ['noise', 'integers', 'fake_mode', 'default_sample', 'torchvision_model', 'in_format', 'load_target', 'weightless']
 
 # %% ../../../nbs/analysis/work/hubs/targets.ipynb #49f6b873
-import difflib
 import importlib
 import inspect
 import os
@@ -27,6 +26,7 @@ from torch.utils._pytree import tree_map_only
 from ...core.errors import InputError, ModelError, one_line
 from ...core.settings import resolve_dtype
 from ...core.units import format_name, mode_name
+from .configurations import close_names
 
 # %% ../../../nbs/analysis/work/hubs/targets.ipynb #06f6589f
 def _shape(text: str) -> tuple[int, ...]:
@@ -155,8 +155,7 @@ def torchvision_model(
         ) from None
     known = models.list_models()
     if name not in known:
-        close = difflib.get_close_matches(name, known, 3)
-        like = f"; close to it: {', '.join(close)}" if close else f" among its {len(known)}"
+        like = close_names(name, known, 3) or f" among its {len(known)}"
         raise InputError(
             f"torchvision has no model {one_line(name)!r}{like} "
             "(a target of your own is written package.module:callable)."

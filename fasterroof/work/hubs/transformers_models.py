@@ -12,8 +12,8 @@ import logging
 import os
 import socket
 import urllib.request
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,16 +30,28 @@ if TYPE_CHECKING:
 
 # %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #b0eb2535
 def _transformers():
-    # (of what transformers imports: nothing that its users can change)
-    logging.getLogger("torch.utils._pytree").setLevel(logging.ERROR)
     try:
         import transformers
     except ImportError:
         raise InputError(
             "transformers is not installed: pip install 'fasterroof[models]'."
         ) from None
-    transformers.logging.set_verbosity_error()
     return transformers
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    "Within the block, transformers and what it imports say errors only."
+    loggers = [logging.getLogger(name) for name in ("transformers", "torch.utils._pytree")]
+    _transformers()  # (sets its own level when it is imported)
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _from_dict(config: Mapping[str, Any], of: str) -> "PretrainedConfig":
@@ -285,11 +297,12 @@ def is_causal(
     )
 
 
+@_quiet()
 def transformers_model(
     name: str,  # on the hub, or a folder, or a config.json
     batch: int = 1,  # sequences, pictures or recordings
     seq: int | None = None,  # tokens; None: 128, or as many as the model has positions for
-    image_size: int | None = None,  # pixels a side; None: the model's own
+    image_size: int | None = None,  # pixels a side; None: the model's own, or 224 if it has none
     phase: str | None = None,  # "prefill" or "decode" of a causal model; None: prefill
     train: bool = False,  # True: in training mode, with labels where the model takes them
     pretrained: bool = False,  # True: with its published weights, which are downloaded
