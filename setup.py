@@ -37,6 +37,7 @@ EXTRAS = (
     "bench",
     "pyg",
     "models",
+    "tried",
     "int8",
     "docs",
     "ray",
