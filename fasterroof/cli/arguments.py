@@ -59,10 +59,15 @@ _MODEL = (
         metavar="PIXELS",
     ),
     Argument(
-        "profile, predict, trace",
+        "profile",
         "--phase",
-        "of a causal model of hf:, the prompt or one token after it (default: profile shows both,"
-        " trace and predict prefill)",
+        "of a causal model of hf:, the prompt or one token after it (default: both)",
+        choices=("prefill", "decode"),
+    ),
+    Argument(
+        "predict, trace",
+        "--phase",
+        "of a causal model of hf:, the prompt or one token after it (default: prefill)",
         choices=("prefill", "decode"),
     ),
     Argument(

@@ -65,13 +65,13 @@ def _as_run(module: object, autocast: str | None, int8: bool) -> object:
     if not (autocast or int8):
         return module
     if not isinstance(module, torch.nn.Module):
-        raise InputError("--autocast and --int8 are for modules of torch.")
+        raise InputError("autocast and int8 are for modules of torch.")
     if int8:
         module = _in_int8(module)
     if autocast:
         dtype = resolve_dtype(format_name(autocast))
         if dtype not in (torch.bfloat16, torch.float16):
-            raise InputError(f"--autocast takes bf16 or fp16, not {one_line(autocast, 20)}.")
+            raise InputError(f"autocast takes bf16 or fp16, not {one_line(autocast, 20)}.")
         module = Autocast(module, dtype)
     return module
 
@@ -82,7 +82,7 @@ def _from_hub(name: str, batch, seq, image_size, phase, train, pretrained) -> tu
         return transformers_model(rest, batch, seq, image_size, phase, train, pretrained)
     for given, flag in ((seq, "seq"), (phase, "phase")):
         if given:
-            raise InputError(f"--{flag} is for models of hf:, not {one_line(name, 60)}.")
+            raise InputError(f"{flag} is for models of hf:, not {one_line(name, 60)}.")
     made = timm_model if hub == "timm" else diffusers_model
     return made(rest, batch, image_size, train, pretrained)
 
@@ -160,7 +160,7 @@ def load(
     if hub_of(name):
         if shapes:
             raise InputError(
-                "--shape is for torchvision and own models: use --batch, --seq and --image-size."
+                "shape is for torchvision and own models: use batch, seq and image_size."
             )
         if weights and not (pretrained or fake_mode()) and hub_of(name) == "hf":
             _check_memory(name)
@@ -168,7 +168,7 @@ def load(
         made = make(name, batch or 1, seq, image_size, phase, train, pretrained)
     else:
         if seq or phase:
-            raise InputError(f"--seq and --phase are for models of hf:, not {one_line(name, 60)}.")
+            raise InputError(f"seq and phase are for models of hf:, not {one_line(name, 60)}.")
         made = _elsewhere(name, tuple(shapes), batch, image_size, pretrained)
     module, sample, source = made
     causal = phase is not None or (hub_of(name) == "hf" and is_causal(module))

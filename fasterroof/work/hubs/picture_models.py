@@ -116,7 +116,7 @@ def _picture(config: Mapping, batch: int, image_size: int | None) -> torch.Tenso
     channels = _of(config, "in_channels")
     unit = 1 if channels in (1, 3) else _LATENT
     if image_size and image_size % unit:
-        raise InputError(f"--image-size is a multiple of {unit} here, not {image_size}.")
+        raise InputError(f"image_size is a multiple of {unit} here, not {image_size}.")
     side = image_size // unit if image_size else _of(config, "sample_size")
     return noise((batch, channels, side, side))
 
@@ -162,7 +162,7 @@ def diffusers_model(
     Raises `InputError` for a name that it does not have and for a model whose arguments are others,
     `ModelError` where it cannot be built."""
     if pretrained and not Path(name).expanduser().is_dir():
-        raise InputError(f"--pretrained takes a folder of diffusers, not {one_line(name, 100)}.")
+        raise InputError(f"pretrained takes a folder of diffusers, not {one_line(name, 100)}.")
     kind, given, source = _configured(name)
     made = _class_of(kind)
     try:

@@ -271,7 +271,7 @@ def load_target(
     if ":" in target:
         if image_size or pretrained:
             raise InputError(
-                f"--image-size and --pretrained are for models by name: {one_line(target)} makes"
+                f"image_size and pretrained are for models by name: {one_line(target)} makes"
                 " its own."
             )
         made = _called(target)
@@ -279,11 +279,11 @@ def load_target(
         if given:
             sample = given
         elif batch is not None:
-            raise InputError(f"--batch needs --shape: the sample of {one_line(target)} is its own.")
+            raise InputError(f"batch needs a shape: the sample of {one_line(target)} is its own.")
         if sample is None:
             raise InputError(
                 f"{one_line(target)} returns a model without a sample; "
-                "give --shape, or return (model, sample)."
+                "give a shape, or return (model, sample)."
             )
     else:
         model = torchvision_model(target, pretrained, image_size)

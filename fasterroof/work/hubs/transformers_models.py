@@ -161,9 +161,9 @@ def _sample_of(
     takes = inspect.signature(module.forward).parameters
     pictures = main == "pixel_values" or ("pixel_values" in takes and _has(config, "image_size"))
     if image_size and not pictures:
-        raise InputError(f"--image-size is for models that take pictures; {kind} takes {main}.")
+        raise InputError(f"image_size is for models that take pictures; {kind} takes {main}.")
     if seq and main in ("pixel_values", "input_values"):
-        raise InputError(f"--seq is for models that take tokens; {kind} takes {main}.")
+        raise InputError(f"seq is for models that take tokens; {kind} takes {main}.")
     if main == "input_ids":
         sample = {main: _tokens(config, batch, seq)}
         if pictures:
@@ -323,10 +323,10 @@ def transformers_model(
     weights = "published weights" if pretrained else "random weights"
     source = f"{source}, {weights}"
     if phase and not is_causal(model):
-        raise InputError(f"--phase is for causal models, not {type(model).__name__}.")
+        raise InputError(f"phase is for causal models, not {type(model).__name__}.")
     if train:
         if phase == "decode":
-            raise InputError("A training step has no decode phase: leave --phase out.")
+            raise InputError("A training step has no decode phase: leave phase out.")
         return model, sample | _labels(config, sample, takes), source
     if phase == "decode":
         model, sample = _decode_step(model, sample)
