@@ -58,6 +58,8 @@ class Run:
     memory: dict[str, float] = field(default_factory=dict)
     # B that the program moves before it is compiled; None: not known
     eager_bytes: int | None = None
+    # B of the program's weights, inputs and outputs, each once; None: not known
+    external_bytes: int | None = None
     # phase → module → {"flops", "contraction_flops", "bytes", "operations"} before it is compiled
     eager_work: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     ops: tuple[Op, ...] = ()  # the operations of a run, in order
@@ -356,7 +358,16 @@ class Run:
         return f"Run({one_line(self.model)}{given} on {one_line(self.device)}: {figures})"
 
 # %% ../../nbs/analysis/roofline/run.ipynb #0ec49c74
-_TAKEN = ("plain", "watched", "pipelined", "compile_s", "idle_s", "eager_bytes", "eager_work")
+_TAKEN = (
+    "plain",
+    "watched",
+    "pipelined",
+    "compile_s",
+    "idle_s",
+    "eager_bytes",
+    "eager_work",
+    "external_bytes",
+)
 
 
 def joined_run(
@@ -427,6 +438,7 @@ def project(
         ops=tuple(ops),
         eager_bytes=run.eager_bytes,
         eager_work=run.eager_work,
+        external_bytes=run.external_bytes,
         environment=run.environment,
         notes=tuple(notes),
     )

@@ -27,6 +27,7 @@ from .live import ProfilerLost, profiler_is_on, recording, step_mark
 from .memory import peak_memory
 from .profiler_ops import Profiled, profiled
 from .spans import Span, Stretch
+from ..work.external import external_bytes
 from ..work.op import Op
 from ..work.program import Program, model_errors, original
 from ..work.recorder import Recorder
@@ -55,6 +56,8 @@ class Taken:
     idle_s: float | None = None  # s a step between kernels; None: no device of its own
     # B that the program moves before it is compiled; None: it was not compiled
     eager_bytes: int | None = None
+    # B of its weights, inputs and outputs, each once; None: not known
+    external_bytes: int | None = None
     # the same by phase and module, with FLOPs: phase → module → figure; empty: not compiled
     eager_work: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     # of each step, what the host did while no operation ran: start and end, s, and cause
@@ -121,6 +124,8 @@ class Watch:
         self.scope, self.memo, self.sync = Scope(program.named), {}, synchronizer(device)
         self.threaded: dict[str, None] = {}  # notes of work in other threads
         self.lists: dict[tuple, list[list[Op]]] = {}  # what was counted, by what the step was given
+        # B of weights, inputs and outputs of a step, each once; None: no step was counted yet
+        self.external_bytes: int | None = None
 
     def __enter__(self) -> "Watch":
         with self.errors():
@@ -176,10 +181,12 @@ class Watch:
             recorder,
         ):
             start = time.perf_counter()
-            self.program(phase)
+            out = self.program(phase)
             self.sync()
             took = time.perf_counter() - start
         self.threaded |= dict.fromkeys((*recorder.thread_notes, *threads.notes))
+        if self.external_bytes is None:
+            self.external_bytes = external_bytes(self.program, recorder.ops(), tensors_in(out))
         self.reset()
         return recorder, took
 

@@ -489,12 +489,12 @@ class Program:
         self,
         # called with the phase that begins: "forward", "backward", "optimizer"
         phase: Callable[[str], None] = lambda name: None,
-    ) -> None:
-        "One step."
+    ) -> object:
+        "Run one step and return what a forward pass returns; of a training step nothing."
         phase("forward")
         out = self.model(*self.args, **self.kwargs)
         if not self.trains:
-            return
+            return out
         value = self._loss_of(out)
         del out  # a training loop does not keep it through the backward
         phase("backward")
@@ -505,6 +505,7 @@ class Program:
         for p in self._learning():
             p.grad = None
         phase("forward")
+        return None
 
     def _learning(self) -> list[torch.Tensor]:
         if self.optimizer is not None:

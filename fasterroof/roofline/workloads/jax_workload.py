@@ -285,6 +285,7 @@ class JaxWorkload:
             notes=(*taken.notes, *filter(None, [note])),
             eager_bytes=self._counted.bytes if one else None,
             eager_work=work_by_module(self._counted.ops) if one else {},
+            external_bytes=self._counted.external_bytes if one else None,
         )
 
     def _whole(self, steps: int) -> Taken:

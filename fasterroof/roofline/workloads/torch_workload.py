@@ -8,6 +8,7 @@ __all__ = ['timed_device', 'TorchWorkload']
 # %% ../../../nbs/analysis/roofline/workloads/torch_workload.ipynb #47a469d6
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import torch
 
@@ -95,7 +96,8 @@ class TorchWorkload:
         steps: int,  # plain ones, and as many profiled ones
     ) -> Taken:
         "Plain and profiled steps in turn."
-        return self._watch.take(steps)
+        taken = self._watch.take(steps)
+        return replace(taken, external_bytes=self._watch.external_bytes)
 
     def notes(self) -> list[str]:
         "Return what ran in threads, and past torch's dispatcher."
