@@ -21,7 +21,7 @@ import numpy as np
 from ..core.errors import InputError, UncountedWarning
 from ..machine.roof import Floor, Roof, over_link
 from .point import RooflinePoint, timed, with_shares
-from ..timing.spans import busy_time, gaps_between, innermost
+from ..timing.spans import busy_time, divided, gaps_between, innermost
 from ..work.op import link_bytes
 
 if TYPE_CHECKING:
@@ -386,6 +386,8 @@ def join_run(
     "Where each part of the program stands under the roof."
     if not steps:
         raise InputError("There is nothing to join: no step was timed.")
+    # profiles of XLA come divided already
+    steps = [[*s] if any(x.share_s is not None for x in s) else divided(s) for s in steps]
     times, elapsed, unexplained, having = _times(ops, steps)
     gaps = [gaps_between(spans, windows[s] if windows else None) for s, spans in enumerate(steps)]
     on_device = any(span.device != "cpu" for spans in steps for span in spans)

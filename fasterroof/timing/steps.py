@@ -72,7 +72,7 @@ def sentences(
     "Notes of work in other threads, beside times."
     overlap = any("operations ran" in n for n in notes)
     said = [f"{n[0].upper()}{n[1:]}." for n in notes]
-    return said + ["Times of operations in different threads overlap."] * overlap
+    return said + ["Where threads ran at once, each moment is divided among their operations."] * overlap
 
 
 def taken_from(

@@ -18,7 +18,7 @@ import numpy as np
 from ...core.errors import InputError
 from ..clock import Timing
 from ..events import STEP
-from ..spans import Span, Stretch, idle_time, shared_times
+from ..spans import Span, Stretch, divided, idle_time
 from ..steps import Taken
 from .executions import Execution, executions_of
 from .host import host_marks
@@ -193,9 +193,7 @@ def _spans(step: XlaStep, where: Mapping[_Place, int], held: Mapping[tuple, froz
     ]
     if any(span.device != "cpu" for span in spans):
         return spans
-    shares = shared_times(spans)
-    pairs = zip(spans, shares, strict=True)
-    return [s if t == s.duration else replace(s, share_s=t) for s, t in pairs]
+    return divided(spans)
 
 # %% ../../../nbs/analysis/timing/xla/steps.ipynb #25005b18
 def _usual(steps: Sequence[XlaStep], programs: Mapping) -> tuple[Counter, list[XlaStep]]:
