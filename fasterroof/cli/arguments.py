@@ -350,7 +350,26 @@ _RUNS = (
     Argument("diff", "before", "a run that profile --json wrote", metavar="A.json"),
     Argument("diff", "after", "another one", metavar="B.json"),
     Argument(
-        "profile, trace, import, show, diff, predict",
+        "profile, import, show",
+        "--top",
+        "rows of the table; 0 for all groups (default: as many as make 20 lines)",
+        type=whole_from_zero,
+        metavar="N",
+    ),
+    Argument(
+        "profile, import, show",
+        "--all",
+        "every operation in a row of its own, repeated layers too",
+        action="store_true",
+    ),
+    Argument(
+        "profile, import, show",
+        "--explain",
+        "define the terms, and show conditions, ceilings and notes",
+        action="store_true",
+    ),
+    Argument(
+        "trace, diff, predict",
         "--top",
         "rows of the table; 0 for all (default: %(default)s)",
         type=whole_from_zero,

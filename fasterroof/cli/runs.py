@@ -8,15 +8,13 @@ __all__ = ['check_outputs', 'report_run', 'show_command', 'diff_command']
 # %% ../../nbs/analysis/cli/runs.ipynb #e07e1012
 from typing import TYPE_CHECKING
 
-from rich.console import Group
-from rich.text import Text
-
-from .outputs import csv_text, print_result, write_outputs
-from ..core.console import figures, notes, status
-from ..core.errors import FasterroofError, InputError, one_line
+from .outputs import csv_text, write_outputs
+from ..core.console import figures, line, notes, status
+from ..core.errors import FasterroofError, InputError
 from ..core.units import rate_unit, si
 from ..report import html
 from ..report.diffs import diff_page
+from ..report.overview import run_text, terms
 from ..roofline.run import Run
 from ..roofline.compare.run_diff import diff
 
@@ -66,17 +64,13 @@ def report_run(
 
 
 def _print_run(run: Run, args: "Namespace", console: "Console") -> None:
-    top = args.top or None
-    cpu = run.environment.get("cpu", {})
-    on = f": {cpu['name']}, {cpu['threads']} threads" if cpu.get("threads") else ""
-    where = f"{one_line(run.model)}, {one_line(run.sample)}, on {one_line(run.device)}{on}"
-    rest = f"The {top} slowest of {len(run.parts)} parts; --top 0 shows all, --html draws them."
-    table = Group(
-        html.run_table(run, top, console.width),
-        *["", Text(rest)] * bool(top and top < len(run.parts)),
-    )
-    remarks = [*run.remarks, *html.definitions(run)]
-    print_result(console, f"{where}\n{_roof_line(run.roof)}", table, run.headline, remarks)
+    shown = run_text(run, args.top, console.width, opened=args.all)
+    console.print(shown, markup=False, highlight=False)
+    if args.explain:
+        console.print()
+        line(console, _roof_line(run.roof))
+        figures(console, run.headline)
+        notes(console, (*run.remarks, *terms(run), *html.definitions(run)))
 
 
 def show_command(

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _COLUMNS = {  # of the summary: a figure of a point, and its scale
     "name": ("name", 1),
     "type": ("type", 1),
+    "phase": ("phase", 1),
     "calls": ("calls", 1),
     "time_ms": ("time_s", 1e3),
     "share_pct": ("share", 100),
@@ -102,8 +103,9 @@ class RooflineAnalyzer:
         warmup: int = 5,  # plain runs before anything is measured
         steps: int = 20,  # plain runs and profiled runs, in turn
         fresh: bool = False,  # True: measure the roof anew, whatever is kept of this machine
-    ) -> list[RooflinePoint]:
-        """Run the model and place its parts under the roof; the result stays in `run`.
+    ) -> Run:
+        """Run the model and place its parts under the roof; the run, which iterates as its points,
+        stays in `run`.
 
         Raises `ModelError` if the model raises, `DeviceError` for a device that is absent,
         `InputError` for other arguments.
@@ -111,7 +113,7 @@ class RooflineAnalyzer:
         self._run = measure_run(
             self._workload(device), peaks=self.peaks, warmup=warmup, steps=steps, fresh=fresh
         )
-        return self.results
+        return self._run
 
     def _workload(self, device: str | torch.device | None) -> Workload:
         """What a session measures: a torch program on its device, or a JAX function where its

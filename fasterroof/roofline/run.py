@@ -21,6 +21,8 @@ from ..machine.states.learning import is_new
 from ..machine.states.looks import roof_changes
 from ..machine.roof import Roof
 from .join import estimate, join_run
+from .lost.answer import answer, losses_sentence
+from .lost.losses import LostTime, lost_time
 from .point import RooflinePoint, Total, module_prefix, totals
 from .run_file import run_from_dict, run_to_dict
 from .summary import run_frame, run_headline, run_remarks
@@ -29,7 +31,7 @@ from ..timing.spans import Occupancy, Span, communicates, occupancy
 from ..work.op import Op, judged_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
     from plotly.graph_objects import Figure
@@ -257,6 +259,17 @@ class Run:
         return project(self, roof, mode)
 
     @property
+    def lost(self) -> LostTime | None:
+        "Where the wall time went: floor, lost, unknown; None for a projection."
+        return lost_time(self)
+
+    @property
+    def answer(self) -> str:
+        """How long the run took, how long it had to take, and the largest losses, in two
+        sentences."""
+        return " ".join(filter(None, (answer(self), losses_sentence(self))))
+
+    @property
     def headline(self) -> dict[str, str]:
         "The figures to read first."
         return run_headline(self)
@@ -350,12 +363,24 @@ class Run:
 
         return run_html(self)
 
+    def __iter__(self) -> "Iterator[RooflinePoint]":
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __bool__(self) -> bool:
+        return True  # also without points
+
+    def __getitem__(self, index: "int | slice") -> "RooflinePoint | tuple[RooflinePoint, ...]":
+        return self.points[index]
+
     def __repr__(self) -> str:
         if "points" not in self.__dict__:
             return "Run(still being watched)"
-        figures = "; ".join(f"{k} {v}" for k, v in self.headline.items())
-        given = f", {one_line(self.sample)}" * bool(self.sample)
-        return f"Run({one_line(self.model)}{given} on {one_line(self.device)}: {figures})"
+        given = f", {one_line(self.sample, 60)}" * bool(self.sample)
+        where = f"{one_line(self.model, 60)}{given} on {one_line(self.device, 60)}"
+        return f"Run({where}: {self.answer})"
 
 # %% ../../nbs/analysis/roofline/run.ipynb #0ec49c74
 _TAKEN = (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import RunFileError, one_line
 from ..core.files import from_plain, versioned
+from .lost.answer import explained
 from .point import RooflinePoint
 from ..timing.clock import Timing
 
@@ -38,6 +39,7 @@ def run_to_dict(
         | {name: [p.as_dict() for p in getattr(run, name)] for name in ("points", "host")}
         | {name: [asdict(x) for x in getattr(run, name)] for name in ("ops", "timeline")}
         | {"roof": roof_to_dict(run.roof)}
+        | {"answer": explained(run)}  # for its readers: it is made anew when the run is loaded
     )
 
 

@@ -72,7 +72,8 @@ def sentences(
     "Notes of work in other threads, beside times."
     overlap = any("operations ran" in n for n in notes)
     said = [f"{n[0].upper()}{n[1:]}." for n in notes]
-    return said + ["Where threads ran at once, each moment is divided among their operations."] * overlap
+    divided = "Where threads ran at once, each moment is divided among their operations."
+    return said + [divided] * overlap
 
 
 def taken_from(

@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['answer', 'losses_sentence', 'title_line', 'explained']
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #12b8dba7
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #68d5f577
 import math
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from .losses import LostTime, lost_time
 if TYPE_CHECKING:
     from fasterroof.roofline.run import Run
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #6b8e29b2
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #e35e2706
 _FEW = 6  # runs from which on there is an interval
 
 
@@ -84,7 +85,7 @@ def answer(
     first = f"{_median(run, scale)}; {_floor(run, lost, scale)}"
     return ". ".join([first, *_verdicts(run)]) + "."
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #e0e327a3
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #6f8855fb
 def _projected(run: "Run") -> str:
     scale = Scale(run.time_s, "s")
     text = f"At least {scale(run.time_s)} on {one_line(run.device)}: nothing ran"
@@ -100,14 +101,14 @@ def _projected(run: "Run") -> str:
         text += f", without {len(run.undefined)} operations whose floor is unknown"
     return f"{text}."
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #8845e40b
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #25cc6807
 _MOST = 3  # losses in the sentence
 
 
-def _items(run: "Run", lost: LostTime) -> Iterator[tuple[float, int, str]]:
+def _items(run: "Run") -> Iterator[tuple[float, int, str]]:
     "Losses in seconds, how many operations share each, and where they are, in any order."
     small = []
-    for group in groups(lost):
+    for group in groups(run):
         if group.lost_s is None:
             continue
         if group.cause == "overhead" and group.parts[0].kind != "host":
@@ -141,7 +142,7 @@ def losses_sentence(
         return ""
     scale = Scale(lost.wall_s, "s")
     total = scale.units(lost.wall_s) - scale.units(lost.floor_s) - scale.units(lost.unknown_s)
-    items = sorted(_items(run, lost), reverse=True)
+    items = sorted(_items(run), reverse=True)
     shown = [(scale.units(s), where) for s, _, where in items[:_MOST] if scale.units(s) > 0]
     rest = items[len(shown) :]
     left = total - sum(units for units, _ in shown)
@@ -153,13 +154,14 @@ def losses_sentence(
         texts.append(f"{scale.text(left)} in {sum(n for _, n, _ in rest)} others")
     return f"Lost: {', '.join(texts)}." if texts else ""
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #d4e8b772
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #e9ec5669
 def title_line(
     run: "Run",  # any
 ) -> tuple[str, str]:  # what ran where; when
     "Name the model, its sample and the machine, and the time at which it ran."
     cpu = run.environment.get("cpu", {})
-    machine = f"{cpu.get('name') or ''}"
+    # "Intel(R) Xeon(R) Processor" is an Intel Xeon to everybody
+    machine = re.sub(r"\((R|TM)\)| (CPU|Processor)\b.*", "", f"{cpu.get('name') or ''}")
     if cpu.get("threads"):
         machine += f", {cpu['threads']} threads"
     place = machine if run.device == "cpu" and machine else run.device
@@ -179,4 +181,4 @@ def explained(
     sentences = {"sentence": answer(run), "losses": losses_sentence(run)}
     if lost is None:
         return sentences
-    return sentences | lost.as_dict() | {"groups": [g.as_dict() for g in groups(lost)]}
+    return sentences | lost.as_dict() | {"groups": [g.as_dict() for g in groups(run)]}
