@@ -27,6 +27,7 @@ __all__ = [
     "measure_peaks",
     "merge_runs",
     "ModelSpec",
+    "predict",
     "profile",
     "profile_step",
     "register_cost",

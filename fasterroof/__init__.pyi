@@ -36,6 +36,7 @@ from .prediction.estimator import (
     RooflineMetrics as RooflineMetrics,
 )
 from .prediction.model import ModelSpec as ModelSpec
+from .prediction.predicting import predict as predict
 from .prediction.quantity import (
     BYTES_BF16 as BYTES_BF16,
     BYTES_FP16 as BYTES_FP16,

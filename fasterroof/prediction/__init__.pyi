@@ -6,6 +6,7 @@ from .estimator import (
     RooflineMetrics as RooflineMetrics,
 )
 from .model import ModelSpec as ModelSpec, model_names as model_names, read_models as read_models
+from .predicting import predict as predict
 from .quantity import (
     BYTES_BF16 as BYTES_BF16,
     BYTES_FP16 as BYTES_FP16,
