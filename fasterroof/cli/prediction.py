@@ -18,7 +18,8 @@ from ..core.console import status, write_stdout
 from ..core.errors import InputError, RunFileError, one_line
 from ..machine.chips import chip
 from ..prediction.engine import Engine, as_model
-from ..prediction.model import is_model_name, model_named, model_names
+from ..prediction.model import model_names
+from ..prediction.predicting import is_traced
 from ..prediction.sweeps import Sweep, sweep
 from ..prediction.system import SystemArchetype
 from ..report.page import page_html
@@ -84,22 +85,6 @@ def _system(on: str, count: int) -> SystemArchetype:
 
     return SystemArchetype.from_peaks(HardwarePeaks.load(on))
 
-
-def _is_target(name: str) -> bool:
-    "Return whether a model is one to be built: a callable, or one of torchvision's."
-    if hub_of(name):
-        return True
-    if is_model_name(name) and model_named(name).is_decoder:
-        return False  # (and torchvision takes seconds to load)
-    try:
-        from torchvision import models
-
-        if name in models.list_models():
-            return True
-    except ImportError:
-        pass
-    return ":" in name and not is_model_name(name)  # some tag their names with colons
-
 # %% ../../nbs/analysis/cli/prediction.ipynb #21b4a1f5
 def _answer(
     args,
@@ -153,7 +138,7 @@ def _prediction(args: "Namespace") -> object:
     for name in given.keys() & swept:
         raise InputError(f"{name} is swept: leave --{name.replace('_', '-')} out.")
     given |= swept
-    target, generation = _is_target(args.model), {"prompt", "new_tokens"} & {*given}
+    target, generation = is_traced(args.model), {"prompt", "new_tokens"} & {*given}
     if len(generation) == 1:
         raise InputError("--prompt and --new-tokens go together.")
     if generation and target:
