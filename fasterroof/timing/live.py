@@ -7,6 +7,8 @@ __all__ = ['SEES_THREADS', 'profiler_is_on', 'kineto_quiet', 'ProfilerLost', 'st
 
 # %% ../../nbs/analysis/timing/live.ipynb #317c6112
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -16,6 +18,46 @@ import torch
 from ..core.errors import InputError, RunFileError, one_line
 from .events import STEP, UNMEASURED, Event, TraceFile
 from .profiler_file import read_trace
+
+# %% ../../nbs/analysis/timing/live.ipynb #687c9b96
+_PROFILERS_OWN = re.compile(rb"profiler_kineto\.cpp|External init callback|libkineto|\[kineto\]")
+
+
+@contextmanager
+def _no_profiler_lines() -> Iterator[None]:
+    "Within the block nothing of the profiler's own reaches the process's stderr."
+    try:
+        printed = tempfile.TemporaryFile()
+        stderr = os.dup(2)
+    except OSError:  # there is no stderr, or no folder for the file
+        yield
+        return
+    with printed:
+        os.dup2(printed.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            printed.seek(0)
+            for text in printed:
+                if not _PROFILERS_OWN.search(text):
+                    os.write(stderr, text)
+            os.close(stderr)
+
+
+@contextmanager
+def _quiet_ends(session: AbstractContextManager) -> Iterator[object]:
+    "Enter and leave a session of the profiler without its lines."
+    with _no_profiler_lines():
+        entered = session.__enter__()
+    try:
+        yield entered
+    except BaseException:
+        with _no_profiler_lines():
+            session.__exit__(*sys.exc_info())
+        raise
+    with _no_profiler_lines():
+        session.__exit__(None, None, None)
 
 # %% ../../nbs/analysis/timing/live.ipynb #7efa69ac
 # a mark at the beginning: it is gone where another session ended ours
@@ -102,12 +144,10 @@ def recording(
         raise InputError("This thread is being profiled already: end that profile first.")
     trace = TraceFile("", [])
     try:
-        with (
-            kineto_quiet(),
-            profiler_session(
-                device, record_shapes=shapes, experimental_config=_config(device, threads)
-            ) as prof,
-        ):
+        session = profiler_session(
+            device, record_shapes=shapes, experimental_config=_config(device, threads)
+        )
+        with kineto_quiet(), _quiet_ends(session) as prof:
             with torch._C._profiler._RecordFunctionFast(_BEGUN):
                 pass
             yield trace

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['answer', 'losses_sentence', 'title_line', 'explained']
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #68d5f577
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #9f9c9478
 import math
 import re
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ...core.errors import one_line
-from ...core.units import Scale
+from ...core.units import Scale, si
 from .groups import Group, groups
 from .losses import LostTime, lost_time
 
 if TYPE_CHECKING:
     from fasterroof.roofline.run import Run
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #e35e2706
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #26fc0291
 _FEW = 6  # runs from which on there is an interval
 
 
@@ -42,7 +42,8 @@ def _floor(run: "Run", lost: LostTime, scale: Scale) -> str:
     "The floor and the efficiency; what is only known from one side says so."
     if not lost.floor_s:
         return "no floor is known, since nothing that took time was counted"
-    text = f"floor {scale(lost.floor_s)}"
+    # (a floor too small for these decimals has its own)
+    text = f"floor {scale(lost.floor_s) if scale.units(lost.floor_s) else si(lost.floor_s, 's', 2)}"
     ends = lost.floor_range_s
     if ends and scale.between(*ends) != scale.between(lost.floor_s, lost.floor_s):
         text += f" ({scale.between(*ends)})"
@@ -85,7 +86,7 @@ def answer(
     first = f"{_median(run, scale)}; {_floor(run, lost, scale)}"
     return ". ".join([first, *_verdicts(run)]) + "."
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #6f8855fb
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #bd8d1212
 def _projected(run: "Run") -> str:
     scale = Scale(run.time_s, "s")
     text = f"At least {scale(run.time_s)} on {one_line(run.device)}: nothing ran"
@@ -101,7 +102,7 @@ def _projected(run: "Run") -> str:
         text += f", without {len(run.undefined)} operations whose floor is unknown"
     return f"{text}."
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #25cc6807
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #48a149bf
 _MOST = 3  # losses in the sentence
 
 
@@ -124,7 +125,8 @@ def _items(run: "Run") -> Iterator[tuple[float, int, str]]:
 def _where(group: Group, cause: str | None = None) -> str:
     "Name a group and its cause: `4 × layer4.{0,1}.conv{1,2} (compute)`."
     if group.parts[0].kind == "host":
-        return f"{group.name} ({group.cause})"
+        phase = f", {group.phase}" * (group.phase not in ("forward", "host"))
+        return f"{group.name}{phase} ({group.cause})"
     count = len(group.parts)
     name = one_line(group.name, 60)
     text = f"{count} × {name}" if count > 1 else name
@@ -154,7 +156,7 @@ def losses_sentence(
         texts.append(f"{scale.text(left)} in {sum(n for _, n, _ in rest)} others")
     return f"Lost: {', '.join(texts)}." if texts else ""
 
-# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #e9ec5669
+# %% ../../../nbs/analysis/roofline/lost/answer.ipynb #c57e1775
 def title_line(
     run: "Run",  # any
 ) -> tuple[str, str]:  # what ran where; when
