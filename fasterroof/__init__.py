@@ -16,7 +16,6 @@ __getattr__, _, _ = _lazy.attach_stub(__name__, __file__)
 # What most people need. The other names are in their package.
 __all__ = [
     "check_contract",
-    "chip_roof",
     "compute_roofline",
     "diff",
     "Engine",

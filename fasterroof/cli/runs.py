@@ -14,7 +14,7 @@ from ..core.errors import FasterroofError, InputError
 from ..core.units import rate_unit, si
 from ..report import html
 from ..report.diffs import diff_page
-from ..report.overview import run_text, terms
+from ..report.screen import run_text, terms
 from ..roofline.run import Run
 from ..roofline.compare.run_diff import diff
 

@@ -21,7 +21,7 @@ from ..machine.states.learning import is_new
 from ..machine.states.looks import roof_changes
 from ..machine.roof import Roof
 from .join import estimate, join_run
-from .lost.answer import answer, losses_sentence
+from .lost.wording import answer, losses_sentence
 from .lost.losses import LostTime, lost_time
 from .point import RooflinePoint, Total, module_prefix, totals
 from .run_file import run_from_dict, run_to_dict

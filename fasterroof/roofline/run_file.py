@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import RunFileError, one_line
 from ..core.files import from_plain, versioned
-from .lost.answer import explained
+from .lost.wording import explained
 from .point import RooflinePoint
 from ..timing.clock import Timing
 
