@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['answer', 'losses_sentence', 'title_line', 'explained']
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #564ce0cf
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #6b0ed932
 import math
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from .losses import LostTime, lost_time
 if TYPE_CHECKING:
     from fasterroof.roofline.run import Run
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #baa94fd0
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #c6fe648a
 _FEW = 6  # runs from which on there is an interval
 _UNSTEADY = 2  # ends of an interval that are further apart than this tell little of the median
 
@@ -52,6 +52,8 @@ def _floor(run: "Run", lost: LostTime, scale: Scale) -> str:
     ends = lost.floor_range_s
     if ends and scale.between(*ends) != scale.between(lost.floor_s, lost.floor_s):
         text += f" ({scale.between(*ends)})"
+    if run.roof.source == "datasheet":
+        text += f" by the datasheet of {one_line(run.roof.name, 60)}"
     at_most = run.total.lower_bound
     efficient = f"{'at most ' * at_most}{_percent(100 * lost.floor_s / lost.wall_s)} efficient"
     lost_s = scale.units(lost.wall_s) - scale.units(lost.floor_s) - scale.units(lost.unknown_s)
@@ -91,7 +93,7 @@ def answer(
     first = f"{_median(run, scale)}; {_floor(run, lost, scale)}"
     return ". ".join([first, *_verdicts(run)]) + "."
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #659aaea7
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #b74f2fef
 def _projected(run: "Run") -> str:
     scale = Scale(run.time_s, "s")
     text = f"At least {scale(run.time_s)} on {one_line(run.device)}: nothing ran"
@@ -107,7 +109,7 @@ def _projected(run: "Run") -> str:
         text += f", without {len(run.undefined)} operations whose floor is unknown"
     return f"{text}."
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #54353333
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #25917a97
 _MOST = 3  # losses in the sentence
 
 
@@ -163,7 +165,7 @@ def losses_sentence(
         texts.append(f"{scale.text(left)} in {sum(n for _, n, _ in rest)} others")
     return f"Lost: {', '.join(texts)}." if texts else ""
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #5d8b700a
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #42ea3706
 def title_line(
     run: "Run",  # any
 ) -> tuple[str, str]:  # what ran where; when
