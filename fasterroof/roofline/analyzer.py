@@ -46,6 +46,7 @@ _COLUMNS = {  # of the summary: a figure of a point, and its scale
     "type": ("type", 1),
     "phase": ("phase", 1),
     "calls": ("calls", 1),
+    "lost_ms": ("lost_s", 1e3),
     "time_ms": ("time_s", 1e3),
     "share_pct": ("share", 100),
     "mflop": ("flops", 1e-6),
@@ -179,10 +180,10 @@ class RooflineAnalyzer:
         self,
         top: int | None = 10,  # rows; None: all
     ) -> "pd.DataFrame":
-        """The slowest points: time in ms, share in %, work in MFLOP and MB, intensity, rate, bound,
-        utilization in %."""
+        """Return the points that lost most time: lost time and time in ms, share in %, work in
+        MFLOP and MB, intensity, rate, bound, utilization in %."""
         frame = self.run.to_frame()
-        frame = frame.sort_values("time_s", ascending=False, kind="stable", ignore_index=True)[:top]
+        frame = frame.sort_values("lost_s", ascending=False, kind="stable", ignore_index=True)[:top]
         scaled = {c: frame[f] if s == 1 else frame[f] * s for c, (f, s) in _COLUMNS.items()}
         return frame.assign(**scaled)[[*_COLUMNS]]
 

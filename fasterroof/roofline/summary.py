@@ -16,6 +16,7 @@ from ..core.units import MISSING, si
 from ..machine.roof_table import states_text
 from .compiler import compiler_total
 from .join import EVENT_S
+from .lost.losses import losses_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -273,6 +274,7 @@ _FIGURES = (
     "arithmetic_intensity",
     "achieved_gflops",
     "utilization_pct",
+    "lost_s",
 )
 
 
@@ -282,7 +284,10 @@ def run_frame(
     "A pandas frame, a row a part, in plain SI units; what is not known is NaN."
     import pandas as pd
 
-    rows = [p.as_dict() for p in run.parts]
+    rows = [
+        x.part.as_dict() | {"lost_s": x.lost_s if run.measured else None, "cause": x.cause}
+        for x in losses_of(run)
+    ]
     for row in rows:
         low, high = row.pop("interval") or (math.nan, math.nan)
         row |= {"time_low_s": low, "time_high_s": high, "uncounted": " ".join(row["uncounted"])}
