@@ -7,16 +7,20 @@ __all__ = ['COMMANDS', 'parser', 'main']
 
 # %% ../../nbs/analysis/cli/app.ipynb #c445363c
 import argparse
+import atexit
 import errno
+import gc
 import io
 import os
 import sys
 import warnings
+from contextlib import ExitStack
 from pkgutil import resolve_name
 
 from .argument_parser import Command, made_parser
 from .arguments import MODEL_ARGUMENTS
 from .bench.row_arguments import BENCH_ARGUMENTS
+from ..core.collector import no_gc, settled
 from ..core.console import drop, say, status, terminal, write_stdout
 from ..core.errors import FasterroofError, UncountedWarning, one_line
 from ..core.files import writable
@@ -28,6 +32,7 @@ _MODELS = (
         "time every layer of a model and place it under the machine's roof",
         "resnet18 --html resnet18.html",
         "fasterroof.cli.profiling:profile_command",
+        ahead="fasterroof.cli.ahead:probe_ahead",
     ),
     Command(
         "trace",
@@ -252,6 +257,9 @@ def main(
 ) -> int:
     "Run the command `fasterroof`."
     _open_streams()
+    if argv is None:
+        # nothing is collected when the process ends: with torch loaded that takes half a second
+        atexit.register(gc.freeze)
     # before torch is loaded: the profiler's remarks to itself
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     try:
@@ -277,9 +285,13 @@ def main(
     warnings.showwarning = show
     try:
         writable(*(getattr(args, name, None) for name in _OUTPUTS))
-        with status("Loading"):
-            handler = resolve_name(args.handler)
-        code = handler(args, terminal())
+        with ExitStack() as begun:
+            with status("Loading"), no_gc(collect=False):
+                if args.ahead:
+                    begun.enter_context(resolve_name(args.ahead)(args))
+                handler = resolve_name(args.handler)
+            begun.enter_context(settled())
+            code = handler(args, terminal())
         sys.stdout.flush()
         return code or 0
     except KeyboardInterrupt:

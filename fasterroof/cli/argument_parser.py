@@ -98,6 +98,8 @@ class Command(NamedTuple):
     example: str  # what may stand behind the name
     handler: str  # "package.module:function"; "": one of the commands below it is required
     exit_codes: str = ""  # where they are not the usual ones
+    # "package.module:function", a context manager that is entered before the handler is loaded
+    ahead: str = ""
 
 
 class Argument:
@@ -152,7 +154,7 @@ def made_parser(
 ) -> argparse.ArgumentParser:
     "Return the parser of all commands; `handler` in what it parses names the function to call."
     top = _ArgumentParser(prog=prog, description=description, epilog=epilog, formatter_class=_Help)
-    top.set_defaults(debug=False, handler=None)
+    top.set_defaults(debug=False, handler=None, ahead="")
     parsers, below = {"": top}, {}
     for c in commands:
         parent, _, name = c.name.rpartition(" ")
@@ -172,6 +174,6 @@ def made_parser(
             epilog=f"example:\n  {prog} {c.name} {c.example}".rstrip() + exits,
             formatter_class=_Help,
         )
-        p.set_defaults(handler=c.handler)
+        p.set_defaults(handler=c.handler, ahead=c.ahead)
         _add_arguments(p, c.name, arguments)
     return top

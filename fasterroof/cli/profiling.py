@@ -28,8 +28,11 @@ from ..core.units import si
 from ..machine.datasheet import chip_of, chip_roof, shares
 from ..machine.measuring import age_s, measure_peaks
 from ..machine.peaks import HardwarePeaks
+from ..machine.probes.cpu import compile_ahead
+from ..machine.probes.cpu_process import current
 from ..machine.roof_table import states_text
-from ..machine.states.kept_file import forget_kept
+from ..machine.states.drift import begin_looks
+from ..machine.states.kept_file import KeptMachine, forget_kept
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
 from ..roofline.summary import ago
@@ -64,7 +67,7 @@ def profile_command(
 ) -> None:
     "Run `fasterroof profile`."
     check_outputs(args)
-    loaded = _loaded(args, args.phase)
+    loaded = _loaded_ahead(args)
     if hub_of(args.model) and "-" not in (args.json, args.csv, args.html):
         console.print(f"{args.model}: {loaded.source}.", markup=False, highlight=False)
     if args.phase or args.train or not loaded.causal:
@@ -78,6 +81,21 @@ def profile_command(
     del loaded  # (memory for one model is enough)
     console.print()
     _profile(_loaded(args, "decode"), _apart(args, "decode"), console, "decode")
+
+
+def _loaded_ahead(args: Namespace) -> loading.Loaded:
+    "The model that is asked for, while the probes' process, if there is one, gets ready."
+    ahead = current()
+    if ahead and resolve_device(args.device).type != "cpu":
+        ahead.drop()
+    elif ahead:
+        begin_looks(ahead)
+        if not (args.fresh or args.peaks or KeptMachine(torch.device("cpu")).exists):
+            ahead.begin(compile_ahead)
+    loaded = _loaded(args, args.phase)
+    if ahead:
+        ahead.wait()  # nothing runs beside what is measured from here on
+    return loaded
 
 
 def _loaded(args: Namespace, phase: str | None) -> loading.Loaded:

@@ -141,6 +141,7 @@ def status(
     from rich.text import Text
 
     with terminal(stderr=True).status(what, refresh_per_second=2) as spinner:
+        spinner.update(spinner="dots")  # the same, which is drawn now, and not in half a second
 
         def show(stage):
             # (text, for what is done may be named by others, and hold markup)

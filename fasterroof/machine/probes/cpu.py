@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['CPUProbe', 'measure_clock', 'modes_here', 'compute_readings', 'second_look', 'unproven_modes', 'sustained_rate',
-           'sweep', 'level_sizes', 'memory_readings']
+           'sweep', 'level_sizes', 'memory_readings', 'compile_ahead']
 
 # %% ../../../nbs/analysis/machine/probes/cpu.ipynb #15e6ed3e
 from collections.abc import Iterable, Iterator
@@ -311,3 +311,12 @@ def memory_readings(
                 if (r := probe.reading(kernel, name, cpus, size, 2 * seconds[name]))
             ]
     return together(found)
+
+# %% ../../../nbs/analysis/machine/probes/cpu.ipynb #93cdf4bf
+def compile_ahead(
+    prober: Prober,  # open
+) -> None:
+    "Compile the kernels of the clock, of fp32 and of memory: each runs for a moment, on one CPU."
+    machine = prober.machine
+    for kernel in (clock_chain(machine), *arithmetic(machine, "fp32"), *mixes(machine)):
+        prober.run(kernel, cpu_set()[:1], seconds=1e-5)

@@ -23,6 +23,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_map_only
 
+from ...core.collector import no_gc
 from ...core.errors import InputError, ModelError, one_line
 from ...core.settings import resolve_dtype
 from ...core.units import format_name, mode_name
@@ -146,7 +147,7 @@ def torchvision_model(
 ) -> torch.nn.Module:
     "Return the model of that name, with random weights."
     try:
-        with _compiler_later():
+        with _compiler_later(), no_gc(collect=False):
             from torchvision import models
     except ImportError:
         raise InputError(
