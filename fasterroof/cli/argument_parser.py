@@ -108,7 +108,7 @@ class Argument:
     def __init__(
         self,
         commands: str,  # that have it: "profile, bench diff"
-        name: str,  # "--batch"; without hyphens: positional
+        name: str,  # "--batch"; two that mean the same: "--precision, --dtype"; positional: "model"
         help: str,  # what it means, in one sentence; `%(default)s` is its default
         group: str | None = None,  # heading that it stands under; `EITHER`: excludes others of it
         **options: Any,  # argparse's own keywords
@@ -136,7 +136,7 @@ def _add_arguments(
                 if row.group == EITHER
                 else p.add_argument_group(row.group)
             )
-        groups[row.group].add_argument(row.name, help=row.help, **row.options)
+        groups[row.group].add_argument(*row.name.split(", "), help=row.help, **row.options)
     p.add_argument(
         "--debug",
         action="store_true",

@@ -268,7 +268,7 @@ _PREDICTED = (
     ),
     Argument(
         "predict",
-        "--precision",
+        "--precision, --dtype",
         "fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4 or int4, as far as the chip has it (default:"
         " fp16); a traced model takes those down to 16 bits (default: its own)",
         metavar="MODE",

@@ -142,7 +142,10 @@ def _prediction(args: "Namespace") -> object:
     if len(generation) == 1:
         raise InputError("--prompt and --new-tokens go together.")
     if generation and target:
-        raise InputError("--prompt and --new-tokens are for a model of the registry.")
+        raise InputError(
+            "--prompt and --new-tokens are for a model by its sizes, such as Llama-3.1-70B (--list"
+            " shows all); --phase decode predicts one token of a model of hf:."
+        )
     if generation and as_model(args.model).is_encoder:
         raise InputError(
             f"{one_line(args.model, 60)} is an encoder, which generates no text: --seq sets the"
@@ -225,6 +228,7 @@ def trace_command(
 ) -> None:
     "Run `fasterroof trace`."
     from fasterroof.cli.runs import check_outputs  # (loads torch)
+    from fasterroof.work.op import modes_of
 
     check_outputs(args)
     named = {"seq": args.seq, "image_size": args.image_size, "phase": args.phase}
@@ -236,8 +240,8 @@ def trace_command(
     if "-" in (args.json, args.csv):
         return
     answer = (
-        f"{args.model}, {inputs}: one call computes {si(work.flops, 'FLOP')} and moves"
-        f" {si(work.bytes, 'B')}."
+        f"{args.model}, {inputs}, in {', '.join(modes_of(work.ops)) or 'no arithmetic'}: one call"
+        f" computes {si(work.flops, 'FLOP')} and moves {si(work.bytes, 'B')}."
     )
     values = {
         "contractions": si(work.contraction_flops, "FLOP"),

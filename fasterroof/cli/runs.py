@@ -9,7 +9,7 @@ __all__ = ['check_outputs', 'report_run', 'show_command', 'diff_command']
 from typing import TYPE_CHECKING
 
 from .outputs import csv_text, write_outputs
-from ..core.console import figures, line, notes, status
+from ..core.console import figures, notes, status
 from ..core.errors import FasterroofError, InputError
 from ..core.units import rate_unit, si
 from ..report import html
@@ -68,7 +68,7 @@ def _print_run(run: Run, args: "Namespace", console: "Console") -> None:
     console.print(shown, markup=False, highlight=False)
     if args.explain:
         console.print()
-        line(console, _roof_line(run.roof))
+        console.print(_roof_line(run.roof), markup=False, highlight=False)
         figures(console, run.headline)
         notes(console, (*run.remarks, *terms(run), *html.definitions(run)))
 

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['answer', 'losses_sentence', 'title_line', 'explained']
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #6b0ed932
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #c9c5c79f
 import math
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from .losses import LostTime, lost_time
 if TYPE_CHECKING:
     from fasterroof.roofline.run import Run
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #c6fe648a
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #0460d41f
 _FEW = 6  # runs from which on there is an interval
 _UNSTEADY = 2  # ends of an interval that are further apart than this tell little of the median
 
@@ -31,27 +31,26 @@ def _median(run: "Run", scale: Scale) -> str:
         least, most = min(timing.samples), max(timing.samples)
         between = f"{si(least, 's')} to {si(most, 's')}"
         return f"Unsteady: runs took {between}, median {scale(timing.median)}"
-    median = "Median" if run.plain else "Median of profiled runs"
-    if run.pipelined and run.plain:
-        median = "Median latency"
-    text = f"{median} {scale(timing.median)}"
+    n, kind = len(timing.samples), "" if run.plain else "profiled "
+    if n == 1:
+        return f"One {kind}run took {scale(timing.median)}"
+    median = "Median latency" if run.pipelined and run.plain else "Median"
+    text = f"{median} {scale(timing.median)}" + " of profiled runs" * bool(kind)
     if timing.interval:
-        text += f" (95 % CI {scale.between(*timing.interval)})"
-    elif len(timing.samples) < _FEW:
-        n = len(timing.samples)
-        text += f" of {n} run{'s' * (n != 1)}, too few for an interval"
-    return text
+        return f"{text} (95 % CI {scale.between(*timing.interval)})"
+    return f"{text} ({n} runs, too few for an interval)" if n < _FEW else text
 
 
 def _floor(run: "Run", lost: LostTime, scale: Scale) -> str:
     "The floor and the efficiency; what is only known from one side says so."
     if not lost.floor_s:
-        return "no floor is known, since nothing that took time was counted"
+        waited = f"{scale(lost.lost_s)} between operations and " * bool(lost.lost_s)
+        return f"no floor is known: {waited}{scale(lost.unknown_s)} in operations not counted"
     # (a floor too small for these decimals has its own)
     text = f"floor {scale(lost.floor_s) if scale.units(lost.floor_s) else si(lost.floor_s, 's', 2)}"
     ends = lost.floor_range_s
-    if ends and scale.between(*ends) != scale.between(lost.floor_s, lost.floor_s):
-        text += f" ({scale.between(*ends)})"
+    if ends and scale.units(ends[0]) < scale.units(ends[1]):
+        text += f" ({_finer(ends, scale)})"
     if run.roof.source == "datasheet":
         text += f" by the datasheet of {one_line(run.roof.name, 60)}"
     at_most = run.total.lower_bound
@@ -61,6 +60,14 @@ def _floor(run: "Run", lost: LostTime, scale: Scale) -> str:
     if scale.units(lost.unknown_s):
         text += f", {scale(lost.unknown_s)} unknown"
     return text
+
+
+def _finer(ends: tuple[float, float], scale: Scale) -> str:
+    "An interval with the decimals of the sentence, or with its own where those hide it."
+    if scale.units(ends[0]) >= 10:
+        return scale.between(*ends)
+    own = Scale(ends[1], "s", 2)
+    return f"{own.between(*ends)} {own.unit}"
 
 
 def _percent(share: float) -> str:
@@ -93,7 +100,7 @@ def answer(
     first = f"{_median(run, scale)}; {_floor(run, lost, scale)}"
     return ". ".join([first, *_verdicts(run)]) + "."
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #b74f2fef
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #d6fa946c
 def _projected(run: "Run") -> str:
     scale = Scale(run.time_s, "s")
     text = f"At least {scale(run.time_s)} on {one_line(run.device)}: nothing ran"
@@ -109,7 +116,7 @@ def _projected(run: "Run") -> str:
         text += f", without {len(run.undefined)} operations whose floor is unknown"
     return f"{text}."
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #25917a97
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #f7c69c8b
 _MOST = 3  # losses in the sentence
 
 
@@ -165,7 +172,7 @@ def losses_sentence(
         texts.append(f"{scale.text(left)} in {sum(n for _, n, _ in rest)} others")
     return f"Lost: {', '.join(texts)}." if texts else ""
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #42ea3706
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #8d346ee8
 def title_line(
     run: "Run",  # any
 ) -> tuple[str, str]:  # what ran where; when

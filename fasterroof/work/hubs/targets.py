@@ -27,7 +27,7 @@ from ...core.collector import no_gc
 from ...core.errors import InputError, ModelError, one_line
 from ...core.settings import resolve_dtype
 from ...core.units import format_name, mode_name
-from .configurations import close_names
+from .configurations import close_names, transformers_configurations
 
 # %% ../../../nbs/analysis/work/hubs/targets.ipynb #06f6589f
 def _shape(text: str) -> tuple[int, ...]:
@@ -140,6 +140,16 @@ def _compiler_later() -> Iterator[None]:
             ops.is_compile_supported = later.real("is_compile_supported")
 
 
+def _by_hub(name: str) -> str:
+    "Say which model of a hub has this name, with its organization or without."
+    same = [
+        k
+        for k in transformers_configurations()
+        if name.lower() in (k.lower(), k.lower().rpartition("/")[2])
+    ]
+    return f"; did you mean hf:{same[0]}?" if same else ""
+
+
 def torchvision_model(
     name: str,  # "resnet18", "vit_b_16", …
     pretrained: bool = False,  # True: its published weights, which are downloaded
@@ -156,7 +166,7 @@ def torchvision_model(
         ) from None
     known = models.list_models()
     if name not in known:
-        like = close_names(name, known, 3) or f" among its {len(known)}"
+        like = _by_hub(name) or close_names(name, known, 3) or f" among its {len(known)}"
         raise InputError(
             f"torchvision has no model {one_line(name)!r}{like} "
             "(a target of your own is written package.module:callable)."

@@ -24,6 +24,7 @@ from ...core.errors import InputError, ModelError, one_line
 from ...core.files import read_json
 from .configurations import close_names, transformers_configurations
 from .targets import fake_mode, integers, noise
+from ..tracer import GROUPED_PRODUCTS
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig
@@ -253,9 +254,11 @@ def _decode_step(
     "The step after a prompt; the shapes of its cache are those that a prefill without content has."
     prompt = sample["input_ids"]
     mode = fake_mode() or FakeTensorMode(allow_non_fake_inputs=True)
-    with mode, torch.no_grad():
+    with mode, torch.no_grad(), GROUPED_PRODUCTS:
         out = model(input_ids=torch.zeros(prompt.shape, dtype=torch.int64), use_cache=True)
     name, cache = _cache_in(out)
+    if "cache" in inspect.signature(model.forward).parameters:
+        name = "cache"  # newer transformers rename `past_key_values`, and warn of the old name
     shapes, rest = _parts(cache)
     tensors = [
         {name: noise(tuple(x.shape)).to(x.dtype) for name, x in layer.items()} for layer in shapes
