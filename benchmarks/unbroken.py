@@ -761,6 +761,7 @@ def work() -> None:
     session.DriftGuard = NoLook
     warnings.simplefilter("ignore")
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    first = True
     for line in sys.stdin:
         message = json.loads(line)
         if "undo" in message:
@@ -770,6 +771,10 @@ def work() -> None:
         with torch.no_grad():
             torch.ones(2).sum()
         print(json.dumps({"broken": broken(body_class, message)}), file=answers, flush=True)
+        if first:  # what was imported stays: a collection before each measurement need not visit it
+            gc.collect()
+            gc.freeze()
+            first = False
 
 
 # --- fixes taken back
