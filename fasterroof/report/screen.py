@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LINES', 'TERMS', 'run_text', 'run_markdown', 'terms']
 
-# %% ../../nbs/analysis/report/screen.ipynb #df796273
+# %% ../../nbs/analysis/report/screen.ipynb #75db8298
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,14 +17,14 @@ from .markdown import elide, plain, prose
 from .table import Cell, Column, Table, markdown_table, text_table
 from ..roofline.lost.wording import answer, losses_sentence, title_line
 from ..roofline.lost.grouping import Group, groups, short_names, single
-from ..roofline.lost.losses import CAUSES, lost_time
+from ..roofline.lost.losses import CAUSES, floors, lost_time
 
 if TYPE_CHECKING:
     from rich.console import Group as Lines
 
     from fasterroof.roofline.run import Run
 
-# %% ../../nbs/analysis/report/screen.ipynb #51cc3aa4
+# %% ../../nbs/analysis/report/screen.ipynb #44aaa5f4
 LINES = 20  # of a screen that stays readable
 _BAR = 10  # characters of the longest bar
 _COLORS = {
@@ -51,7 +51,7 @@ def _bar(group: Group, longest_s: float) -> Cell:
     share = max(0.0, group.lost_s or 0.0) / longest_s if longest_s else 0.0
     return Cell("█" * round(_BAR * share) or ("▏" if share else ""))
 
-# %% ../../nbs/analysis/report/screen.ipynb #bbea0480
+# %% ../../nbs/analysis/report/screen.ipynb #fe4f0100
 def _columns(run: "Run", shown: Sequence[Group], width: int) -> list[Column]:
     "Columns for these rows; names are as short as the terminal asks."
     largest = max((g.time_s for g in shown), default=0.0)
@@ -84,7 +84,7 @@ def _columns(run: "Run", shown: Sequence[Group], width: int) -> list[Column]:
     )
     return [*figures, Column("operation", lambda g: names[id(g)], limit=400, fold=True), *bars]
 
-# %% ../../nbs/analysis/report/screen.ipynb #db2adcb4
+# %% ../../nbs/analysis/report/screen.ipynb #c32b1573
 def _last_line(run: "Run", rows: Sequence[Group], shown: int, opened: bool) -> str:
     "Count what is shown, and say where the rest is."
     what = "rows" if opened else "groups"
@@ -115,22 +115,26 @@ def run_text(
     from rich.text import Text
 
     heading = [*_heading(run, width)]
-    rows = [g for group in groups(run) for g in (single(group) if opened else (group,))]
-    rows = sorted(rows, key=lambda g: -(g.weight if run.measured else g.time_s))
+    rows = [
+        g
+        for group in groups(lost_time(run) or floors(run))
+        for g in (single(group) if opened else (group,))
+    ]
+    rows = sorted(rows, key=lambda g: -g.weight)
     most = max(5, LINES - len(heading) - 5) if top is None else top or len(rows)
     shown = rows if opened and top is None else rows[:most]
     table = text_table(Table(_columns(run, shown, width), shown), width)
     last = textwrap.wrap(_last_line(run, rows, len(shown), opened), width)
     return Lines(*map(Text, heading), "", table, "", *map(Text, last))
 
-# %% ../../nbs/analysis/report/screen.ipynb #ad610b69
+# %% ../../nbs/analysis/report/screen.ipynb #0c1810be
 def run_markdown(
     run: "Run",  # to show
     top: int = 10,  # rows
 ) -> str:  # Markdown
     "Render the answer of a run and its largest losses as Markdown."
     what, when = title_line(run)
-    shown = groups(run)[:top]
+    shown = groups(lost_time(run) or floors(run))[:top]
     columns = _columns(run, shown, 1000)
     named = [replace(c, code=True) if c.heading == "operation" else c for c in columns]
     table = markdown_table(Table([c for c in named if c.heading], shown))

@@ -16,7 +16,7 @@ from ..core.units import MISSING, si
 from ..machine.roof_table import states_text
 from .compiler import compiler_total
 from .join import EVENT_S
-from .lost.losses import losses_of
+from .lost.losses import floors, lost_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -286,7 +286,7 @@ def run_frame(
 
     rows = [
         x.part.as_dict() | {"lost_s": x.lost_s if run.measured else None, "cause": x.cause}
-        for x in losses_of(run)
+        for x in (lost_time(run) or floors(run)).losses
     ]
     for row in rows:
         low, high = row.pop("interval") or (math.nan, math.nan)

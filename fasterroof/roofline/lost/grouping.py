@@ -5,22 +5,19 @@
 # %% auto #0
 __all__ = ['BETWEEN', 'common_name', 'limit_of', 'Group', 'groups', 'single', 'short_names']
 
-# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #63aea92c
+# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #5d57d365
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core.errors import one_line
-from .losses import Loss, losses_of
+from .losses import Loss, LostTime
 from ..point import RooflinePoint
 
-if TYPE_CHECKING:
-    from fasterroof.roofline.run import Run
-
-# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #5bc6b194
+# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #c8f97e4c
 BETWEEN = "between operations"  # name of the time between operations, all modules together
 _NUMBER = re.compile(r"\d+")
 _LAST = re.compile(r"\d+(?=(\(\))?$)")
@@ -59,7 +56,7 @@ def common_name(
     ends = [*texts, ""]
     return "".join(piece + end for piece, end in zip(pieces[0], ends, strict=True))
 
-# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #3caf6635
+# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #63628056
 def limit_of(
     loss: Loss,  # of a part
 ) -> str:
@@ -144,18 +141,18 @@ class Group:
 
 
 def groups(
-    run: "Run",  # measured, or a projection
+    lost: LostTime,  # of a run, or the floors of a projection
 ) -> list[Group]:
     """Return the parts of a run with repeated layers in groups, what lost most time first; of a
     projection what takes most."""
     members: dict[tuple, list[Loss]] = {}
-    for loss in losses_of(run):
+    for loss in lost.losses:
         p = loss.part
         # between operations: one group a phase, and one for each cause that a profile names
         shape = _parts_of(p.name)[-1] if p.kind == "host" else _shape(p.name)
         members.setdefault((shape, p.type, p.phase, loss.cause), []).append(loss)
     grouped = [Group(tuple(losses)) for losses in members.values()]
-    return sorted(grouped, key=lambda g: -(g.weight if run.measured else g.time_s))
+    return sorted(grouped, key=lambda g: -g.weight)
 
 
 def single(
@@ -164,7 +161,7 @@ def single(
     "Return each part of a group as a group of its own."
     return [Group((loss,)) for loss in group.losses]
 
-# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #c3561746
+# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #2681cb88
 def _shared(names: Sequence[str]) -> int:
     "How many modules all paths begin with; the last part of a path always stays."
     paths = [_parts_of(name) for name in names]

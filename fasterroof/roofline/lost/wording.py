@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['answer', 'losses_sentence', 'title_line', 'explained']
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #c9c5c79f
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #47cca87d
 import math
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from .losses import LostTime, lost_time
 if TYPE_CHECKING:
     from fasterroof.roofline.run import Run
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #0460d41f
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #6a75bf07
 _FEW = 6  # runs from which on there is an interval
 _UNSTEADY = 2  # ends of an interval that are further apart than this tell little of the median
 
@@ -100,7 +100,7 @@ def answer(
     first = f"{_median(run, scale)}; {_floor(run, lost, scale)}"
     return ". ".join([first, *_verdicts(run)]) + "."
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #d6fa946c
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #1056e64c
 def _projected(run: "Run") -> str:
     scale = Scale(run.time_s, "s")
     text = f"At least {scale(run.time_s)} on {one_line(run.device)}: nothing ran"
@@ -116,14 +116,14 @@ def _projected(run: "Run") -> str:
         text += f", without {len(run.undefined)} operations whose floor is unknown"
     return f"{text}."
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #f7c69c8b
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #2cf7a267
 _MOST = 3  # losses in the sentence
 
 
-def _items(run: "Run") -> Iterator[tuple[float, int, str]]:
+def _items(lost: LostTime) -> Iterator[tuple[float, int, str]]:
     "Losses in seconds, how many operations share each, and where they are, in any order."
     small = []
-    for group in groups(run):
+    for group in groups(lost):
         if group.lost_s is None:
             continue
         if group.cause == "overhead" and group.parts[0].kind != "host":
@@ -160,7 +160,7 @@ def losses_sentence(
     total = scale.units(lost.wall_s) - scale.units(lost.floor_s) - scale.units(lost.unknown_s)
     if total <= 0:
         return ""
-    items = sorted(_items(run), reverse=True)
+    items = sorted(_items(lost), reverse=True)
     shown = [(scale.units(s), where) for s, _, where in items[:_MOST] if scale.units(s) > 0]
     rest = items[len(shown) :]
     left = total - sum(units for units, _ in shown)
@@ -172,7 +172,7 @@ def losses_sentence(
         texts.append(f"{scale.text(left)} in {sum(n for _, n, _ in rest)} others")
     return f"Lost: {', '.join(texts)}." if texts else ""
 
-# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #8d346ee8
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #5945934f
 def title_line(
     run: "Run",  # any
 ) -> tuple[str, str]:  # what ran where; when
@@ -199,4 +199,4 @@ def explained(
     sentences = {"sentence": answer(run), "losses": losses_sentence(run)}
     if lost is None:
         return sentences
-    return sentences | lost.as_dict() | {"groups": [g.as_dict() for g in groups(run)]}
+    return sentences | lost.as_dict() | {"groups": [g.as_dict() for g in groups(lost)]}
