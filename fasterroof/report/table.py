@@ -64,6 +64,7 @@ class Table:
     most: int | None = None  # rows that are shown; None: all
     sparse: bool = False  # columns and rows in which nothing is known are left out
     sortable: bool = True  # on a page, by its headings
+    sorted: str = ""  # heading of the column whose largest figures come first; "": none
     attributes: Callable[[Any], dict] = lambda row: {}  # row -> attributes of its HTML element
 
 # %% ../../nbs/analysis/report/table.ipynb #42a80571
@@ -251,12 +252,16 @@ def markdown_table(
 def html_table(
     table: Table,  # to show
 ) -> "FT":
-    "Render a table as a component of fastcore; its class `n` marks columns to the right."
+    """Render a table as a component of fastcore; its classes mark columns: `n` those to the right,
+    `d` details."""
     from fastcore.xml import Button, Caption, Div, P, Span, Strong, Tbody, Td, Th, Thead, Tr
     from fastcore.xml import Table as Element
 
     layout = _layout(table)
-    classes = ["n" if _right(c) else None for c in layout.columns]
+    marks = {"n": _right, "d": lambda c: c.detail}
+    classes = [" ".join(m for m, has in marks.items() if has(c)) or None for c in layout.columns]
+    # rows are named by the first key, or without one by the first column
+    named = next((i for i, c in enumerate(layout.columns) if c.role == "key"), 0)
     # an unknown one among figures sorts last
     figures = {i for _, cells in layout.lines for i, x in enumerate(cells) if x.key is not None}
 
@@ -265,9 +270,9 @@ def html_table(
         if color := layout.columns[i].colors.get(content):
             content = Span(content, cls="dot", style=f"--dot:{color}")
         unknown = "" if i in figures else None
-        return (Td if i else Th)(
+        return (Th if i == named else Td)(
             Strong(content) if cell.strong else content,
-            scope=None if i else "row",
+            scope="row" if i == named else None,
             data_v=unknown if cell.key is None else f"{cell.key:.9g}",
             cls=classes[i],
         )
@@ -275,8 +280,12 @@ def html_table(
     def heading(column):
         return Button(column.heading, type="button") if table.sortable else column.heading
 
+    def order(column):
+        return "descending" if column.heading == table.sorted else None
+
     head = (
-        Th(heading(c), scope="col", cls=n) for c, n in zip(layout.columns, classes, strict=True)
+        Th(heading(c), scope="col", cls=cls, aria_sort=order(c))
+        for c, cls in zip(layout.columns, classes, strict=True)
     )
     body = (
         Tr(*(element(i, cell) for i, cell in enumerate(cells)), **table.attributes(row))
