@@ -139,10 +139,12 @@ def policy(
 
 # %% ../../nbs/analysis/report/page.ipynb #c70d816e
 _DRAW = """
-const figures = JSON.parse(document.getElementById("figures").textContent);
-document.querySelectorAll("[data-figure]").forEach(e => {
-  const { data, layout } = figures[e.dataset.figure];
-  Plotly.newPlot(e, data, layout, { responsive: true, displaylogo: false });
+addEventListener("DOMContentLoaded", () => {
+  const figures = JSON.parse(document.getElementById("figures").textContent);
+  document.querySelectorAll("[data-figure]").forEach(e => {
+    const { data, layout } = figures[e.dataset.figure];
+    Plotly.newPlot(e, data, layout, { responsive: true, displaylogo: false });
+  });
 });
 """
 
@@ -158,7 +160,7 @@ def document(
     title: str,  # of the page's tab
     content: Iterable[object],  # components of fastcore
     style: str,  # style sheet
-    scripts: Sequence[str],  # run when all else is there
+    scripts: Sequence[str],  # run when all but plotly is there
     values: Mapping[str, object] | None = None,  # id → what scripts read; "figures": plotly draws
 ) -> str:
     "Return a page that stands alone and may do nothing but what it holds."
@@ -168,7 +170,7 @@ def document(
     if values.get("figures"):
         from plotly.offline import get_plotlyjs
 
-        scripts = [get_plotlyjs(), *scripts]
+        scripts = [*scripts, get_plotlyjs()]  # last: all else works while it is read
     elements = [*(data(x, name) for name, x in values.items())]
     elements += [f"<script>{text}</script>" for text in scripts]
     page = Html(
