@@ -117,7 +117,7 @@ def data(
 def policy(
     styles: Iterable[str],  # style sheets that the page holds
     scripts: Iterable[str],  # scripts that it holds
-    drawn: bool = False,  # plotly draws on it: elements have styles, and pictures are saved
+    drawn: bool = False,  # plotly draws on it: it brings styles, and pictures can be saved
 ) -> str:
     "The element that forbids all else."
 
@@ -125,12 +125,11 @@ def policy(
         told = [base64.b64encode(hashlib.sha256(t.encode()).digest()).decode() for t in texts]
         return " ".join(f"'sha256-{h}'" for h in told) or "'none'"
 
-    # plotly adds an empty style sheet, and rules to it
+    # plotly adds style sheets of its own
     rules = [
         "default-src 'none'",
         "img-src data:" + " blob:" * drawn,
-        f"style-src {hashes([*styles, *[''] * drawn])}",
-        *["style-src-attr 'unsafe-inline'"] * drawn,
+        "style-src " + ("'unsafe-inline'" if drawn else hashes(styles)),
         f"script-src {hashes(scripts)}",
         "base-uri 'none'",
         "form-action 'none'",
@@ -152,8 +151,8 @@ addEventListener("DOMContentLoaded", () => {
 def figure_values(
     fig: "Figure",  # of plotly
 ) -> dict:  # {"data", "layout"}, ready for JSON
-    "Return what a page's script draws a figure from."
-    return json.loads(fig.to_json())
+    "Return what a page's script draws a figure from, its figures with seven digits."
+    return json.loads(fig.to_json(), parse_float=lambda text: float(f"{float(text):.7g}"))
 
 
 def document(

@@ -118,7 +118,7 @@ def _drawn(nodes: Sequence[Node]) -> list[tuple[int, Node, int | None]]:
         if node.time_s >= least:
             numbers.add(i)
             drawn.append((i, node, node.parent))
-        elif node.time_s > 0:
+        else:
             small.setdefault(node.parent, []).append(node)
     for parent, those in small.items():
         if len(those) == 1:

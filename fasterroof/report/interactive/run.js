@@ -1,14 +1,20 @@
 // The page of a run: one selection of parts, which every figure and the table follow.
 const read = id => JSON.parse(document.getElementById(id).textContent);
-const { wall, fields, rows, blocks, bars, colors } = read("run"), figures = read("figures");
+const { wall, fields, rows, texts, blocks, bars, colors } = read("run"), figures = read("figures");
 const $ = id => document.getElementById(id), all = (css, e = document) => [...e.querySelectorAll(css)];
-const table = $("operations"), body = table.tBodies[0], columns = all("thead th", table);
+const table = document.querySelector("#operations table"), body = table.tBodies[0];
+const columns = all("thead th", table), named = body.querySelector("th")?.cellIndex;
 const parts = rows.map(values => Object.fromEntries(fields.map((name, n) => [name, values[n]])));
 const groups = [];
 parts.forEach((p, i) => {
+  for (const name of ["phase", "limited", "why"]) p[name] = texts[p[name]];
+  p.cells = p.cells.map(n => texts[n]);
+  p.lost = p.floor === null ? null : p.time - p.floor;
   p.find = [p.name, p.phase, ...p.cells].join(" ").toLowerCase();
   (groups[p.group] ??= []).push(i);
 });
+blocks.toReversed().forEach(b => b.parent !== null && blocks[b.parent].parts.push(...b.parts));
+blocks.forEach(b => b.name ??= parts[b.parts[0]].name);
 
 const seconds = s => {
   for (const [unit, size] of [["s", 1], ["ms", 1e-3], ["µs", 1e-6], ["ns", 1e-9]])
@@ -101,9 +107,8 @@ function subRow(g, i) {
   Object.assign(tr.dataset, { of: g, p: i });
   tr.className = "sub";
   columns.forEach((column, c) => {
-    const named = column.classList.contains("name");
-    const e = cell(named ? "th" : "td", column, named ? "" : parts[i].cells[c]);
-    if (named) {
+    const e = cell(c === named ? "th" : "td", column, c === named ? "" : parts[i].cells[c]);
+    if (c === named) {
       e.scope = "row";
       e.append(Object.assign(document.createElement("button"), { type: "button", textContent: parts[i].name }));
     } else if (colors[parts[i].cells[c]]) {
@@ -157,7 +162,7 @@ body.addEventListener("click", e => {
   if (tr.dataset.p) return select([+tr.dataset.p], parts[tr.dataset.p].name, "table");
   select(groups[tr.dataset.g], tr.dataset.name, "table");
 });
-$("details").addEventListener("change", e => table.classList.toggle("all", e.target.checked));
+$("details").addEventListener("change", e => $("operations").classList.toggle("all", e.target.checked));
 $("rest").addEventListener("click", () => { onlyFirst = false; followTable(); });
 
 // Search and keys
@@ -244,6 +249,14 @@ function chooseBar(n) {
   else if (step.click) select(step.parts, step.name, "waterfall");
 }
 
+function blockTip({ name, parts: list }, n) {
+  const known = list.filter(i => parts[i].floor !== null), took = add(known, "time");
+  const time = n ? add(list, "time") : wall;
+  const count = list.length > 1 ? `${list.length} parts, ` : "";
+  const share = 2 * took >= time && took ? `${percent(100 * add(known, "floor") / took)} of the roofline` : "floor unknown";
+  return `<b>${escaped(name)}</b><br>${count}${seconds(time)}, ${share}`;
+}
+
 function followIcicle() {
   all("#icicle .slice").forEach(e => {
     const list = blocks[e.__data__?.data?.data?.id]?.parts ?? [];
@@ -261,6 +274,7 @@ function chooseBlock(n) {
 
 function drawIcicle() {
   const { data, layout } = figures.icicle;
+  data[0].hovertext = blocks.map(blockTip);
   Plotly.newPlot("icicle", data, layout, { ...config, displayModeBar: false });
   $("icicle").on("plotly_icicleclick", e => {
     chooseBlock(+e.points[0].id);

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...core.errors import one_line
 from ..grouped import group_table, limit_line, why
 from ..html import module_of
-from .icicle import icicle, module_tree
+from .icicle import Node, icicle, module_tree
 from .waterfall import Step, run_waterfall
 from ..page import figure_values, plain_value
 from ..plot import COLORS, figure
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from fasterroof.roofline.run import Run
 
 # %% ../../../nbs/analysis/report/interactive/values.ipynb #e16b3c39
-FIELDS = ("name", "phase", "group", "time", "lost", "floor", "limited", "line", "why", "cells")
-_MOST = 400  # groups that have a row; the rest share one
+FIELDS = ("name", "group", "time", "floor", "line", "phase", "limited", "why", "cells")
+_MOST = 250  # groups that have a row; the rest share one
 
 
 def shown_groups(
@@ -51,22 +51,29 @@ def part_values(
     lost: LostTime,  # of a run
     roof: "Roof",  # that it was judged by
     roofline: "Figure",  # whose lines limit the parts
-) -> list[list]:  # of each part, in the order of `FIELDS`
-    "Return what the script knows of each part."
+) -> tuple[list[list], list[str]]:  # of each part, in the order of `FIELDS`; texts
+    "Return what the script knows of each part; texts that repeat are numbers of a list."
     shown = shown_groups(lost)
     number = {id(x): i for i, g in enumerate(shown) for x in g.losses}
     traces = ((i, t.meta) for i, t in enumerate(roofline.data) if t.meta)
     lines = {(name, meta["unit"]): i for i, meta in traces for name in meta["names"]}
     alone = [Group((x,)) for x in lost.losses]
-    texts = cell_texts(replace(group_table(shown), rows=alone))
+    table = group_table(shown)
+    named = [c.role for c in table.columns].index("key")
+    texts: dict[str, int] = {}
     rows = []
-    for x, own, cells in zip(lost.losses, alone, texts, strict=True):
+    for x, own, cells in zip(
+        lost.losses, alone, cell_texts(replace(table, rows=alone)), strict=True
+    ):
         name = one_line(x.part.name, 200)
-        times = (plain_value(v) for v in (x.time_s, x.lost_s, x.floor_s))
+        cells[named] = ""
         reason = why(x, roof).removeprefix(f"{name}: ")
-        place = (name, one_line(x.part.phase), number[id(x)])
-        rows.append([*place, *times, own.limited_by, _line(x, roof, lines), reason, cells])
-    return rows
+        several = (one_line(x.part.phase), own.limited_by, reason, *cells)
+        phase, limited, reason, *cells = (texts.setdefault(t, len(texts)) for t in several)
+        times = (plain_value(v) for v in (x.time_s, x.floor_s))
+        line = _line(x, roof, lines)
+        rows.append([name, number[id(x)], *times, line, phase, limited, reason, cells])
+    return rows, [*texts]
 
 # %% ../../../nbs/analysis/report/interactive/values.ipynb #9506f6ef
 def _bars(steps: Sequence[Step]) -> list[dict]:
@@ -80,6 +87,19 @@ def _bars(steps: Sequence[Step]) -> list[dict]:
             "whole": i == last,
         }
         for i, x in enumerate(steps)
+    ]
+
+
+def _blocks(blocks: Sequence[tuple[Node, int | None]]) -> list[dict]:
+    "Parts are those of innermost blocks; the script adds them up. A block that is a part has no name."
+    outer = {above for _, above in blocks}
+    return [
+        {
+            "name": None if b.leaf and len(b.parts) == 1 else b.path or b.name,
+            "parent": above,
+            "parts": [] if i in outer else b.parts,
+        }
+        for i, (b, above) in enumerate(blocks)
     ]
 
 
@@ -98,20 +118,22 @@ def page_values(
     roofline = _roofline(run)
     tree = module_tree(lost.losses, run.model, lost.wall_s)
     blocks, modules = icicle(tree)
+    modules.update_traces(hovertext=None)
     figures, bars = {"roofline": roofline, "icicle": modules}, {}
     if run.measured:
         for kind, of in (("cause", None), ("module", module_of(run))):
             steps, figures[kind] = run_waterfall(run, lost, of)
             bars[kind] = _bars(steps)
-    rows = part_values(lost, run.roof, roofline)
+    rows, texts = part_values(lost, run.roof, roofline)
     limits = {Group((x,)).limited_by: x.cause for x in lost.losses}
     colors = {limit: COLORS[cause] for limit, cause in limits.items() if cause in COLORS}
     values = {
         "wall": lost.wall_s,
         "fields": FIELDS,
         "rows": rows,
+        "texts": texts,
         "colors": COLORS | colors,
-        "blocks": [{"name": b.path or b.name, "parent": p, "parts": b.parts} for b, p in blocks],
+        "blocks": _blocks(blocks),
         "bars": bars,
     }
     return {"figures": {name: figure_values(fig) for name, fig in figures.items()}, "run": values}
