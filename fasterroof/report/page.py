@@ -47,7 +47,7 @@ th button:focus-visible { outline: 2px solid var(--accent) }
 .dot::before { content: ""; display: inline-block; width: .6em; height: .6em; border-radius: 50%;
   margin-right: .4em; background: var(--dot) }
 details { margin: 1rem 0 } pre { overflow-x: auto; font-size: .85rem; color: var(--soft) }
-.js-plotly-plot text:not(.slicetext) { fill: var(--fg) !important }
+.js-plotly-plot text:not(.slicetext, .bartext-inside) { fill: var(--fg) !important }
 .js-plotly-plot .hovertext text { fill: #fff !important }
 """
 SORT = """

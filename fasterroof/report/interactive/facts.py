@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 def _text(value: object) -> str:
     "A value of the environment as a person reads it."
     if isinstance(value, Mapping):
-        return ", ".join(f"{k} {_text(x)}" for k, x in value.items() if x is not None)
+        named = (f"{k} {_text(x)}" for k, x in value.items() if x is not None)
+        return ", ".join(named).replace("_", " ")
+    if isinstance(value, float):
+        return f"{value:.3g}"
     if isinstance(value, list | tuple):
         return ", ".join(map(_text, value))
     return "yes" if value is True else "no" if value is False else str(value)
@@ -87,9 +90,10 @@ _TERMS = (
 
 def ceilings(
     run: "Run",  # that is shown
+    mixes: bool = True,  # False: only the best of each level of memory
 ) -> Table:
     "Return the ceilings that judged a run, with their intervals."
-    headings, rows = roof_cells(run.roof)
+    headings, rows = roof_cells(run.roof, mixes)
     columns = [
         Column(heading or "ceiling", itemgetter(i), right=heading in ("ceiling", "FLOP/B"))
         for i, heading in enumerate(headings)
@@ -124,6 +128,7 @@ def facts(
     return [
         *tables,
         _section("Conditions", *notes, rows),
-        _section("Ceilings", scrolling("Ceilings", ceilings(run))),
+        _section("Ceilings", scrolling("Ceilings", ceilings(run, mixes=False))),
+        Details(Summary("All rates of the memory levels"), scrolling("Rates", ceilings(run))),
         Details(Summary("Definitions"), *terms),
     ]

@@ -187,7 +187,7 @@ def _layout(drawn: Sequence[tuple]) -> dict:
         font=dict(family="system-ui, sans-serif", size=12),
         paper_bgcolor="rgba(0,0,0,0)",
         margin=dict(l=0, r=0, t=0, b=0),
-        height=34 * max(depth.values()),
+        height=36 * max(depth.values()),
         uniformtext=dict(minsize=10, mode="hide"),
         hoverlabel=dict(align="left"),
     )

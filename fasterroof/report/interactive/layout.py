@@ -16,6 +16,7 @@ from .facts import facts
 from .icicle import efficiency_color
 from .values import page_values, shown_groups
 from ..page import STYLE, document
+from ..plot import figure_note
 from ..table import Cell, html_table
 from ...roofline.lost.answer import answer, losses_sentence, title_line
 from ...roofline.lost.groups import Group
@@ -104,6 +105,7 @@ def _pictures(run: "Run") -> "list[FT]":
     roofline = Section(
         Div(H2("Roofline"), P("Area: share of the time"), cls="head"),
         _plot("roofline", "Roofline of the operations"),
+        P(figure_note(run.points, run.roof), cls="more"),
     )
     pair = [roofline]
     if run.measured:
@@ -144,7 +146,7 @@ def run_page(
     model, losses = one_line(run.model), losses_sentence(run)
     content = Main(
         H1(model),
-        P(f"{what.removeprefix(model).strip()}  {when}".strip(), cls="sub"),
+        P(" · ".join(filter(None, (what.removeprefix(model).strip(), when))), cls="sub"),
         P(answer(run), cls="answer"),
         P(losses, cls="losses") if losses else None,
         _tools(),

@@ -70,6 +70,14 @@ function follow() {
 
 // The table: groups, which open to their parts
 
+// A narrow page lays rows out as a grid, which stays a table for people who do not see it
+const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
+function roles(e) {
+  e.role = e.tagName === "TH" ? (e.scope === "col" ? "columnheader" : "rowheader") : ROLES[e.tagName];
+  if (e.cellIndex === named) e.dataset.k = "";
+}
+[table, ...all("thead, tbody, tr, th, td", table)].forEach(roles);
+
 const row = g => body.querySelector(`tr[data-g="${g}"]`);
 const subs = g => all(`tr[data-of="${g}"]`, body);
 let onlyFirst = groups.length > 40;
@@ -117,7 +125,9 @@ function subRow(g, i) {
       e.replaceChildren(dot);
     }
     tr.append(e);
+    roles(e);
   });
+  tr.role = "row";
   return tr;
 }
 
@@ -128,6 +138,8 @@ function whyRow(g, i) {
   td.colSpan = columns.length;
   td.textContent = parts[i].why;
   tr.append(td);
+  tr.role = "row";
+  td.role = "cell";
   return tr;
 }
 
@@ -200,6 +212,7 @@ function drawRoofline() {
     t.selected = { marker: { opacity: 0.95 } };
   });
   if (matchMedia("(pointer: coarse)").matches || innerWidth < 760) layout.dragmode = false;
+  if (innerWidth < 760) data.forEach(t => t.meta && (t.textfont = { size: 10 }));
   Plotly.newPlot("roofline", data, layout, config);
   $("roofline").on("plotly_click", e => {
     const i = e.points[0]?.customdata;

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # %% ../../../nbs/analysis/report/interactive/values.ipynb #e16b3c39
 FIELDS = ("name", "group", "time", "floor", "line", "phase", "limited", "why", "cells")
+_HEIGHT = 460  # px, of the roofline
 _MOST = 250  # groups that have a row; the rest share one
 
 
@@ -91,7 +92,7 @@ def _bars(steps: Sequence[Step]) -> list[dict]:
 
 
 def _blocks(blocks: Sequence[tuple[Node, int | None]]) -> list[dict]:
-    "Parts are those of innermost blocks; the script adds them up. A block that is a part has no name."
+    "Parts and names, without those that the script adds up, and those of parts."
     outer = {above for _, above in blocks}
     return [
         {
@@ -105,9 +106,9 @@ def _blocks(blocks: Sequence[tuple[Node, int | None]]) -> list[dict]:
 
 def _roofline(run: "Run") -> "Figure":
     "The roofline without what its points say, which the script writes."
-    fig = figure(run.points, run.roof, "")
+    fig = figure(run.points, run.roof, "", compact=True)
     fig.update_traces(hovertext=None, selector=lambda t: t.customdata is not None)
-    return fig.update_layout(height=470, margin=dict(t=10, l=60, r=10, b=100), title=None)
+    return fig.update_layout(height=_HEIGHT, margin=dict(t=10, l=60, r=10, b=90), title=None)
 
 
 def page_values(

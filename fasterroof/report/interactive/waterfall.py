@@ -130,7 +130,9 @@ def waterfall(
         base=[x.start_s for x in steps],
         x=[x.time_s for x in steps],
         text=[scale(x.time_s) for x in steps],
-        textposition="outside",
+        textposition=["inside" if x.time_s > 0.35 * steps[-1].time_s else "outside" for x in steps],
+        insidetextanchor="start",
+        textangle=0,
         cliponaxis=False,
         customdata=[*range(len(steps))],
         hovertemplate="%{hovertext}: %{text}<extra></extra>",
@@ -152,6 +154,8 @@ def waterfall(
 
 def _layout(steps: Sequence[Step], ends: Sequence[float]) -> dict:
     "Axes, and a line from the end of each bar to the next one."
+    far = max([*ends, *(x.range_s[1] for x in steps if x.range_s)])
+    far = min(far, 1.5 * max(ends))  # a whisker may leave the figure
     line = dict(color=GREY, width=1, dash="dot")
     joins = [
         dict(type="line", x0=end, x1=end, y0=i + 0.4, y1=i + 0.6, line=line)
@@ -163,14 +167,13 @@ def _layout(steps: Sequence[Step], ends: Sequence[float]) -> dict:
         font=dict(color=GREY, family="system-ui, sans-serif", size=13),
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        margin=dict(l=10, r=16, t=8, b=40),
-        height=44 + 38 * len(ends),
+        margin=dict(l=10, r=56, t=4, b=40),
+        height=44 + 36 * len(ends),
         bargap=0.25,
         shapes=joins,
         showlegend=False,
         dragmode=False,
-        xaxis=grid
-        | dict(tickformat="~s", ticksuffix="s", range=[0, 1.18 * max(ends)], fixedrange=True),
+        xaxis=grid | dict(tickformat="~s", ticksuffix="s", range=[0, 1.02 * far], fixedrange=True),
         yaxis=dict(
             range=[len(ends) - 0.4, -0.6],
             tickvals=[*range(len(ends))],
