@@ -254,7 +254,8 @@ def _roof_traces(roof: Roof, low: float, high: float, compact: bool = False) -> 
     "The lines of a roof in front of the bands of their intervals, and the ridge point."
     lines = [*_roof_lines(roof, low, high, compact=compact)]
     traces = [line.band for line in lines if line.band]
-    for line in lines:
+    # a label lies above the faster lines that it crosses
+    for line in sorted(lines, key=lambda x: -x.rate):
         dash = "solid" if line.main else _DASHES[line.unit]
         look = dict(color=GREY, width=1.5, dash=dash)
         traces.append(line.trace(line=look, textposition=line.beside))

@@ -169,9 +169,15 @@ def icicle(
         sort=False,
         textposition="middle center",
         texttemplate="%{label}",
+        leaf=dict(opacity=1),
         marker=dict(
             colors=[efficiency_color(pct) for pct in pcts],
-            pattern=dict(shape=["/" if x is None else "" for x in pcts], size=6, solidity=0.2),
+            pattern=dict(
+                shape=["/" if x is None else "" for x in pcts],
+                bgcolor="#dfe3e7",
+                size=7,
+                solidity=0.15,
+            ),
             line=dict(width=0),
         ),
     )

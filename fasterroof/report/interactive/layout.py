@@ -109,7 +109,7 @@ def _pictures(run: "Run") -> "list[FT]":
     )
     pair = [roofline]
     if run.measured:
-        head = Div(H2("From the floor to the measured time"), _switch(), cls="head")
+        head = Div(H2("Floor to measured time"), _switch(), cls="head")
         pair.append(Section(head, _plot("waterfall", "Waterfall of lost time")))
     icicle = Section(
         Div(H2("Modules"), P("Width: time, colour: efficiency"), _scale(), cls="head"),

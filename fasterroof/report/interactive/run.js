@@ -212,7 +212,8 @@ function drawRoofline() {
     t.selected = { marker: { opacity: 0.95 } };
   });
   if (matchMedia("(pointer: coarse)").matches || innerWidth < 760) layout.dragmode = false;
-  if (innerWidth < 760) data.forEach(t => t.meta && (t.textfont = { size: 10 }));
+  if (innerWidth < 760)
+    data.forEach(t => t.meta && Object.assign(t, { textfont: { size: 10 }, text: t.text.map(x => x.replace(/ \(.*?\)/, "")) }));
   Plotly.newPlot("roofline", data, layout, config);
   $("roofline").on("plotly_click", e => {
     const i = e.points[0]?.customdata;
@@ -220,7 +221,9 @@ function drawRoofline() {
   });
 }
 
-const looks = figures.roofline.data.map(t => t.meta ? t.line : null);
+const lines = figures.roofline.data.flatMap((t, n) => t.meta ? [n] : []);
+const marks = figures.roofline.data.flatMap((t, n) => t.customdata ? [n] : []);
+const looks = lines.map(n => ({ ...figures.roofline.data[n].line }));
 
 function followRoofline() {
   const data = figures.roofline.data, weight = {};
@@ -229,14 +232,17 @@ function followRoofline() {
     weight[parts[i].line] = (weight[parts[i].line] ?? 0) + parts[i].time;
     total += parts[i].time;
   });
-  const strong = data.map((t, n) => !!t.meta && weight[n] > 0.1 * total);
+  const strong = lines.map(n => weight[n] > 0.1 * total);
   const color = n => data[n].meta.unit === "B/s" ? colors.memory : colors.compute;
   Plotly.restyle("roofline", {
-    selectedpoints: data.map(t => chosen && t.customdata
-      ? t.customdata.flatMap((i, k) => chosen.set.has(i) ? [k] : []) : null),
-    "line.width": data.map((t, n) => strong[n] ? 4 : looks[n]?.width ?? null),
-    "line.color": data.map((t, n) => strong[n] ? color(n) : looks[n]?.color ?? null),
-  });
+    "line.width": lines.map((n, k) => strong[k] ? 4 : looks[k].width),
+    "line.color": lines.map((n, k) => strong[k] ? color(n) : looks[k].color),
+  }, lines);
+  if (!marks.length) return;
+  Plotly.restyle("roofline", {
+    selectedpoints: marks.map(n => chosen
+      ? data[n].customdata.flatMap((i, k) => chosen.set.has(i) ? [k] : []) : null),
+  }, marks);
 }
 
 const kind = () => document.querySelector("input[name=by]:checked")?.value ?? "cause";
@@ -244,14 +250,16 @@ const kind = () => document.querySelector("input[name=by]:checked")?.value ?? "c
 function drawWaterfall() {
   if (!$("waterfall")) return;
   const { data: [bar], layout } = figures[kind()];
-  const over = { ...bar, x: bar.x.map(() => 0), text: null, error_x: null, hoverinfo: "skip", hovertemplate: null };
+  const over = { ...structuredClone(bar), x: bar.x.map(() => 0), text: null, hoverinfo: "skip", hovertemplate: null };
+  if (innerWidth < 760) layout.xaxis.nticks = 3;
+  if (innerWidth >= 760) layout.height = Math.max(layout.height, figures.roofline.layout.height - 50);
   Plotly.react("waterfall", [bar, over], { ...layout, barmode: "overlay" }, { ...config, displayModeBar: false });
 }
 
 function followWaterfall() {
   if (!$("waterfall")) return;
   const steps = bars[kind()], sums = steps.map(({ parts: list, what }) =>
-    chosen ? add(list.filter(i => chosen.set.has(i)), what) : 0);
+    chosen && what ? add(list.filter(i => chosen.set.has(i)), what) : 0);
   Plotly.restyle("waterfall", { x: [sums], "marker.opacity": chosen ? [1] : [0] }, [1]);
   Plotly.restyle("waterfall", { "marker.opacity": chosen ? 0.28 : 1 }, [0]);
 }

@@ -83,8 +83,8 @@ def _bars(steps: Sequence[Step]) -> list[dict]:
         {
             "name": x.name,
             "parts": x.parts,
-            "what": "time" if i == last or not x.known else "lost",
-            "click": bool(x.parts) and i != last,
+            "what": x.figure,
+            "click": bool(x.parts) and x.figure in ("lost", "time") and i != last,
             "whole": i == last,
         }
         for i, x in enumerate(steps)
