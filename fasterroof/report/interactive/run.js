@@ -234,15 +234,13 @@ function followRoofline() {
   });
   const strong = lines.map(n => weight[n] > 0.1 * total);
   const color = n => data[n].meta.unit === "B/s" ? colors.memory : colors.compute;
+  const none = marks.map(() => null);
   Plotly.restyle("roofline", {
-    "line.width": lines.map((n, k) => strong[k] ? 4 : looks[k].width),
-    "line.color": lines.map((n, k) => strong[k] ? color(n) : looks[k].color),
-  }, lines);
-  if (!marks.length) return;
-  Plotly.restyle("roofline", {
-    selectedpoints: marks.map(n => chosen
-      ? data[n].customdata.flatMap((i, k) => chosen.set.has(i) ? [k] : []) : null),
-  }, marks);
+    "line.width": [...lines.map((n, k) => strong[k] ? 4 : looks[k].width), ...none],
+    "line.color": [...lines.map((n, k) => strong[k] ? color(n) : looks[k].color), ...none],
+    selectedpoints: [...lines.map(() => null), ...marks.map(n => chosen
+      ? data[n].customdata.flatMap((i, k) => chosen.set.has(i) ? [k] : []) : null)],
+  }, [...lines, ...marks]);
 }
 
 const kind = () => document.querySelector("input[name=by]:checked")?.value ?? "cause";
