@@ -303,10 +303,12 @@ def further_tables(
 
 # %% ../../nbs/analysis/report/html.ipynb #4119011b
 _STYLE = """
-.fasterroof-run svg { max-width: 40rem; width: 100%; height: auto; font: 12px sans-serif }
+.fasterroof-run svg { max-width: 34rem; width: 100%; height: auto; font: 12px sans-serif }
 .fasterroof-run svg text { fill: currentColor }
 .fasterroof-run .grid { stroke: currentColor; opacity: .15; fill: none }
 .fasterroof-run .axes, .fasterroof-run .ln { stroke: currentColor; opacity: .6; fill: none }
+.fasterroof-run :is(th, td) { text-align: left; font-weight: inherit; padding: .15rem .5rem }
+.fasterroof-run thead { font-weight: 600 }
 .fasterroof-run .n { text-align: right } .fasterroof-run .d { display: none }
 .fasterroof-run .dot::before { content: "● "; color: var(--dot) }
 """
@@ -326,7 +328,7 @@ def run_html(
     notes = (P(one_line(note, 2000)) for note in (*run.remarks, *definitions(run)))
     content = Div(
         Safe(f"<style>{_STYLE}</style>"),
-        P(f"{what}  {when}".strip()),
+        P(" · ".join(filter(None, (what, when)))),
         P(Strong(answer(run))),
         P(losses) if (losses := losses_sentence(run)) else None,
         picture(run.points, run.roof),

@@ -14,7 +14,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
-from ..core.units import MISSING, si
+from ..core.units import MISSING, computed_as, si
 from ..machine.roof import Ceiling, Roof
 from .svg import BOTTOM, LEFT, RIGHT, TOP, Axis, chart, label, path
 from ..roofline.point import RooflinePoint
@@ -148,7 +148,8 @@ def _slopes(roof: Roof) -> dict[float, _Rate]:
     return _merged((rate, x.name, x.interval, False) for rate, x in every)
 
 
-_UNITS = {"matrix": "matrix products", "vector": "elementwise"}
+_VECTOR = "elementwise"
+_UNITS = {"matrix": "matrix products", "vector": _VECTOR}
 
 
 def ceiling_name(
@@ -401,16 +402,24 @@ def _axes(
     return Axis(low, high, LEFT, RIGHT), Axis(bottom, 2 * max(ys), BOTTOM, TOP)
 
 
-def _lines(roof: Roof, x: Axis, y: Axis) -> "Iterator[FT]":
-    "The roof's main lines, and the names of all."
+def _judges(line: _RoofLine, modes: set[str]) -> bool:
+    "Whether a line is main memory's, or the ceiling of products in one of the modes."
+    if line.unit == "B/s" or not modes:
+        return line.main
+    return any(name.split()[0] in modes for name in line.names.split(", ") if _VECTOR not in name)
+
+
+def _lines(roof: Roof, x: Axis, y: Axis, modes: set[str]) -> "Iterator[FT]":
+    "Main memory, the ceilings of products in these modes, and their names."
     for line in _roof_lines(roof, x.low, x.high):
-        if not line.main:
+        if not _judges(line, modes):
             continue
         (x0, x1), (y0, y1) = ((at[0], at[-1]) for at in (line.x, line.y))
-        yield path([(x.at(x0), y.at(max(y0, y.low))), (x.at(x1), y.at(y1))], "ln")
-        end = line.unit == "FLOP/s"
-        place = (RIGHT - 4, y.at(y1) - 5) if end else (x.at(x0) + 6, y.at(y0) - 12)
-        yield label(*place, line.label, "end" if end else "start")
+        start, end = (x.at(x0), y.at(y0)), (x.at(x1), y.at(y1))
+        yield path([start, end], "ln")
+        at = 1.0 if line.unit == "FLOP/s" else 0.6  # along the line
+        place = (a + at * (b - a) for a, b in zip(start, end, strict=True))
+        yield label(next(place) - 4, next(place) - 6, line.label, "end")
 
 
 def picture(
@@ -441,8 +450,8 @@ def picture(
         x,
         y,
         ("FLOP/byte", "FLOP/s"),
-        (si, si),
-        [*_lines(roof, x, y), *marks],
+        ("{:g}".format, si),
+        [*_lines(roof, x, y, {computed_as(p.mode) for p in shown}), *marks],
     )
 
 
