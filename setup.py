@@ -77,6 +77,8 @@ setup(
             "machine/*.json",
             "machine/chipdata/*.json",
             "prediction/*.json",
+            "report/interactive/*.css",
+            "report/interactive/*.js",
             "work/hubs/*.json",
             "contract/contracts/*.yaml",
             "bench/*.json",

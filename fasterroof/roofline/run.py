@@ -354,7 +354,7 @@ class Run:
         path: str | os.PathLike[str],  # a file; replaced if it exists
     ) -> None:
         "Write a page that stands alone: headline, plot, table, and what it was measured with."
-        from fasterroof.report.html import run_page
+        from fasterroof.report.interactive.layout import run_page
 
         write_whole(path, run_page(self))
 
