@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
 from ..core.units import rate_unit, si
-from .grouped import floors, group_table
+from .grouped import group_table
 from .plot import COLORS, picture
 from .table import Cell, Column, Table, html_table, text_table
 from ..roofline.compiler import compiler_changes
-from ..roofline.lost.answer import answer, losses_sentence, title_line
-from ..roofline.lost.groups import BETWEEN, groups
-from ..roofline.lost.losses import lost_time
+from ..roofline.lost.wording import answer, losses_sentence, title_line
+from ..roofline.lost.grouping import BETWEEN, groups
+from ..roofline.lost.losses import floors, lost_time
 from ..roofline.point import RooflinePoint, module_prefix, slowest, totals
 
 if TYPE_CHECKING:

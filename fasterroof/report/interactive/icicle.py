@@ -6,7 +6,6 @@
 __all__ = ['UNKNOWN_COLOR', 'efficiency_color', 'Node', 'module_tree', 'block_text', 'icicle']
 
 # %% ../../../nbs/analysis/report/interactive/icicle.ipynb #1244079a
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...core.errors import one_line
 from ...core.units import si
 from ..plot import text
-from ...roofline.lost.groups import BETWEEN
+from ...roofline.lost.grouping import BETWEEN
 from ...roofline.lost.losses import Loss
 
 if TYPE_CHECKING:

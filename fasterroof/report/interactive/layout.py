@@ -11,16 +11,16 @@ from importlib.resources import files as packaged
 from typing import TYPE_CHECKING
 
 from ...core.errors import one_line
-from ..grouped import floors, group_table
+from ..grouped import group_table
 from .facts import facts
 from .icicle import efficiency_color
 from .values import page_values, shown_groups
 from ..page import STYLE, document
 from ..plot import figure_note
 from ..table import Cell, html_table
-from ...roofline.lost.answer import answer, losses_sentence, title_line
-from ...roofline.lost.groups import Group
-from ...roofline.lost.losses import LostTime, lost_time
+from ...roofline.lost.wording import answer, losses_sentence, title_line
+from ...roofline.lost.grouping import Group
+from ...roofline.lost.losses import LostTime, floors, lost_time
 
 if TYPE_CHECKING:
     from fastcore.xml import FT

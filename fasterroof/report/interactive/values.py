@@ -18,7 +18,7 @@ from .waterfall import Step, run_waterfall
 from ..page import figure_values, plain_value
 from ..plot import COLORS, figure
 from ..table import cell_texts
-from ...roofline.lost.groups import Group, groups
+from ...roofline.lost.grouping import Group, groups
 from ...roofline.lost.losses import Loss, LostTime
 
 if TYPE_CHECKING:
