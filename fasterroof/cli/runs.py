@@ -12,8 +12,9 @@ from .outputs import csv_text, write_outputs
 from ..core.console import figures, notes, status
 from ..core.errors import FasterroofError, InputError
 from ..core.units import rate_unit, si
-from ..report import html
 from ..report.diffs import diff_page
+from ..report.html import definitions
+from ..report.interactive.layout import run_page
 from ..report.screen import run_text, terms
 from ..roofline.run import Run
 from ..roofline.compare.run_diff import diff
@@ -52,7 +53,7 @@ def report_run(
         write_outputs(
             (args.json, lambda: run.to_json() + "\n"),  # first: the others can be made of it
             (args.csv, lambda: csv_text(run.to_frame())),
-            (args.html, lambda: html.run_page(run)),
+            (args.html, lambda: run_page(run)),
             (args.perfetto, lambda: run.to_perfetto(args.perfetto)),
         )
     except FasterroofError as e:
@@ -70,7 +71,7 @@ def _print_run(run: Run, args: "Namespace", console: "Console") -> None:
         console.print()
         console.print(_roof_line(run.roof), markup=False, highlight=False)
         figures(console, run.headline)
-        notes(console, (*run.remarks, *terms(run), *html.definitions(run)))
+        notes(console, (*run.remarks, *terms(run), *definitions(run)))
 
 
 def show_command(
