@@ -389,7 +389,7 @@ _RUNS = (
         metavar="FILE",
     ),
     Argument(
-        "profile, trace, import, show, predict, hardware, contract check, contract claim",
+        "profile, trace, import, show, diff, predict, hardware, contract check, contract claim",
         "--json",
         "write the result as JSON; - for stdout, instead of the table",
         metavar="FILE",

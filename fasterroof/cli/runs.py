@@ -8,7 +8,7 @@ __all__ = ['check_outputs', 'report_run', 'show_command', 'diff_command']
 # %% ../../nbs/analysis/cli/runs.ipynb #e07e1012
 from typing import TYPE_CHECKING
 
-from .outputs import csv_text, write_outputs
+from .outputs import csv_text, json_text, print_result, write_outputs
 from ..core.console import figures, notes, status
 from ..core.errors import FasterroofError, InputError
 from ..core.units import rate_unit, si
@@ -86,16 +86,17 @@ def show_command(
 
 # %% ../../nbs/analysis/cli/runs.ipynb #3618e416
 def diff_command(
-    args: "Namespace",  # before, after, top, html
+    args: "Namespace",  # before, after, top, html, json
     console: "Console",  # where to print
 ) -> None:
     "Run `fasterroof diff`."
     with status("Loading"):
         change = diff(Run.load(args.before), Run.load(args.after))
-    write_outputs((args.html, lambda: diff_page(change)))
-    if not change:
-        return console.print(change.sentence, markup=False, highlight=False)
-    notes(console, change.remarks)
-    console.print(change.table(args.top or None, console.width))
-    console.print()
-    figures(console, change.headline)
+    taken = write_outputs(
+        (args.json, lambda: json_text(change.as_dict())), (args.html, lambda: diff_page(change))
+    )
+    if taken:
+        return
+    table = change.table(args.top or None, console.width) if change else None
+    values = change.headline if change else {}
+    print_result(console, change.sentence, table, values, change.remarks)

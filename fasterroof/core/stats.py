@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['median_interval', 'coverage', 'order_interval', 'student_quantile', 'Estimate', 'trimmed_mean', 'Apart', 'apart',
-           'called', 'false_discovery']
+           'samples_needed', 'called', 'false_discovery']
 
 # %% ../../nbs/analysis/core/stats.ipynb #e2205792
 import math
@@ -187,6 +187,26 @@ def apart(
     ends = change.value + (np.quantile(draws, [0.025, 0.975]) - change.value) * wider
     low, high = np.exp(ends).tolist()
     return Apart(y / x, (low, high), y - x, change.p_zero)
+
+# %% ../../nbs/analysis/core/stats.ipynb #e9ead218
+def samples_needed(
+    before: Sequence[float],  # in the order in which they were taken
+    after: Sequence[float],  # of another run
+    reach: float = 0.05,  # of the ratio's 95 % interval, to a side
+) -> int | None:  # of each series; None where these do not tell
+    "Return how many samples make the interval of a ratio of medians so narrow."
+    series = [np.asarray(x, float) for x in (before, after)]
+    if min(map(len, series)) < 3 or min(x.min() for x in series) <= 0:
+        return None
+    worth = [_worth(x) for x in series]
+    if min(worth) < 3:  # (they drift, and will go on)
+        return None
+    draws = (_medians(x, i, w, np.log) for i, (x, w) in enumerate(zip(series, worth, strict=True)))
+    one = math.hypot(*(np.std(d) * math.sqrt(w) for d, w in zip(draws, worth, strict=True)))
+    n = 6
+    while student_quantile(0.975, n - 1) * one > math.sqrt(n) * math.log1p(reach):
+        n += max(1, n // 50)
+    return math.ceil(n * max(len(x) / w for x, w in zip(series, worth, strict=True)))
 
 # %% ../../nbs/analysis/core/stats.ipynb #253ffd12
 def called(

@@ -102,14 +102,15 @@ def diff_figure(
 def diff_page(
     diff: "Diff",  # of two runs
 ) -> str:
-    "A page that stands alone: what differs around the runs, what changed, the plot, the table."
+    """A page that stands alone: the answer, what differs around the runs, what changed, the plot,
+    the table."""
     same = diff.before.model == diff.after.model
     title = (
         f"{diff.after.model}, before and after"
         if same
         else f"{diff.before.model} → {diff.after.model}"
     )
-    subtitle = arrow_text(*(f"{r.sample} on {r.device}" for r in (diff.before, diff.after)))
+    ran = arrow_text(*(f"{r.sample} on {r.device}" for r in (diff.before, diff.after)))
     around = [
         (f"{d.group}: {one_line(d.what, 60)}", str(d).removeprefix(f"{one_line(d.what, 60)} "))
         for d in diff.environment
@@ -117,8 +118,8 @@ def diff_page(
     environments = {"before": diff.before.environment, "after": diff.after.environment}
     return page_html(
         title,
-        subtitle,
-        [*around, *diff.headline.items()],
+        diff.sentence,
+        [("what ran", ran), *around, *diff.headline.items()],
         diff.verdict_notes,
         [diff_figure(diff)],
         [html_table(_table(diff, None, full=True))],
@@ -133,4 +134,4 @@ def diff_html(
     "What a notebook shows of a difference."
     around = (f"{group}: {names}" for group, names in diff.surroundings.items())
     rows = [html_table(_table(diff, top, full=True))] if diff else []
-    return cell_html("", diff.headline, [*diff.verdict_notes, *around], rows)
+    return cell_html(diff.sentence, diff.headline, [*diff.verdict_notes, *around], rows)

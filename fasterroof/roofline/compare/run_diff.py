@@ -27,6 +27,7 @@ from fasterroof.roofline.compare.change import (
     differences,
     verdict,
 )
+from .wording import answer
 from ..point import union
 from ..run import Run
 from ..summary import sentences_on, share_text
@@ -129,7 +130,7 @@ def _unguarded(d: "Diff") -> str | None:
 
 # what a reader of the verdicts needs to know
 _NOTES: "tuple[Callable[[Diff], object], ...]" = (
-    lambda d: d.sentence,
+    lambda d: d.counted,
     _other_times,
     _doubt,
     _unguarded,
@@ -138,7 +139,6 @@ _NOTES: "tuple[Callable[[Diff], object], ...]" = (
 
 def _notes(run: Run) -> Iterator[str]:
     "Notes of one of the runs."
-    yield from (f"unstable, {one_line(change)}" for change in run.unstable)
     yield from (one_line(note, 2000) for note in run.notes)
 
 # %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #7f905055
@@ -234,9 +234,14 @@ class Diff:
 
     @property
     def sentence(self) -> str:
-        "What came out, in words."
+        "How much faster or slower the later run is, how sure that is, and where."
+        return answer(self)
+
+    @property
+    def counted(self) -> str:
+        "How many parts have which verdict."
         if self.before == self.after:
-            return "The same run twice: nothing differs."
+            return ""
         n, counts = (
             len(self.changes),
             Counter(
@@ -275,10 +280,8 @@ class Diff:
     def remarks(self) -> tuple[str, ...]:
         """What differs around the runs, what came out, and what a reader of the verdicts needs to
         know."""
-        return (
-            *(f"{group}: {said}" for group, said in self.surroundings.items()),
-            *self.verdict_notes,
-        )
+        around = (f"{group}: {said}" for group, said in self.surroundings.items())
+        return () if self.before == self.after else (*around, *self.verdict_notes)
 
     @property
     def verdict_notes(self) -> tuple[str, ...]:
@@ -359,9 +362,8 @@ class Diff:
         return diff_html(self)
 
     def __repr__(self) -> str:
-        return (
-            f"Diff({'; '.join([*self.remarks, *(f'{k} {v}' for k, v in self.headline.items())])})"
-        )
+        figures = (f"{what} {value}" for what, value in self.headline.items())
+        return f"Diff({'; '.join([self.sentence, *self.remarks, *figures])})"
 
 # %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #06941219
 def diff(
