@@ -358,6 +358,15 @@ class Run:
 
         write_whole(path, run_page(self))
 
+    def to_markdown(
+        self,
+        top: int = 10,  # rows of the table
+    ) -> str:
+        "Return the answer and the largest losses as Markdown, for an issue or a pull request."
+        from fasterroof.report.screen import run_markdown
+
+        return run_markdown(self, top)
+
     def _repr_html_(self) -> str:
         from fasterroof.report.html import run_html
 
