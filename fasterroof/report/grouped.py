@@ -6,7 +6,7 @@
 __all__ = ['Limit', 'limit_line', 'why', 'group_table']
 
 # %% ../../nbs/analysis/report/grouped.ipynb #67f0f9d1
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.errors import one_line
@@ -16,7 +16,7 @@ from .plot import COLORS, ceiling_name
 from .table import Cell, Column, Table
 from ..roofline.lost.grouping import Group
 from ..roofline.lost.losses import Loss
-from ..roofline.point import Total
+from ..roofline.point import Total, union
 
 # %% ../../nbs/analysis/report/grouped.ipynb #71080288
 @dataclass(frozen=True)
@@ -133,6 +133,25 @@ def _shared(name: str) -> Column:
     return Column(name, fact, detail=True, limit=80)
 
 
+def _unfused(g: Group) -> int | None:  # B
+    return _total(g).unfused_bytes
+
+
+def _elapsed(g: Group) -> float | None:  # s
+    "Time from start to end of its operations, where others were in flight as well."
+    several = any(p.elapsed_s is not None for p in g.parts)
+    return _total(g).time_s if several else None
+
+
+def _union(name: str) -> Callable[[Group], str]:
+    "All that its parts hold, each once."
+    return lambda g: ", ".join(union(getattr(p, name) for p in g.parts))
+
+
+def _any(fact: Callable[[Group], object]) -> Callable[[Sequence[Group]], bool]:
+    return lambda groups: any(fact(g) for g in groups)
+
+
 _GROUPS = (
     Column("lost", _lost, right=True),
     Column("time", lambda g: g.time_s, unit="s"),
@@ -147,13 +166,19 @@ _GROUPS = (
     ),
     _shared("type"),
     Column("floor", lambda g: g.floor_s, unit="s", detail=True),
+    Column("in flight", _elapsed, unit="s", detail=True, shown=_any(_elapsed)),
     Column("FLOP", _flops, unit="", detail=True),
     Column("bytes", lambda g: _total(g).bytes_moved, unit="", detail=True),
+    Column("unfused", _unfused, unit="", detail=True, shown=_any(_unfused)),
     Column("FLOP/B", _intensity, right=True, detail=True),
     Column("FLOP/s", _rate, unit="", detail=True),
     Column("MFU", lambda g: _total(g).mfu_pct, form=_percent, right=True, detail=True),
     _shared("mode"),
     _shared("shapes"),
+    *(
+        Column(heading, _union(name), limit=100, detail=True, shown=_any(_union(name)))
+        for heading, name in {"operations in it": "fused", "source": "sources"}.items()
+    ),
 )
 
 

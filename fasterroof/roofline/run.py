@@ -353,7 +353,7 @@ class Run:
         self,
         path: str | os.PathLike[str],  # a file; replaced if it exists
     ) -> None:
-        "Write a page that stands alone: headline, plot, table, and what it was measured with."
+        "Write a page that stands alone: answer, figures and a table that follow one selection."
         from fasterroof.report.interactive.layout import run_page
 
         write_whole(path, run_page(self))

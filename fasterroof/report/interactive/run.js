@@ -42,7 +42,7 @@ function sentence({ list, label }) {
 }
 
 function select(list, label, from) {
-  const same = chosen && from === chosen.from && from !== "search" && label === chosen.label
+  const same = chosen && from === chosen.from && from !== "search" && from !== "keys" && label === chosen.label
     && list.length === chosen.list.length && list.every(i => chosen.set.has(i));
   chosen = same || !list ? null : { list, set: new Set(list), label, from };
   if (from !== "search" && chosen) $("search").value = "";
