@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...core.errors import one_line
 from ..grouped import group_table, limit_line, why
 from ..html import module_of
-from .icicle import Node, icicle, module_tree
+from .icicle import Block, icicle, module_tree
 from .waterfall import Step, run_waterfall
 from ..page import figure_values, plain_value
 from ..plot import COLORS, figure
@@ -91,7 +91,7 @@ def _bars(steps: Sequence[Step]) -> list[dict]:
     ]
 
 
-def _blocks(blocks: Sequence[tuple[Node, int | None]]) -> list[dict]:
+def _blocks(blocks: Sequence[tuple[Block, int | None]]) -> list[dict]:
     "Parts and names, without those that the script adds up, and those of parts."
     outer = {above for _, above in blocks}
     return [
