@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from ...core.errors import one_line
 from ..grouped import group_table
-from .facts import facts
+from .details import run_facts
 from .icicle import efficiency_color
 from .values import page_values, shown_groups
-from ..page import STYLE, document
+from ..page import STYLE, whole_page
 from ..plot import figure_note
 from ..table import Cell, html_table
 from ...roofline.lost.wording import answer, losses_sentence, title_line
@@ -152,7 +152,7 @@ def run_page(
         _tools(),
         *_pictures(run),
         _list(run, lost),
-        *facts(run),
+        *run_facts(run),
     )
     style, script = STYLE + _asset("run.css"), _asset("run.js")
-    return document(run.model, [content], style, [script], page_values(run, lost))
+    return whole_page(run.model, [content], style, [script], page_values(run, lost))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...core.errors import one_line
 from ..grouped import group_table, limit_line, why
 from ..html import module_of
-from .icicle import Block, icicle, module_tree
+from .icicle import Block, icicle_figure, module_tree
 from .waterfall import Step, run_waterfall
 from ..page import figure_values, plain_value
 from ..plot import COLORS, figure
@@ -118,7 +118,7 @@ def page_values(
     "Return all values of a page, ready for JSON."
     roofline = _roofline(run)
     tree = module_tree(lost.losses, run.model, lost.wall_s)
-    blocks, modules = icicle(tree)
+    blocks, modules = icicle_figure(tree)
     modules.update_traces(hovertext=None)
     figures, bars = {"roofline": roofline, "icicle": modules}, {}
     if run.measured:
