@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...core.errors import one_line
 from ..grouped import group_table
-from .details import run_facts
+from .below_figures import run_facts
 from .icicle import efficiency_color
 from .values import page_values, shown_groups
 from ..page import STYLE, whole_page
