@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # a program that nobody runs
     def measured(model: torch.nn.Module, x: torch.Tensor) -> None:
         peaks = assert_type(fr.measure_peaks(), fr.HardwarePeaks)
         analyzer = fr.RooflineAnalyzer(model, x, peaks)
-        assert_type(analyzer.profile(steps=3), list[fr.RooflinePoint])
+        assert_type(analyzer.profile(steps=3), fr.Run)
         run = assert_type(analyzer.run, fr.Run)
         assert_type(run.total.utilization_pct, float | None)
         assert_type(run.by_module(2), dict[str, fr.roofline.Total])

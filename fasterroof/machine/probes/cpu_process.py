@@ -254,7 +254,7 @@ class Slices(NamedTuple):
 _AHEAD: "list[Ahead]" = []  # blocks that are open
 
 
-def current() -> "Ahead | None":
+def current() -> object:  # an `Ahead`; None: there is none
     "Return the innermost `Ahead` that is open, if one is."
     return _AHEAD[-1] if _AHEAD else None
 
