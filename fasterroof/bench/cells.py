@@ -6,8 +6,9 @@
 __all__ = ['DISTURBED', 'ATTEMPT', 'count_text', 'within', 'figure', 'number', 'quantity_text', 'amount', 'share_of', 'percent',
            'hot_and_cold', 'device_text', 'device_names', 'time_of', 'own_interval', 'median_interval_of',
            'interval_of', 'cache_of', 'compile_of', 'ratio_of', 'oracle_of', 'tolerance_of', 'rel_to_tol_of',
-           'verdict_of', 'reason_of', 'outcome_of', 'point_key', 'alike_key', 'natural', 'shared', 'point_text',
-           'foreign_load_of', 'revisions', 'revision_text', 'time_text', 'failures_by_status', 'compared_badly']
+           'verdict_of', 'reason_of', 'outcome_of', 'point_key', 'alike_key', 'once_each', 'natural', 'shared',
+           'point_text', 'Outline', 'foreign_load_of', 'revisions', 'revision_text', 'time_text', 'failures_by_status',
+           'compared_badly']
 
 # %% ../../nbs/analysis/bench/cells.ipynb #b3b64a6c
 import json
@@ -16,6 +17,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from fastcore.basics import groupby, noop
 
@@ -154,17 +156,9 @@ def hot_and_cold(
     return f"{hot} ({number(100 * cold)} % cold)"
 
 # %% ../../nbs/analysis/bench/cells.ipynb #95d0cd00
-def _gpu_of(
-    row: Mapping,  # that was read
-    # ("NVIDIA H200", "GPU-8a2f11c0"); None where the row is of no GPU that has a name
-) -> tuple[str, str] | None:
-    "The GPU that a row is of: its name and the beginning of its identifier."
-    device, name = device_of(row), within(row, "provenance", "gpu", "name")
-    return (
-        (name, device[:12])
-        if isinstance(name, str) and name and device.startswith("GPU-")
-        else None
-    )
+@lru_cache
+def _device_text(device: str, name: str) -> str:
+    return one_line(f"{name[:60]}, {device[:12]}" if name else device, 120)
 
 
 def device_text(
@@ -172,8 +166,8 @@ def device_text(
 ) -> str:  # "NVIDIA H200, GPU-8a2f11c0"; "" where it does not tell
     "The device that a row is of."
     device = device_of(row)
-    gpu = _gpu_of(row) if device.startswith("GPU-") else None
-    return one_line(f"{gpu[0][:60]}, {gpu[1]}" if gpu else device, 120)
+    name = within(row, "provenance", "gpu", "name") if device.startswith("GPU-") else None
+    return _device_text(device, name if isinstance(name, str) else "")
 
 
 def device_names(
@@ -182,6 +176,8 @@ def device_names(
     """Return the device of each row. A row that ended before its device was known has the device of
     its run and platform, where all others there ran on one."""
     own = [device_text(row) for row in rows]
+    if all(own):
+        return own
     places = [(row["run_id"], row["platform"]) for row in rows]
     near = groupby(zip(places, own, strict=True), 0, 1)
     known = {place: {*found} - {""} for place, found in near.items()}
@@ -334,6 +330,25 @@ def alike_key(
         return json.dumps(value, sort_keys=True, default=str)
 
 
+def once_each(
+    func: Callable[[object, str], object],  # of a value of JSON and of a name
+) -> Callable[[object, str], object]:
+    "Return the same function, which is called once for all values that are alike, and a name."
+    found: dict[tuple, object] = {}
+    known: dict[tuple, tuple] = {}  # (one object may stand in many rows)
+
+    def once(value, name):
+        same = id(value), name
+        if same not in known:
+            alike = alike_key(value), name
+            if alike not in found:
+                found[alike] = func(value, name)
+            known[same] = found[alike], value  # (which is kept: no other will have its id)
+        return known[same][0]
+
+    return once
+
+
 def natural(
     point: Mapping,  # of its parameters
     names: Sequence[str],  # in the order in which they count
@@ -377,6 +392,22 @@ def point_text(
 
     return ", ".join(f"{one_line(k, 40)}={text(v)}" for k, v in point.items() if k not in known)
 
+# %% ../../nbs/analysis/bench/cells.ipynb #27375c84
+class Outline(dict):
+    "A row as far as it is counted; of a row that failed, all of it."
+
+    __slots__ = ("foreign_load", "key", "moment")
+
+    def __init__(
+        self,
+        row: Mapping,  # whose values are shared
+        key: str,  # the identity of the row
+        moment: int | None,  # µs since 1970, UTC
+        foreign_load: float | None,  # 0 to 1
+    ) -> None:
+        super().__init__(row)
+        self.key, self.moment, self.foreign_load = key, moment, foreign_load
+
 # %% ../../nbs/analysis/bench/cells.ipynb #73d93c84
 DISTURBED = 0.1  # share of the CPUs' time taken by others, above which a timing is disturbed
 
@@ -385,7 +416,9 @@ def foreign_load_of(
     row: Mapping,  # that was read
 ) -> float | None:  # 0 to 1; None where the row does not tell
     "Return the share of the CPUs' time that other processes took while the row was timed."
-    return figure(within(row, "provenance", "foreign_load"))
+    if isinstance(row, Outline):
+        return row.foreign_load
+    return figure((row.get("provenance") or {}).get("foreign_load"))
 
 
 def revisions(

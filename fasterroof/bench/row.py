@@ -106,8 +106,8 @@ def device_of(
     row: Mapping,  # a row
 ) -> str:  # "" where it does not tell
     "The device that a row is of; of a foreign row the kind that its provenance names."
-    if row.get("device"):
-        return str(row["device"])
+    if device := row.get("device"):
+        return str(device)
     told = (row.get("provenance") or {}).get("device")
     kind = told.get("kind") if isinstance(told, Mapping) else told
     return str(kind) if kind else ""

@@ -38,7 +38,13 @@ def plain(
     return _inert(one_line(text, limit).strip())
 
 
+# a figure and its unit, in which nothing is markup: most cells of a table are no more
+_FIGURE = re.compile(r"[0-9][0-9,]*(\.[0-9]+)?([ \u00a0]?[A-Za-zµ%×]+)?|[A-Za-z]+")
+
+
 def _inert(line: str) -> str:
+    if _FIGURE.fullmatch(line):
+        return line
     line = _MARKUP.sub(r"\\\g<0>", line).translate(_ENTITIES)
     # or GitHub makes it a link
     line = _LINK.sub(lambda m: (m[1] or m[3]) + ("&#58;" if m[1] else "&#46;"), line)
@@ -55,7 +61,8 @@ def code(
     line = elide(one_line(text, 10_000), limit)
     if cell and "|" in line or not line.strip():
         return plain(line, limit)
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    runs = re.findall("`+", line) if "`" in line else ()
+    fence = "`" * (1 + max(map(len, runs), default=0))
     blank = " " if len(fence) > 1 or line[0] == line[-1] == " " else ""
     return f"{fence}{blank}{line}{blank}{fence}"
 

@@ -70,19 +70,25 @@ class Table:
 # %% ../../nbs/analysis/report/table.ipynb #42a80571
 def _text(column: Column, value: object) -> object:
     "A value as one line; a component stays what it is."
-    if hasattr(value, "__html__"):
-        return value
-    if value is None or value != value:
-        return MISSING
-    if column.form and not isinstance(value, str):
-        value = column.form(value)
-    elif isinstance(value, float) or column.unit is not None and isinstance(value, int):
-        value = f"{value:.4g}" if column.unit is None else si(value, column.unit)
-    return (elide if column.code else one_line)(one_line(value, 4000), column.limit)
+    if value.__class__ is not str:  # (as most are)
+        if hasattr(value, "__html__"):
+            return value
+        if value is None or value != value:
+            return MISSING
+        if column.form and not isinstance(value, str):
+            value = column.form(value)
+        elif isinstance(value, float) or column.unit is not None and isinstance(value, int):
+            value = f"{value:.4g}" if column.unit is None else si(value, column.unit)
+    line = one_line(value, 4000)
+    if len(line) <= column.limit:
+        return line
+    return (elide if column.code else one_line)(line, column.limit)
 
 
 def _cell(column: Column, row: object) -> Cell:
     value = column.value(row)
+    if value.__class__ is str:
+        return Cell(_text(column, value))
     if isinstance(value, Cell):
         return Cell(_text(column, value.text), value.key, value.strong)
     figure = isinstance(value, int | float) and not isinstance(value, bool) and value == value

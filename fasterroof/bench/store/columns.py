@@ -7,10 +7,18 @@ __all__ = ['COLUMNS', 'CELLS', 'moment', 'commit_of', 'cells_of']
 
 # %% ../../../nbs/analysis/bench/store/columns.ipynb #aa92707b
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from ..cells import figure, median_interval_of, revisions, within
+from fasterroof.bench.cells import (
+    Outline,
+    figure,
+    foreign_load_of,
+    median_interval_of,
+    revisions,
+    within,
+)
 from ..row import device_of, identity, seconds
 
 # %% ../../../nbs/analysis/bench/store/columns.ipynb #b7ce57fc
@@ -21,12 +29,15 @@ def moment(
     row: Mapping,  # a row that was read
 ) -> int | None:  # µs since 1970, UTC; None where it does not tell
     "Return when a row was taken."
+    if isinstance(row, Outline):
+        return row.moment
     try:
-        at = datetime.fromisoformat(within(row, "provenance", "timestamp"))
+        at = datetime.fromisoformat((row.get("provenance") or {}).get("timestamp"))
     except (TypeError, ValueError):
         return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return (at - _EPOCH) // timedelta(microseconds=1)
+    since = (at if at.tzinfo else at.replace(tzinfo=UTC)) - _EPOCH
+    # (a division by a microsecond takes as long as all before)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 # %% ../../../nbs/analysis/bench/store/columns.ipynb #49f172da
 def commit_of(
@@ -69,6 +80,10 @@ CELLS = {
     "dirty": "BOOLEAN",
     "low_s": "DOUBLE",
     "high_s": "DOUBLE",
+    "attempt": "VARCHAR",
+    "foreign_load": "DOUBLE",
+    "outline": "VARCHAR",
+    "large": "BOOLEAN",
 } | {
     name: kind.replace("JSON", "VARCHAR")
     for name, kind in COLUMNS.items()
@@ -76,6 +91,39 @@ CELLS = {
 }  # name -> type
 
 _encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+# %% ../../../nbs/analysis/bench/store/columns.ipynb #9e8ecfd0
+_OWN = ("timestamp", "foreign_load")  # in a provenance, of one row
+
+
+def _coarse(value: object) -> object:
+    "Return JSON whose figures say only that they are there, are 0 or are above 1."
+    if isinstance(value, dict):
+        return {k: _coarse(x) for k, x in value.items()}
+    if isinstance(value, list):
+        return [0] if value else []
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return 2 if value > 1 else int(value != 0)
+    return value
+
+
+def _outline(row: Mapping) -> str:
+    "Return what many rows have in common; of a row that failed, all of it."
+    outline = {k: x for k, x in row.items() if k not in ("param_point", "attempt")}
+    if came := row.get("provenance"):
+        outline["provenance"] = {k: x for k, x in came.items() if k not in _OWN}
+    if row["status"] == "ok":
+        coarse = ("metrics", "fidelity", "ratio")
+        outline |= {k: _coarse(row[k]) for k in coarse if k in row}
+    return _encoded(outline)
+
+# %% ../../../nbs/analysis/bench/store/columns.ipynb #70131a72
+_LARGE = re.compile("[:,\\[]-?[0-9]{19}").search  # of 19 digits or more
+
+
+def _text(row: Mapping) -> tuple[str, bool]:
+    text = _encoded(row)
+    return text, bool(_LARGE(text))
 
 
 def _bound(row: Mapping) -> str | None:
@@ -92,6 +140,8 @@ _PAIRS: dict[str, tuple[Callable[[Mapping], tuple], int]] = {
     "dirty": (commit_of, 1),
     "low_s": (_interval, 0),  # of a 95 % interval of the median within the process
     "high_s": (_interval, 1),
+    "row": (_text, 0),
+    "large": (_text, 1),
 }  # two figures that are found together
 _OF: dict[str, Callable[[Mapping], object]] = {
     name: lambda row, name=name: row[name]
@@ -107,7 +157,9 @@ _OF: dict[str, Callable[[Mapping], object]] = {
     "rel_to_tol": lambda row: figure(within(row, "fidelity", "rel_to_tol")),
     "utilization": lambda row: figure(within(row, "metrics", "utilization", "value")),
     "bound": _bound,
-    "row": _encoded,
+    "attempt": lambda row: str(row.get("attempt") or ""),
+    "foreign_load": foreign_load_of,
+    "outline": _outline,
 }
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # %% ../../../nbs/analysis/bench/store/compact.ipynb #70e6c6af
 FOLDER = ".compact"  # of a store
-_FORM, _VERSION = "fasterroof.bench.compact", 1
+_FORM, _VERSION = "fasterroof.bench.compact", 2
 _PART = re.compile(r"[0-9a-f]{16}\.parquet")
 Stamp = tuple[int, int, int, int]  # inode, bytes, ns of the last change of content and of entry
 

@@ -9,7 +9,7 @@ __all__ = ['report_markdown']
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from fastcore.basics import chunked, groupby
+from fastcore.basics import chunked, groupby, noop
 
 from fasterroof.bench.cells import (
     count_text,
@@ -276,13 +276,29 @@ def _case(name: str, attempts: Sequence[ShownAttempt], most: int) -> list[str]:
     parts += [_section(place, lines, points, most) for place, lines in places.items()]
     return [*parts, _beside(places, points, most)]
 
+# %% ../../../nbs/analysis/bench/views/run_report.ipynb #621a6167
+def _completed(
+    cases: Mapping[str, Sequence[ShownAttempt]],
+    most: int,
+    whole: Callable[[Iterable[Mapping]], Iterable[Mapping]],
+) -> dict[str, list[ShownAttempt]]:
+    "The cases that are shown; of their first points the rows are whole."
+    cases = dict([*cases.items()][:most])
+    first = {name: {*sorted({a.rank[0] for a in those})[:most]} for name, those in cases.items()}
+    shown = [a for name, those in cases.items() for a in those if a.rank[0] in first[name]]
+    rows = zip(shown, whole([a.row for a in shown]), strict=True)
+    found = {a.number: replace(a, row=row) for a, row in rows}
+    return {name: [found.get(a.number, a) for a in those] for name, those in cases.items()}
 
+# %% ../../../nbs/analysis/bench/views/run_report.ipynb #9b75a5ed
 def report_markdown(
     rows: Iterable[Mapping],  # as from `read_rows`
     skipped: Sequence[str] = (),  # lines that were passed over in reading, with why
     title: str | None = None,  # None: the cases' names
     most: int = 200,  # points of a case that its tables show, cases, and platforms of each
     valid: bool = False,  # True: the rows come from files or a store, which has validated them
+    # of `newest_outlines`: gives rows for outlines; the page shows these
+    whole: Callable[[Iterable[Mapping]], Iterable[Mapping]] = noop,
 ) -> str:  # Markdown
     """Render rows as a page.
 
@@ -304,7 +320,7 @@ def report_markdown(
     attempts = in_order(rows)
     cases = by_case(attempts)
     parts = _head(rows, attempts, title)
-    for name, those in [*cases.items()][:most]:
+    for name, those in _completed(cases, most, whole).items():
         parts += _case(name, those, most)
     places = [len({a.place for a in those}) for those in cases.values()]
     left = sum(places) - sum(min(most, n) for n in places[:most])

@@ -223,17 +223,21 @@ _DIMENSIONS = {
 }
 
 
+_OWN = ("timestamp", "foreign_load")  # each row has its own
+
+
 def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, list[Mapping]]]:
     """topic -> text -> the rows that say so, of those of one run, platform, framework and baseline
     the first."""
     # Rows of a run differ in few things: the texts are made once for all that are alike.
     alike: dict[object, dict[tuple, Mapping]] = {}  # -> what tells rows apart -> one of them
+    keys: dict[int, tuple] = {}
     for row in rows:
         p, device = row.get("provenance") or {}, device_text(row)
-        stable = {k: v for k, v in p.items() if k not in ("timestamp", "foreign_load")}
-        key = device, alike_key(stable)
+        if id(p) not in keys:  # (outlines share theirs)
+            keys[id(p)] = alike_key({k: v for k, v in p.items() if k not in _OWN}), p
         own = row["run_id"], row["platform"], row["framework"], row["baseline"]
-        alike.setdefault(key, {}).setdefault(own, row)
+        alike.setdefault((device, keys[id(p)][0]), {}).setdefault(own, row)
     found: dict[str, dict[str, list]] = {name: {} for name in ("device", *_TOPICS)}
     for (device, _), those in alike.items():
         p = next(iter(those.values())).get("provenance") or {}
@@ -314,7 +318,8 @@ def tally(
 def _commits(rows: Iterable[Mapping]) -> Iterable[Mapping]:
     "The provenances of rows, those with the same commits once."
     every = (row.get("provenance") or {} for row in rows)
-    return {str(revisions({"provenance": p})): p for p in every}.values()
+    apart = {id(p): p for p in every}.values()
+    return {str(revisions({"provenance": p})): p for p in apart}.values()
 
 
 _RUNS = (

@@ -11,9 +11,12 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from fastcore.basics import noop
+
 from ...bench.case import find_cases, named_cases, template_text
 from ...bench.registry import accelerator, interpreter, provider
 from ...bench.store import STORE
+from ...bench.store.query import newest_outlines, row_files
 from ...bench.store.store import load_rows
 from ...bench.views.run_report import report_markdown
 from ...bench.views.site.document import write_site
@@ -40,8 +43,11 @@ def render_command(
 ) -> int:  # exit code
     "Run `fasterroof bench --render-from`."
     with reading(args, args.render_from if args.latest else ()) as skipped:
-        rows = load_rows(args.render_from, latest=args.latest, skipped=skipped)
-        text = report_markdown(rows, skipped=skipped or (), valid=True)
+        if args.latest:
+            rows, whole = newest_outlines(row_files(args.render_from), skipped)
+        else:
+            rows, whole = load_rows(args.render_from, skipped=skipped), noop
+        text = report_markdown(rows, skipped=skipped or (), valid=True, whole=whole)
     write_outputs((args.report or "-", lambda: text if args.report else f"{text}\n"))
     return 0
 

@@ -11,18 +11,18 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, repeat, zip_longest
+from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
-    alike_key,
     device_names,
     figure,
     median_interval_of,
     natural,
+    once_each,
     point_key,
     point_text,
     shared,
@@ -181,11 +181,15 @@ def by_case(
     return groupby(attempts, lambda a: a.case)
 
 
+def _shared(points: Iterable[Mapping]) -> frozenset[str]:
+    return shared({id(point): point for point in points}.values())  # (many rows have one object)
+
+
 def shared_names(
     attempts: Iterable[ShownAttempt],  # of one case
 ) -> frozenset[str]:
     "Return the parameters that have one value at all points."
-    return shared(a.point for a in attempts)
+    return _shared(a.point for a in attempts)
 
 
 def common_text(
@@ -201,16 +205,11 @@ def numbered(
 ) -> list[ShownAttempt]:
     "Return them with their numbers, and their points without what their case shares."
     known = {case: shared_names(those) for case, those in by_case(attempts).items()}
-    texts: dict[object, str] = {}  # (several attempts are at one point)
-
-    def at(a):
-        key = a.case, alike_key(a.point)
-        if key not in texts:
-            texts[key] = point_text(a.point, known[a.case])
-        return texts[key]
-
+    # (several attempts are at one point)
+    at = once_each(lambda point, case: point_text(point, known[case]))
     return [
-        ShownAttempt(a.row, a.where, a.device, i, at(a), a.rank) for i, a in enumerate(attempts)
+        ShownAttempt(a.row, a.where, a.device, i, at(a.point, a.case), a.rank)
+        for i, a in enumerate(attempts)
     ]
 
 # %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #02489a05
@@ -219,26 +218,31 @@ def in_order(
     where: Iterable[str] = repeat(""),  # file and line of each
 ) -> list[ShownAttempt]:
     "Return rows by case, platform and device, and in these by point, the reference first."
-    names = {
-        case: [*dict.fromkeys(chain(*points))]
-        for case, points in groupby(rows, lambda r: r["case"], lambda r: r["param_point"]).items()
-    }
+    cases = groupby(rows, lambda r: r["case"], lambda r: r["param_point"])
+    names = {case: [*dict.fromkeys(chain(*points))] for case, points in cases.items()}
+    known = {case: _shared(points) for case, points in cases.items()}
     baselines = dict.fromkeys((row["case"], row["baseline"]) for row in rows)
     turn = {baseline: i for i, baseline in enumerate(baselines)}
     references = {(row["case"], str(within(row, "ratio", "vs"))) for row in rows}
 
-    points: dict[object, tuple] = {}  # (several rows are at one point)
+    # (several rows are at one point)
+    point = once_each(lambda p, case: (natural(p, names[case]), point_key({"param_point": p})))
+    points = [point(row["param_point"], row["case"]) for row in rows]
+    order = {p: (i, p[1]) for i, p in enumerate(sorted({*points}))}  # (a number is soon compared)
+    text = once_each(lambda p, case: point_text(p, known[case]))
 
-    def attempt(row, where, device):
-        key = row["case"], alike_key(row["param_point"])
-        if key not in points:
-            points[key] = natural(row["param_point"], names[row["case"]]), point_key(row)
+    def key(i, row, device):
         baseline = row["case"], row["baseline"]
-        rank = points[key], baseline not in references, turn[baseline]
-        return ShownAttempt(row, where, device, rank=rank)
+        rank = order[points[i]], baseline not in references, turn[baseline]
+        return row["case"], row["platform"], device, rank, row["framework"], i
 
-    attempts = map(attempt, rows, where, device_names(rows))
-    return numbered(sorted(attempts, key=lambda a: (a.case, *a.place, a.rank, a.row["framework"])))
+    wheres = [*islice(where, len(rows))]
+    return [
+        ShownAttempt(row := rows[i], wheres[i], device, n, text(row["param_point"], case), rank)
+        for n, (case, _, device, rank, _, i) in enumerate(
+            sorted(map(key, range(len(rows)), rows, device_names(rows)))
+        )
+    ]
 
 
 def _by_turns(order: Iterable, case_of: Callable[[object], str]) -> list:
