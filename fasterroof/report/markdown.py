@@ -72,7 +72,7 @@ def prose(
     limit: int = 4000,  # characters kept
 ) -> str:
     "A sentence as one line of prose, in which nothing but code in backticks is markup."
-    parts = one_line(text, limit).split("`")
+    parts = one_line(text, limit).strip().split("`")
     if len(parts) % 2 == 0:  # a backtick without its partner is text
         parts[-2:] = ["`".join(parts[-2:])]
     return "".join(
