@@ -116,7 +116,7 @@ _BENCH = (
     ),
     Command(
         "bench compact",
-        "index a store, so that millions of rows load in seconds",
+        "index a store by columns, so that it loads in seconds",
         "",
         "fasterroof.cli.bench.stores:compact_command",
     ),

@@ -30,8 +30,8 @@ _MODEL = (
     Argument(
         "predict",
         "--on",
-        'a chip\'s datasheet, such as "H100 SXM", or a file that peaks --json wrote; again for each'
-        " further one",
+        'a chip\'s datasheet, such as "H100 SXM", or a file that peaks --json wrote; repeat for'
+        " several",
         action="append",
         metavar="CHIP",
     ),
@@ -345,8 +345,8 @@ _RUNS = (
     Argument(
         "import",
         "--on",
-        'a chip\'s datasheet instead, such as "A100 SXM4 80GB"; those of most processors print no'
-        " peak to judge by",
+        'a chip\'s datasheet instead, such as "A100 SXM4 80GB"; most datasheets of CPUs state no'
+        " peak",
         EITHER,
         metavar="CHIP",
     ),

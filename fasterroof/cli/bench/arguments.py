@@ -15,7 +15,7 @@ _SELECTED = (
         "bench compare",
         "a",
         "baseline of the comparison: a git revision, an environment (its folder or its Python), or"
-        " an implementation of the case; git:, env: or baseline: before it where it can be several",
+        " an implementation of the case; with git:, env: or baseline: before it if it is ambiguous",
         nargs="?",
         metavar="A",
     ),
