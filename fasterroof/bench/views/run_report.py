@@ -35,7 +35,7 @@ from .site.rows import ShownAttempt, by_case, common_text, in_order
 from .site.tables import metric
 from ...core.errors import RowError, one_line
 from ...core.units import MISSING
-from .rows_answer import rows_answer
+from .fastest import rows_answer
 from ...report.markdown import code, elide, plain, prose, several
 from ...report.table import Cell, Column, Table, markdown_table
 

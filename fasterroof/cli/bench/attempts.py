@@ -30,7 +30,7 @@ from fasterroof.cli.bench.options import (
     progress,
     recover_runs,
 )
-from ...bench.views.rows_answer import rows_answer
+from ...bench.views.fastest import rows_answer
 from ..outputs import write_outputs
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, RunFileError, one_line
