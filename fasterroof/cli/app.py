@@ -29,58 +29,58 @@ from ..core.files import writable
 _MODELS = (
     Command(
         "profile",
-        "time every layer of a model and place it under the machine's roof",
+        "show how far a model is from as fast as this machine allows, and why",
         "resnet18 --html resnet18.html",
         "fasterroof.cli.profiling:profile_command",
         ahead="fasterroof.cli.ahead:probe_ahead",
     ),
     Command(
         "trace",
-        "count what a model computes and moves, without running it",
+        "count the FLOPs and bytes of a model, without running it",
         "hf:meta-llama/Llama-3.1-70B --seq 2048",
         "fasterroof.cli.prediction:trace_command",
     ),
     Command(
         "peaks",
-        "measure this machine's ceilings",
+        "measure how fast this machine can compute and move data",
         "--mode fp32 --mode bf16 --json here.json",
         "fasterroof.cli.profiling:peaks_command",
     ),
     Command(
         "hardware",
-        "show this machine, or the datasheet of a chip",
+        "show this machine's figures, or those of a chip's datasheet",
         '"H100 SXM"',
         "fasterroof.cli.hardware:hardware_command",
     ),
     Command(
         "predict",
-        "predict how long a model takes on chips that are not here",
+        "predict how long a model takes on a chip that you do not have",
         'Llama-3.1-8B --on "H100 SXM" --prompt 2048 --new-tokens 256',
         "fasterroof.cli.prediction:predict_command",
     ),
     Command(
         "contract",
-        "check bounds that a file states, and hold claims against them",
+        "check a file of performance bounds, or a claim against them",
         'claim --params 7.5e9 --bits 16 --on "H100 SXM" --measured-tokens-per-s 210',
         "",
     ),
     Command(
         "contract check",
-        "list which parts of a contract hold, fail or are not checked",
+        "check a contract: which of its statements hold, fail or are untested",
         "mine-v1.yaml",
         "fasterroof.cli.contracts:contract_check",
         "0 where nothing is false; 1 where something is; 2 where the file is no contract.",
     ),
     Command(
         "contract claim",
-        "hold a measured throughput of one sequence against its ceiling",
+        "compare the measured throughput of one sequence with its ceiling",
         '--params 7.5e9 --bits 4.5 --on "M2 Max" --measured-tokens-per-s 62',
         "fasterroof.cli.contracts:contract_claim",
         "0; 1 where the throughput is above its ceiling.",
     ),
     Command(
         "import",
-        "place a trace of torch.profiler, or a profile of JAX, under a roof",
+        "analyze a trace of torch.profiler or of JAX, recorded anywhere",
         "trace.json.gz --peaks its-machine.json --html trace.html",
         "fasterroof.cli.profiling:import_command",
     ),
@@ -92,7 +92,7 @@ _MODELS = (
     ),
     Command(
         "diff",
-        "compare two saved runs",
+        "compare two saved runs: how much faster, and where",
         "before.json after.json --html diff.html",
         "fasterroof.cli.runs:diff_command",
     ),
@@ -102,7 +102,7 @@ _MODELS = (
 _BENCH = (
     Command(
         "bench",
-        "compare implementations: checked, timed, placed under the roof",
+        "compare implementations: correctness, time, roofline efficiency",
         "--case semiring_matmul --quick --store",
         "fasterroof.cli.bench.modes:bench_command",
         "0 where every attempt has a row, however it ended; 130 after an interrupt; 2 for a"
@@ -110,19 +110,19 @@ _BENCH = (
     ),
     Command(
         "bench recover",
-        "assemble the finished rows of runs that were killed",
+        "recover the finished rows of interrupted runs",
         "",
         "fasterroof.cli.bench.stores:recover_command",
     ),
     Command(
         "bench compact",
-        "keep the rows of a store as columns, too, which are read in seconds",
+        "index a store by columns, so that it loads in seconds",
         "",
         "fasterroof.cli.bench.stores:compact_command",
     ),
     Command(
         "bench compare",
-        "ask pairs of processes which of two versions is slower",
+        "test which of two versions is slower, in pairs of processes",
         "main . --case bench.py",
         "fasterroof.cli.bench.pairs:compare_command",
         "1 where something became slower or could not be compared; 0 otherwise; 130 after an"
@@ -130,31 +130,31 @@ _BENCH = (
     ),
     Command(
         "bench diff",
-        "say what changed between two runs, rows and environment",
+        "show what changed between two runs: times, results, environment",
         "previous latest",
         "fasterroof.cli.bench.rundiff:diff_command",
     ),
     Command(
         "bench history",
-        "show change points over the runs of a store",
+        "show when times changed over the runs of a store",
         "--case attention",
         "fasterroof.cli.bench.history:history_command",
     ),
     Command(
         "bench bundle",
-        "collect the evidence for a decision, without a verdict",
+        "collect all figures of a case, with their evidence, in one page",
         "--case semiring_matmul --from results/store",
         "fasterroof.cli.bench.bundles:bundle_command",
     ),
     Command(
         "bench feed",
-        "fill an op_matrix with ratios, into a copy",
+        "fill the ratios of an op_matrix, in a copy of it",
         "op_matrix.json --apply",
         "fasterroof.cli.bench.matrix:feed_command",
     ),
     Command(
         "bench merge",
-        "put the stores of several machines together",
+        "merge the stores of several machines",
         "shards/*/store --into results/store",
         "fasterroof.cli.bench.stores:merge_command",
     ),
@@ -176,7 +176,7 @@ def parser() -> argparse.ArgumentParser:
     "Return the parser of all commands."
     p = made_parser(
         "fasterroof",
-        "How far is a model from as fast as this machine could run it, and what is in the way?",
+        "How far is a model from as fast as the hardware allows, and what is in the way?",
         _EXAMPLES,
         COMMANDS,
         (*MODEL_ARGUMENTS, *BENCH_ARGUMENTS),

@@ -14,15 +14,15 @@ _MODEL = (
         "profile, trace",
         "model",
         "hf:gpt2, timm:resnet50, diffusers:UNet2DConditionModel, a torchvision name, or"
-        " package.module:callable that returns a model or (model, sample); a JAX function with its"
-        " arguments is such a pair",
+        " package.module:function, which returns a model or (model, sample); for JAX it returns"
+        " (function, arguments)",
         metavar="MODEL",
     ),
     Argument(
         "predict",
         "model",
-        "a name such as Llama-3.1-8B (--list shows all), solved by its sizes; or what profile"
-        " takes, which is traced operation by operation: hf:gpt2, a torchvision name, …",
+        "a name such as Llama-3.1-8B, computed from its sizes (--list shows all); or a model as in"
+        " profile, such as hf:gpt2, traced operation by operation",
         nargs="?",
         metavar="MODEL",
     ),
@@ -30,15 +30,15 @@ _MODEL = (
     Argument(
         "predict",
         "--on",
-        'a chip\'s datasheet, such as "H100 SXM", or a file that peaks --json wrote; again for each'
-        " further one",
+        'a chip\'s datasheet, such as "H100 SXM", or a file that peaks --json wrote; repeat for'
+        " several",
         action="append",
         metavar="CHIP",
     ),
     Argument(
         "profile, predict, trace",
         "--shape",
-        "shape of an input, 1,2048:int64 for integers; again for each further input",
+        "shape of an input; 1,2048:int64 for integers; repeat for each further input",
         action="append",
         default=[],
         metavar="1,3,224,224",
@@ -47,27 +47,27 @@ _MODEL = (
     Argument(
         "profile, trace",
         "--seq",
-        "tokens of a sequence, for models of hf: (default: 128)",
+        "tokens of a sequence, for hf: models (default: 128)",
         type=int,
         metavar="TOKENS",
     ),
     Argument(
         "profile, predict, trace",
         "--image-size",
-        "pixels a side of a picture, for models by name (default: the model's own)",
+        "width and height of the images in pixels (default: the model's own)",
         type=int,
         metavar="PIXELS",
     ),
     Argument(
         "profile",
         "--phase",
-        "of a causal model of hf:, the prompt or one token after it (default: both)",
+        "of a causal hf: model: the prompt, or one token after it (default: both)",
         choices=("prefill", "decode"),
     ),
     Argument(
         "predict, trace",
         "--phase",
-        "of a causal model of hf:, the prompt or one token after it (default: prefill)",
+        "of a causal hf: model: the prompt, or one token after it (default: prefill)",
         choices=("prefill", "decode"),
     ),
     Argument(
@@ -79,13 +79,13 @@ _MODEL = (
     Argument(
         "profile",
         "--int8",
-        "linear layers in 8 bits, weights and inputs, by torchao",
+        "quantize weights and inputs of linear layers to 8 bits, with torchao",
         action="store_true",
     ),
     Argument(
         "profile",
         "--pretrained",
-        "download published weights (default: random weights, nothing is downloaded)",
+        "download the published weights (default: random weights, no download)",
         action="store_true",
     ),
     Argument(
@@ -94,15 +94,15 @@ _MODEL = (
         "number format of the model and its inputs: fp32, bf16, fp16, fp64",
         metavar="FORMAT",
     ),
-    Argument("profile, peaks", "--device", "cpu, cuda, cuda:1 (default: the best one present)"),
+    Argument("profile, peaks", "--device", "cpu, cuda, cuda:1, … (default: a GPU if there is one)"),
     Argument(
-        "profile", "--compile", "use torch.compile, and show its kernels", action="store_true"
+        "profile", "--compile", "run under torch.compile, and show its kernels", action="store_true"
     ),
     Argument(
         "profile",
         "--train",
-        "a training step: forward, backward and a step of this optimizer of torch.optim (default:"
-        " AdamW)",
+        "profile a training step: forward, backward, and a step of this torch.optim optimizer"
+        " (default: AdamW)",
         nargs="?",
         const="AdamW",
         metavar="OPTIMIZER",
@@ -116,13 +116,13 @@ _MODEL = (
     Argument(
         "profile, peaks",
         "--fresh",
-        "measure the ceilings anew, instead of those that are kept of this machine",
+        "measure the ceilings again, instead of using those kept from an earlier run",
         action="store_true",
     ),
     Argument(
         "profile",
         "--warmup",
-        "runs before anything is measured (default: %(default)s)",
+        "number of runs before the measurement (default: %(default)s)",
         type=int,
         default=5,
         metavar="N",
@@ -143,14 +143,14 @@ _MACHINE = (
         "peaks",
         "--mode",
         "compute mode: fp64, fp32, tf32, medium (fp32 by way of bf16), bf16, fp16, fp8_e4m3,"
-        " fp8_e5m2, int8 and other integers; again for each further one (default: fp32 and bf16)",
+        " fp8_e5m2, int8 and other integers; repeat for several (default: fp32 and bf16)",
         action="append",
         metavar="MODE",
     ),
     Argument(
         "peaks",
         "--dtype",
-        "the same by number format",
+        "like --mode, by number format",
         dest="mode",
         action="append",
         metavar="FORMAT",
@@ -164,7 +164,7 @@ _MACHINE = (
     Argument(
         "peaks",
         "--json",
-        "write them as JSON, for profile --peaks (default: to stdout, instead of the table)",
+        "write the ceilings as JSON, for profile --peaks (without FILE: to stdout)",
         nargs="?",
         const="-",
         metavar="FILE",
@@ -172,7 +172,7 @@ _MACHINE = (
     Argument(
         "peaks",
         "--clear",
-        "forget all ceilings that are kept, of every machine, and measure nothing",
+        "delete all kept ceilings, of every machine, and measure nothing",
         action="store_true",
     ),
     Argument(
@@ -182,11 +182,11 @@ _MACHINE = (
         nargs="?",
         metavar="NAME",
     ),
-    Argument("hardware", "--list", "show all chips that are known", action="store_true"),
+    Argument("hardware", "--list", "list all known chips", action="store_true"),
     Argument(
         "hardware",
         "--framework",
-        "framework that lists this machine's devices (default: the first that has any)",
+        "framework that is asked for devices (default: the first that finds any)",
         choices=("jax", "torch", "system"),
     ),
 )
@@ -203,8 +203,8 @@ _CONTRACTS = (
     Argument(
         "contract claim",
         "--params",
-        "parameters that every token reads, so without a table of embeddings that is only looked up"
-        " and without experts that it is not sent to: 7.5e9 of Llama-3.1-8B's 8.03e9",
+        "parameters read for every token: without the embedding table and without unused experts;"
+        " 7.5e9 for Llama-3.1-8B, which has 8.03e9",
         type=float,
         required=True,
         metavar="N",
@@ -212,7 +212,7 @@ _CONTRACTS = (
     Argument(
         "contract claim",
         "--bits",
-        "bits of a parameter on average: 4.5",
+        "bits per parameter on average, such as 4.5",
         type=float,
         required=True,
         metavar="N",
@@ -235,7 +235,7 @@ _CONTRACTS = (
     Argument(
         "contract claim",
         "--precision",
-        "compute mode of the chip (default: bf16, or next to it)",
+        "compute mode of the chip (default: bf16, or the closest one)",
         metavar="MODE",
     ),
     Argument(
@@ -253,7 +253,7 @@ _PREDICTED = (
     Argument(
         "predict",
         "--count",
-        "chips, all work divided among them (default: 1)",
+        "number of chips that share all work (default: 1)",
         type=int,
         metavar="N",
     ),
@@ -261,59 +261,63 @@ _PREDICTED = (
     Argument(
         "predict",
         "--seq",
-        "tokens of one inference of a model of the registry (default: 128 for an encoder, one token"
-        " for a decoder), or of a model of hf: (default: 128)",
+        "tokens per inference (default: 128; one for a decoder known by name)",
         type=int,
         metavar="TOKENS",
     ),
     Argument(
         "predict",
         "--precision, --dtype",
-        "fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4 or int4, as far as the chip has it (default:"
-        " fp16); a traced model takes those down to 16 bits (default: its own)",
+        "fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4 or int4, if the chip supports it (default:"
+        " fp16; of a traced model its own format, and 16 bits at least)",
         metavar="MODE",
     ),
     Argument(
         "predict",
         "--prompt",
-        "tokens of each prompt: prefill and decode are predicted apart",
+        "tokens of each prompt; with --new-tokens, prefill and decode are predicted separately",
         type=int,
         metavar="TOKENS",
     ),
     Argument(
-        "predict", "--new-tokens", "tokens that each sequence gets", type=int, metavar="TOKENS"
+        "predict",
+        "--new-tokens",
+        "tokens to generate for each sequence",
+        type=int,
+        metavar="TOKENS",
     ),
     Argument(
         "predict",
         "--kv-precision",
-        "format of the cache of keys and values (default: --precision)",
+        "number format of the KV cache (default: --precision)",
         metavar="MODE",
     ),
     Argument(
         "predict",
         "--weight-precision",
-        "format that weights are stored in (default: --precision)",
+        "number format of the stored weights (default: --precision)",
         metavar="MODE",
     ),
     Argument(
         "predict",
         "--efficiency",
-        "share of the peak that arithmetic reaches, above 0 and up to 1 (default: 0.5)",
+        "share of the peak that arithmetic reaches, from 0 to 1 (default: 0.5)",
         type=float,
         metavar="SHARE",
     ),
     Argument(
         "predict",
         "--bandwidth-efficiency",
-        "share of the printed bandwidth that traffic reaches (default: 1)",
+        "share of the peak bandwidth that memory traffic reaches (default: 1)",
         type=float,
         metavar="SHARE",
     ),
     Argument(
         "predict",
         "--sweep",
-        "go through values of batch, seq, precision, count, prompt, new-tokens, kv-precision,"
-        " weight-precision, efficiency or bandwidth-efficiency; again for each further one",
+        "predict for several values of batch, seq, precision, count, prompt, new-tokens,"
+        " kv-precision, weight-precision, efficiency or bandwidth-efficiency; repeat for each"
+        " further one",
         action="append",
         default=[],
         metavar="NAME=A,B,…",
@@ -325,41 +329,42 @@ _RUNS = (
     Argument(
         "import",
         "traces",
-        "what export_chrome_trace wrote with record_shapes=True, also .gz; of a distributed program"
-        " one file of each rank; or a folder that jax.profiler.trace wrote, or an .xplane.pb of it",
+        "a file of torch.profiler's export_chrome_trace, recorded with record_shapes=True, .gz too;"
+        " one file per rank of a distributed program; or a folder or .xplane.pb of"
+        " jax.profiler.trace",
         nargs="+",
         metavar="TRACE",
     ),
     Argument(
         "import",
         "--peaks",
-        "ceilings of its machine, that peaks --json wrote there",
+        "ceilings of the machine of the trace: run peaks --json there",
         EITHER,
         metavar="FILE",
     ),
     Argument(
         "import",
         "--on",
-        'a chip\'s datasheet instead, such as "A100 SXM4 80GB"; those of most processors print no'
-        " peak to judge by",
+        'a chip\'s datasheet instead, such as "A100 SXM4 80GB"; most datasheets of CPUs state no'
+        " peak",
         EITHER,
         metavar="CHIP",
     ),
-    Argument("import", "--name", "shown in reports (default: the file's)", metavar="NAME"),
-    Argument("show", "run", "a run that profile --json wrote", metavar="RUN.json"),
-    Argument("diff", "before", "a run that profile --json wrote", metavar="A.json"),
-    Argument("diff", "after", "another one", metavar="B.json"),
+    Argument("import", "--name", "name shown in reports (default: the file's)", metavar="NAME"),
+    Argument("show", "run", "a run saved by profile --json", metavar="RUN.json"),
+    Argument("diff", "before", "the earlier run, saved by profile --json", metavar="A.json"),
+    Argument("diff", "after", "the later run", metavar="B.json"),
     Argument(
         "profile, import, show",
         "--top",
-        "rows of the table; 0 for all groups (default: as many as make 20 lines)",
+        "rows of the table; 0: all groups (default: as many as fit 20 lines)",
         type=whole_from_zero,
         metavar="N",
     ),
     Argument(
         "profile, import, show",
         "--all",
-        "every operation in a row of its own, repeated layers too",
+        "show every operation in its own row, also those of repeated layers",
         action="store_true",
     ),
     Argument(
@@ -371,7 +376,7 @@ _RUNS = (
     Argument(
         "trace, diff, predict",
         "--top",
-        "rows of the table; 0 for all (default: %(default)s)",
+        "rows of the table; 0: all (default: %(default)s)",
         type=whole_from_zero,
         default=10,
         metavar="N",
@@ -379,25 +384,25 @@ _RUNS = (
     Argument(
         "profile, import, show, diff, predict",
         "--html",
-        "write the interactive page",
+        "write an interactive HTML page",
         metavar="FILE",
     ),
     Argument(
         "profile, import, show",
         "--perfetto",
-        "write one step's timeline for ui.perfetto.dev or chrome://tracing; .gz compresses it",
+        "write the timeline of one step for ui.perfetto.dev (.gz: compressed)",
         metavar="FILE",
     ),
     Argument(
         "profile, trace, import, show, diff, predict, hardware, contract check, contract claim",
         "--json",
-        "write the result as JSON; - for stdout, instead of the table",
+        "write the result as JSON (-: to stdout, instead of the table)",
         metavar="FILE",
     ),
     Argument(
         "profile, trace, import, show, predict",
         "--csv",
-        "write the table as CSV; - for stdout, instead of the table",
+        "write the table as CSV (-: to stdout, instead of the table)",
         metavar="FILE",
     ),
 )

@@ -70,7 +70,14 @@ def contract_claim(
             hw = HardwareProfile.from_chip(args.on, args.precision, count=args.count)
         ceiling = compute_roofline(args.params, args.bits, hw, c)
         share = ceiling.share(args.measured_tokens_per_s)
+    claimed = f"{args.measured_tokens_per_s:g} token/s"
+    sentence = (
+        f"{claimed} is {100 * share:.3g} % of its ceiling: {ceiling.sentence}."
+        if share <= 1
+        else f"{claimed} is {share:.4g} times its ceiling, which cannot be: {ceiling.sentence}."
+    )
     plain = {
+        "sentence": sentence,
         "respected": share <= 1,
         "share": share,
         "measured_tokens_per_s": args.measured_tokens_per_s,
@@ -79,14 +86,9 @@ def contract_claim(
     }
     if not write_outputs((args.json, lambda: json_text(plain))):
         values = {
-            "measured": f"{args.measured_tokens_per_s:g} token/s",
+            "measured": claimed,
             "machine": f"{hw.bandwidth_gb_s:g} GB/s, {hw.compute_gflops:g} GFLOP/s ({hw.source})",
         }
-        sentence = (
-            f"{100 * share:.3g} % of the ceiling."
-            if share <= 1
-            else f"{share:.4g} times the ceiling, which cannot be."
-        )
         values |= dict(ceiling.rows())
         print_result(console, sentence, None, values, [_IMPOSSIBLE] * (share > 1))
     return int(share > 1)

@@ -69,14 +69,24 @@ _FIGURES = (
 )
 
 
+def _peak(c: Chip) -> str | None:
+    return c.main and f"{si(c.main.value, rate_unit(c.main.mode))} {c.main.mode} {c.main.unit}"
+
+
 def _show_chip(c: Chip, console: "Console") -> None:
     numbers = {key: f"[{i}]" for i, key in enumerate(c.sources, 1)}
     known = [(what, shown(what, x.value, unit), x) for what, unit, x in c.figures() if x]
     known = [(what, text, numbers[x.source], x.where) for what, text, x in known]
     unknown = ", ".join(what for what, _, x in c.figures() if not x)
     about = ", ".join(filter(None, (c.kind, c.generation, c.memory)))
-    sentence = f"{one_line(c.vendor)} {one_line(c.name)}: {one_line(about)}"
-    print_result(console, sentence, Table(_FIGURES, known))
+    name = f"{one_line(c.vendor)} {one_line(c.name)}"
+    figures = {
+        "dense peak": _peak(c),
+        "bandwidth": c.bandwidth and si(c.bandwidth.value, "B/s"),
+        "memory": c.memory_bytes and si(c.memory_bytes.value, "B"),
+    }
+    said = ", ".join(f"{what} {text or 'unavailable'}" for what, text in figures.items())
+    print_result(console, f"{name}: {said}. {one_line(about)}.", Table(_FIGURES, known))
     for number, s in zip(numbers.values(), c.sources.values(), strict=True):
         kind = "" if s.kind == "vendor" else "secondary: "
         line(console, f"{number} {kind}{one_line(s.title)} <{one_line(s.url)}>")
@@ -89,10 +99,6 @@ def _show_chip(c: Chip, console: "Console") -> None:
     notes(console, filter(None, remarks))
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #780a198c
-def _peak(c: Chip) -> str | None:
-    return c.main and f"{si(c.main.value, rate_unit(c.main.mode))} {c.main.mode} {c.main.unit}"
-
-
 _CHIPS = (
     Column("chip", lambda c: f"{c.vendor} {c.name}", least=20),
     Column("memory", lambda c: c.memory_bytes and c.memory_bytes.value, unit="B"),

@@ -239,17 +239,16 @@ def trace_command(
     )
     if "-" in (args.json, args.csv):
         return
-    answer = (
-        f"{args.model}, {inputs}, in {', '.join(modes_of(work.ops)) or 'no arithmetic'}: one call"
-        f" computes {si(work.flops, 'FLOP')} and moves {si(work.bytes, 'B')}."
-    )
+    modes = ", ".join(modes_of(work.ops)) or "no arithmetic"
     values = {
+        "one call of": f"{one_line(args.model, 60)}, {inputs}, in {modes}",
         "contractions": si(work.contraction_flops, "FLOP"),
-        "operations": f"{sum(op.times for op in work.ops):,}",
     }
     if work.parameters:
         values["parameters"] = f"{work.parameters:,}"
-    print_result(console, answer, _counted_table(work, args.top or None), values, work.caveats)
+    print_result(
+        console, work.sentence, _counted_table(work, args.top or None), values, work.caveats
+    )
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #7a756c04
 def _page(found, title: str) -> str:

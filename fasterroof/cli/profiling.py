@@ -24,7 +24,7 @@ from ..core.console import line as print_line
 from ..core.console import status
 from ..core.errors import InputError, one_line
 from ..core.settings import resolve_device
-from ..core.units import si
+from ..core.units import rate_unit, si
 from ..machine.datasheet import chip_of, chip_roof, shares
 from ..machine.measuring import age_s, measure_peaks
 from ..machine.peaks import HardwarePeaks
@@ -194,4 +194,7 @@ def peaks_command(
     if sheet := chip_of(peaks):
         values["datasheet"] = f"{sheet.name}: {', '.join(map(str, shares(peaks, sheet)))}"
     table = text_columns(*peaks.cells(args.mixes))
-    print_result(console, f"{peaks.device}, {device}", table, values, peaks.notes)
+    rate = si(peaks.peak_flops, rate_unit(peaks.mode or ""))
+    moved = f"{si(peaks.peak_bandwidth, 'B/s')} from {peaks.memory}"
+    answer = f"{rate} in {peaks.mode}, {moved}: {peaks.device}, {one_line(device)}."
+    print_result(console, answer, table, values, peaks.notes)

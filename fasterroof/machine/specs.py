@@ -241,7 +241,7 @@ class HardwareSpecs:
             "total_peak_flops_per_second",
             "total_memory_bandwidth_gb_per_second",
         )
-        return asdict(self) | {name: getattr(self, name) for name in totals}
+        return asdict(self) | {name: getattr(self, name) for name in (*totals, "sentence")}
 
     def to_frame(self) -> "pd.DataFrame":
         "A row a figure: what, its value in the unit of its name, source, why, where it was read."
@@ -280,7 +280,16 @@ class HardwareSpecs:
 
     @property
     def sentence(self) -> str:
-        "The platform, how many devices, and the source of both."
-        plural = f"{self.device_count} devices" if self.device_count > 1 else "1 device"
-        told = f", told by {self.framework}" if self.framework else ""
-        return f"{self.platform}, {plural}{told}{': ' * bool(self.name)}{one_line(self.name, 100)}"
+        "What there is, and the peak, the bandwidth and the memory of one device."
+        several = f"{self.device_count} × " if self.device_count > 1 else ""
+        name = one_line(self.name, 100) or f"a {self.platform} whose name is unknown"
+        mode = f" {self.peak_mode}" * bool(self.peak_mode)
+        rate, memory = self.memory_bandwidth_gb_per_second, self.memory_gb
+        figures = {
+            f"peak{mode}": si(self.peak_flops_per_second, rate_unit(self.peak_mode)),
+            "bandwidth": si(rate and rate * 1e9, "B/s"),
+            "memory": si(memory and memory * 1e9, "B"),
+        }
+        said = (f"{what} {'unknown' if x == MISSING else x}" for what, x in figures.items())
+        by = f" ({self.platform}, listed by {self.framework})" if self.framework else ""
+        return f"{several}{name}: {', '.join(said)}{by}."

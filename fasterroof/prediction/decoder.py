@@ -17,7 +17,14 @@ from ..core.units import si
 from .layer import pairs_seen
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, Quantity
-from .result import Pace, Part, PerformanceProfile, Predicted, profile_of
+from fasterroof.prediction.result import (
+    Pace,
+    Part,
+    PerformanceProfile,
+    Predicted,
+    profile_of,
+    rate_text,
+)
 from .system import SystemArchetype
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #ab1610c5
@@ -274,13 +281,23 @@ class Generation(Predicted):
 
     @property
     def sentence(self) -> str:
-        "The model, its system, and how much text is generated."
+        "How long text takes, its first and each further token, and what limits each."
         stored = f", weights {self.weight_precision}" * (self.weight_precision != self.precision)
         stored += f", cache {self.kv_precision}" * (self.kv_precision != self.precision)
-        return (
-            f"{self.subject}; {self.prompt:,} +"
-            f" {self.new_tokens:,} tokens, batch {self.batch_size}, {self.precision}{stored},"
-            f" efficiency {self.efficiency:g}"
+        several = self.batch_size > 1
+        times = f"{self.batch_size:,} × " * several
+        tokens = f"{times}{self.new_tokens:,} token{'s' * (self.new_tokens > 1)}"
+        latency, first, step = (
+            si(self.with_room(x), "s")
+            for x in ("latency", "time_to_first_token", "time_per_output_token")
+        )
+        rate = rate_text(self.with_room("tokens_per_second"), "one token")
+        each = f", then one every {step} ({self.decode.bottleneck} bound)" if self.decode else ""
+        return self.answer(
+            f"{tokens} after {'prompts' if several else 'a prompt'} of {self.prompt:,} in {latency}"
+            f" on {one_line(self.system, 60)} ({rate}): the first after {first}"
+            f" ({self.prefill.bottleneck} bound){each}",
+            stored,
         )
 
 # %% ../../nbs/analysis/prediction/decoder.ipynb #0beabc65

@@ -52,12 +52,24 @@ class RooflineMetrics(Displayed):
     def as_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "run"}
-        return {k: v.as_dict() if hasattr(v, "as_dict") else v for k, v in values.items()}
+        plain = {k: v.as_dict() if hasattr(v, "as_dict") else v for k, v in values.items()}
+        return plain | {"sentence": self.sentence}
 
     @property
     def sentence(self) -> str:
-        "The device."
-        return self.hardware_specs.sentence
+        "How much of what is attainable is reached, and what limits it."
+        specs = self.hardware_specs
+        where = one_line(specs.name or specs.platform, 60)
+        share = (
+            f"{self.efficiency_ratio:.3g} times the roof of {where}, so a figure is wrong"
+            if self.exceeds_roof
+            else f"{100 * self.efficiency_ratio:.3g} % of the roofline of {where}"
+        )
+        achieved, most = self.achieved_flops_per_second, self.attainable_flops_per_second
+        return (
+            f"{share}: {si(achieved, 'FLOP/s')} of {si(most, 'FLOP/s')} at"
+            f" {si(self.arithmetic_intensity, 'FLOP/B')}, {self.bottleneck} bound."
+        )
 
     def rows(self) -> list[tuple[str, str]]:
         "Its figures as people read them."

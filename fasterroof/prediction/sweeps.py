@@ -22,6 +22,7 @@ from fastcore.basics import groupby
 
 from ..core.errors import InputError, one_line
 from ..core.units import MISSING, si
+from .result import rate_text
 from ..report.plot import COLORS, GREY, text
 from ..report.table import Column, Table, html_table
 
@@ -112,7 +113,7 @@ class Sweep:
 
     @property
     def sentence(self) -> str:
-        "What was gone through, and what was not."
+        "The best and the worst combination, what was gone through, and what was not."
         alike = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in self.fixed.items())
         words = f"{' × '.join(self.swept)}{f', with {alike}' * bool(alike)}".replace("_", " ")
         models = {r.get("model") for r in self.rows} - {None}
@@ -121,7 +122,24 @@ class Sweep:
         kinds = {r.get("inference") for r in self.rows} - {None}
         one = f"; an inference is {one_line(*kinds, 60)}" if len(kinds) == 1 else ""
         short = sum(r.get("feasible") is False for r in self.rows)
-        return name + words + one + f"; {short} of {len(self.rows)} do not fit" * bool(short)
+        text = name + words + one + f"; {short} of {len(self.rows)} do not fit" * bool(short)
+        return f"{self._ends()} {text}"
+
+    def _ends(self) -> str:
+        "The highest and the lowest rate, and where."
+        names = ("tokens_per_second", "throughput")
+        name = next((n for n in names if n in self.units), names[-1])
+        rows = [r for r in self.rows if r.get(name) is not None]
+        if not rows:
+            return f"No rate is known of {len(self.rows)} combinations."
+
+        def said(row):
+            one = "one token" if name != "throughput" else str(row.get("inference") or "")
+            where = ", ".join(f"{n.replace('_', ' ')} {one_line(row[n], 40)}" for n in self.swept)
+            return f"{rate_text(row[name], one)} at {where}"
+
+        most, least = (said(pick(rows, key=itemgetter(name))) for pick in (max, min))
+        return f"{most}." if most == least else f"Up to {most}; down to {least}."
 
     def to_frame(self) -> "pd.DataFrame":
         'All rows; `attrs["units"]` names the units of what was predicted.'
@@ -136,6 +154,7 @@ class Sweep:
         return {
             "swept": list(self.swept),
             "fixed": dict(self.fixed),
+            "sentence": self.sentence,
             "units": dict(self.units),
             "rows": [*map(dict, self.rows)],
             "notes": self.remarks,

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.errors import InputError
+from ..core.errors import InputError, one_line
 from ..core.units import computed_as, si
 
 if TYPE_CHECKING:
@@ -287,10 +287,26 @@ class Trace:
         "The same for each phase: forward, recompute, backward, optimizer."
         return self._sums(lambda op: op.phase)
 
+    @property
+    def sentence(self) -> str:
+        "How much is computed and moved, and whether that is all."
+        low, high = self.flops_range
+        least = "At least " if self.uncounted or self.unknown_trips else ""
+        branches = f"{si(low, 'FLOP')} to {si(high, 'FLOP')}"
+        flops = si(low, "FLOP", 4) if least or low == high else branches
+        n, missing = sum(op.times for op in self.ops), self.uncounted
+        names = ", ".join(one_line(x, 40) for x in [*missing][:3]) + ", …" * (len(missing) > 3)
+        rest = f"{sum(missing.values()):,} uncounted ({names})" if missing else "nothing uncounted"
+        return (
+            f"{least}{flops} and {si(self.bytes, 'B', 4)} moved in"
+            f" {n:,} operation{'s' * (n != 1)}; {rest}."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         "Plain values, ready for JSON."
         return {
             "name": self.name,
+            "sentence": self.sentence,
             "notes": list(self.notes),
             "uncounted": self.uncounted,
             "unknown_trips": list(self.unknown_trips),
@@ -352,12 +368,12 @@ class Trace:
         )
         empty = [c for c in table if not table[c].any()]  # no column of nothing
         table = table.drop(columns=[*empty, *([] if phases else ["phase"])], errors="ignore")
-        return f"<p>{escape(repr(self))}</p>{table.to_html(index=False)}"  # pandas escapes
+        texts = f"<p>{escape(self.sentence)}</p><p>{escape(repr(self))}</p>"
+        return f"{texts}{table.to_html(index=False)}"  # pandas escapes
 
     def __repr__(self) -> str:
         head = (
-            f"{self.name}: {sum(op.times for op in self.ops)} ops, {si(self.flops, 'FLOP')}, of"
-            f" which contractions {si(self.contraction_flops, 'FLOP')}, {si(self.bytes, 'B')}"
+            f"{self.name}: {self.sentence[:-1]}; contractions {si(self.contraction_flops, 'FLOP')}"
         )
         if self.external_bytes is not None:
             head += f" ({si(self.external_bytes, 'B')} if all were fused)"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from fastcore.basics import groupby
 
-from ..cells import foreign_load_of, within
+from ..cells import foreign_load_of, point_text, within
 from ..row import IDENTITY, device_of, identity
 from ..run.provenance import changed
 from ..store.columns import moment
@@ -138,6 +138,12 @@ class Attempted:
     platform: str
     framework: str
     device: str  # "" where no row tells
+
+    @property
+    def name(self) -> str:
+        "The case, the baseline and the point, on one line."
+        point = point_text(self.param_point)
+        return one_line(f"{self.case}/{self.baseline}{' at ' * bool(point)}{point}", 120)
 
     @property
     def order(self) -> tuple:

@@ -8,8 +8,9 @@ __all__ = ['CANNOT_SEE', 'Finding', 'Gate', 'gate_rows']
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #5a20e042
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from ..cells import count_text, figure
 from .counterparts import Matched, Unmatched, alike, alone, around, matched
@@ -17,6 +18,7 @@ from .result import IDENTITY_COLUMNS, Result, disturbed, pair_columns
 from ..registry import METRICS
 from ..row import device_of, seconds
 from ...core.errors import InputError, one_line
+from ...core.units import arrow, change_text
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #f2f948f8
 _TOLD = ("min", "median", "p95")
@@ -107,6 +109,27 @@ CANNOT_SEE = (
 )
 
 
+def _largest(findings: Sequence[Finding], factors: Mapping[str, float]) -> str:
+    "Name what made the gate fail, or else what changed most; the first are the regressions."
+    worst = findings[0]
+    if worst.failed and not worst.tripped:
+        return f"{worst.name}: {' → '.join(one_line(s, 40) for s in worst.status)}"
+    ratios = [
+        (abs(math.log(f.ratios[stat])), stat, f)
+        for f in findings
+        for stat in (f.tripped if worst.failed else factors)
+        if f.ratios[stat]
+    ]
+    if not ratios:
+        return ""
+    _, stat, f = max(ratios, key=itemgetter(0))
+    change = change_text(f.ratios[stat]) if f.ratios[stat] != 1 else "no change"
+    return (
+        f"most: {f.name}, {change} ({stat} {arrow(*f.times_s[stat], 's')}, limit"
+        f" {factors[stat]:g}×; one process each, so no interval)"
+    )
+
+
 @dataclass(frozen=True)
 class Gate(Result):
     "Rows of now against stored ones; `failed` where one attempt regressed."
@@ -163,10 +186,12 @@ class Gate(Result):
 
     @property
     def sentence(self) -> str:
-        "What came out, in words."
+        "Whether it passed, of how many, and the largest change."
         verdicts = ", ".join(f"{n:,} {v}" for v, n in self.counts.items())
         attempts = count_text(len(self.findings), "attempt")
-        return f"{'Failed' if self.failed else 'Passed'}: of {attempts} compared, {verdicts}."
+        verdict = "Failed" if self.failed else "Passed"
+        largest = _largest(self.findings, self.factors)
+        return f"{verdict}: of {attempts} compared, {verdicts}{'; ' * bool(largest)}{largest}."
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from fasterroof.bench.judge.counterparts import (
     both,
     matched,
 )
+from .ratio_test import LEAST
 from .result import IDENTITY_COLUMNS, Result, disturbed, pair_columns
 from ..row import device_of, each_row, samples_of, seconds
 from ..run.provenance import changed
@@ -41,7 +42,7 @@ from ..store.query import row_files
 from ..store.store import Store
 from ...core.errors import InputError, one_line
 from ...core.stats import apart
-from ...core.units import MISSING
+from ...core.units import MISSING, arrow, cannot_tell, change_text, is_useful
 
 # %% ../../../nbs/analysis/bench/judge/rundiff.ipynb #9a65685c
 _NEWEST = {"latest": -1, "previous": -2}  # place among the runs, which sort by their times
@@ -205,6 +206,11 @@ _COUNTS = {  # what the sentence counts, of a difference
 }
 
 
+def _change_of(r: RowDiff) -> str:
+    interval = r.interval if is_useful(r.interval) else None
+    return f"{change_text(r.ratio, interval)}, {arrow(*r.medians_s, 's')}"
+
+
 @dataclass(frozen=True)
 class RunDiff(Result):
     "What changed between two runs; true if anything but times did."
@@ -262,11 +268,18 @@ class RunDiff(Result):
 
     @property
     def sentence(self) -> str:
-        "How much there was to compare, in words."
+        "What changed most, why that is no verdict, and how much there was to compare."
         counts = {what: of(self) for what, of in _COUNTS.items()}
         said = [f"{n:,} {what}" for what, n in counts.items() if n or what != _MOVED]
         attempts = count_text(len(self.rows), "attempt is", "attempts are")
-        return f"{', '.join([f'{attempts} in both', *said])}."
+        counted = f"{', '.join([f'{attempts} in both', *said])}."
+        timed = [r for r in self.rows if r.ratio and not r.other_device]
+        if not timed:
+            return counted
+        r = max(timed, key=lambda r: abs(math.log(r.ratio)))
+        change = "nothing changed" if r.ratio == 1 else f"most: {r.name}, {_change_of(r)}"
+        needed = f"at least {LEAST} pairs needed (fasterroof bench compare)"
+        return f"{cannot_tell(f'one process each; {change}', needed)} {counted}"
 
     @property
     def remarks(self) -> tuple[str, ...]:

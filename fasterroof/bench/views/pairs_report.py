@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..cells import ATTEMPT, point_text, within
+from ..cells import ATTEMPT, count_text, point_text, within
 from ..judge.pairs import broken, check_pair_row, hit, kept, loops_of
 from ..judge.result import frame
 from fasterroof.bench.judge.ratio_test import (
@@ -29,6 +29,7 @@ from fasterroof.bench.judge.ratio_test import (
 )
 from ..row import device_of, seconds
 from ...core.errors import RowError, one_line
+from ...core.units import arrow, cannot_tell, change_text, interval_text, is_useful
 from ...report.sections import Section, markdown_sections, print_sections
 from ...report.table import Cell, Column, Table
 
@@ -38,6 +39,46 @@ if TYPE_CHECKING:
 
 # %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #9e076f0c
 _QUANTILE = 0.1  # of a process's samples, that it is compared by
+
+
+_WORST_FIRST = ("FAILED", "SLOWER", "AMBIGUOUS", "FASTER", "SAME")
+
+
+def _interval(p: Paired) -> tuple[float, float] | None:
+    return (p.low, p.high) if is_useful((p.low, p.high)) else None
+
+
+def _changed(c: "Comparison") -> str:
+    change = change_text(c.paired.ratio, _interval(c.paired), c.paired.level)
+    return f"B is {change}: {arrow(*c.times, 's')}."
+
+
+def _same(c: "Comparison") -> str:
+    interval = interval_text((c.paired.low, c.paired.high))
+    return f"No difference: {arrow(*c.times, 's')} ({100 * c.paired.level:.4g} % CI {interval})."
+
+
+def _ambiguous(c: "Comparison") -> str:
+    "Why there is no verdict, and how many pairs would give one."
+    p = c.paired
+    if not p.n:
+        why = f"all {count_text(c.disturbed, 'pair')} were disturbed by other processes"
+        return cannot_tell(why, f"at least {LEAST} undisturbed ones needed")
+    times = arrow(*c.times, "s")
+    if p.n < LEAST:
+        pairs = count_text(p.n, "undisturbed pair")
+        return cannot_tell(f"{times} from {pairs}", f"at least {LEAST} needed")
+    interval = _interval(p)
+    between = f" ({100 * p.level:.4g} % CI {interval_text(interval)})" if interval else ""
+    needed = f"{c.needed:,} pairs find a change of {100 * c.sought:.3g} % in 95 of 100 cases"
+    return cannot_tell(f"{times}{between} from {p.n} pairs", needed * bool(c.needed))
+
+
+_SENTENCES = {
+    "FAILED": lambda c: f"Failed: {one_line(c.why, 400).rstrip('.')}.",
+    "SAME": _same,
+    "AMBIGUOUS": _ambiguous,
+}
 
 
 @dataclass(frozen=True)
@@ -75,9 +116,15 @@ class Comparison:
         "The change that `needed` is about."
         return max(0.05, 2 * self.paired.effect)
 
+    @property
+    def sentence(self) -> str:
+        "What its pairs say, with the interval; or why they say nothing, and how many would."
+        return _SENTENCES.get(self.verdict, _changed)(self)
+
     def as_dict(self) -> dict:
         "Plain values."
         found = asdict(self) | {
+            "sentence": self.sentence,
             "paired": self.paired.as_dict(),
             "point": dict(self.point),
             "needed": self.needed,
@@ -113,6 +160,7 @@ class Compared:
             "b": self.b,
             "kind": self.kind,
             "failed": self.failed,
+            "sentence": self.sentence,
             "guards": self.guards,
             "run_ids": list(self.run_ids),
             "comparisons": [c.as_dict() for c in self.comparisons],
@@ -129,23 +177,26 @@ class Compared:
     def notes(self) -> tuple[str, ...]:
         "What the table does not say."
         several = len(self.comparisons) > 1
-        found = [
-            f"{c.case}/{c.baseline}: {text(c)}" if several else f"{c.baseline}: {text(c)}"
-            for c in self.comparisons
-            for holds, text in _NOTES
-            if holds(c)
-        ]
-        ambiguous = any(c.verdict == "AMBIGUOUS" for c in self.comparisons)
-        return (*found, *[_AMBIGUOUS] * ambiguous, self.guards)
+        open_ = [c for c in self.comparisons if several and c.verdict in ("FAILED", "AMBIGUOUS")]
+        unchecked = [c for c in self.comparisons if c.unchecked]
+        return (
+            *(f"{c.case}/{c.baseline}: {c.sentence}" for c in open_),
+            *(f"{c.case}/{c.baseline}: {_UNCHECKED}" for c in unchecked),
+            self.guards,
+        )
 
     @property
     def sentence(self) -> str:
-        "How many comparisons have which verdict."
-        counts = Counter(c.verdict for c in self.comparisons).most_common()
-        verdicts = ", ".join(f"{n} {verdict}" for verdict, n in counts)
-        empty = sum(c.verdict != "FAILED" and not c.paired.n for c in self.comparisons)
-        none = f"; no pair of {empty} counts, since all were disturbed" * bool(empty)
-        return f"B against A: {verdicts}{none}."
+        "What the comparison says, or how many have which verdict, and what the worst says."
+        if len(self.comparisons) == 1:
+            return self.comparisons[0].sentence
+        counts = Counter(c.verdict for c in self.comparisons)
+        verdicts = ", ".join(f"{counts[v]} {v}" for v in _WORST_FIRST if counts[v])
+        worst = min(
+            self.comparisons, key=lambda c: (_WORST_FIRST.index(c.verdict), -c.paired.ratio)
+        )
+        of = f"Of {len(self.comparisons)} comparisons of B with A: {verdicts}"
+        return one_line(f"{of}; {worst.case}/{worst.baseline}: {worst.sentence}", 2000)
 
     def _table(self) -> Table:
         return Table(_COLUMNS, self.comparisons, sparse=True)
@@ -191,28 +242,7 @@ _FRAME = {
     "needed": attrgetter("needed"),
     "why": attrgetter("why"),
 }
-_NOTES = (  # whether it holds, its text
-    (lambda c: c.verdict == "FAILED", lambda c: f"{c.why.rstrip('.')}."),
-    (
-        lambda c: c.verdict != "FAILED" and c.paired.n < LEAST,
-        lambda c: f"{c.paired.n} undisturbed pairs are too few for a verdict, which takes {LEAST}.",
-    ),
-    (
-        lambda c: c.unchecked,
-        lambda c: "the results were not held against an oracle, only timed.",
-    ),
-    (
-        lambda c: c.verdict == "AMBIGUOUS" and c.needed,
-        lambda c: (
-            f"{c.paired.n} pairs scatter by {100 * c.paired.spread:.2g} %; a change of"
-            f" {100 * c.sought:.3g} % would be found by {c.needed} pairs, in 95 of 100 cases."
-        ),
-    ),
-)
-_AMBIGUOUS = (
-    "AMBIGUOUS is neither better nor worse: the interval reaches into the effect that counts, or"
-    " across it."
-)
+_UNCHECKED = "the results were not held against an oracle, only timed."
 _METHOD = (
     "Each pair is two fresh processes, one of each side, in random order, with the device to"
     " themselves; B / A is the trimmed mean over pairs of the ratio of a low quantile of their"

@@ -35,7 +35,8 @@ from .site.rows import ShownAttempt, by_case, common_text, in_order
 from .site.tables import metric
 from ...core.errors import RowError, one_line
 from ...core.units import MISSING
-from ...report.markdown import code, elide, plain, several
+from .fastest import rows_answer
+from ...report.markdown import code, elide, plain, prose, several
 from ...report.table import Cell, Column, Table, markdown_table
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #f0376cbe
@@ -253,7 +254,8 @@ def _head(
     what = plain(title) if title else f"Benchmark: {several(map(code, by_case(attempts)))}"
     parts = [
         f"# {what}",
-        f"**{count_text(len(rows), 'row')}**: {plain(tally(rows))}. {one}, {when(rows)}.",
+        f"**{prose(rows_answer(rows))}**",
+        f"{count_text(len(rows), 'row')}: {plain(tally(rows))}. {one}, {when(rows)}.",
     ]
     groups = groupby(attempts, lambda a: (a.case, a.place)).values()
     if len(groups) > 1:

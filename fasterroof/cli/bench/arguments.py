@@ -15,22 +15,21 @@ _SELECTED = (
         "bench compare",
         "a",
         "baseline of the comparison: a git revision, an environment (its folder or its Python), or"
-        " an implementation of the case; git:, env: or baseline: before it where it can be several",
+        " an implementation of the case; with git:, env: or baseline: before it if it is ambiguous",
         nargs="?",
         metavar="A",
     ),
     Argument(
         "bench compare",
         "b",
-        "candidate, of the same kind; . is the files as they lie here",
+        "candidate, of the same kind; . means the files in this folder as they are",
         nargs="?",
         metavar="B",
     ),
     Argument(
         "bench, bench compare",
         "--case",
-        "a case by its name, or a Python file that declares one; again for each further one"
-        " (default: all)",
+        "a case by name, or a Python file that defines one; repeat for several (default: all)",
         "what is run",
         action="append",
         default=[],
@@ -39,7 +38,7 @@ _SELECTED = (
     Argument(
         "bench, bench compare",
         "--baseline",
-        "this implementation; again for each further one (default: all)",
+        "run only this implementation; repeat for several (default: all)",
         "what is run",
         action="append",
         default=[],
@@ -55,21 +54,21 @@ _SELECTED = (
     Argument(
         "bench compare",
         "--all-points",
-        "every point of the cases",
+        "compare at every point of the cases",
         "what is run",
         action="store_true",
     ),
     Argument(
         "bench compare",
         "--platform",
-        "where it computes (default: jax-cpu; torch-cpu without JAX)",
+        "framework and device (default: jax-cpu; torch-cpu without JAX)",
         "what is run",
         metavar="P",
     ),
     Argument(
         "bench compare",
         "--prepare",
-        "a shell command that is run first in the folder of each revision, but not in .",
+        "shell command to run first in the folder of each revision (not in .)",
         "what is run",
         metavar="COMMAND",
     ),
@@ -80,7 +79,7 @@ _CASES = (
     Argument(
         "bench",
         "--quick",
-        "the representative point of each case alone",
+        "run only the representative point of each case",
         "what is run",
         action="store_true",
     ),
@@ -94,29 +93,29 @@ _CASES = (
     Argument(
         "bench",
         "--platforms",
-        "groups of workers, each of which runs every baseline that can run there: jax-cpu,"
-        " jax-cuda12, torch-cpu, torch-cuda (default: jax-cpu; torch-cpu where there is no JAX)",
+        "frameworks and devices to run on: jax-cpu, jax-cuda12, torch-cpu, torch-cuda (default:"
+        " jax-cpu; torch-cpu without JAX)",
         "what is run",
         metavar="A,B",
     ),
     Argument(
         "bench",
         "--shard",
-        "the I-th of N parts of these attempts, such as 2/8: merge puts their stores together",
+        "run part I of N, such as 2/8; bench merge merges their stores",
         "what is run",
         metavar="I/N",
     ),
     Argument(
         "bench",
         "--list",
-        "show cases, baselines and interpreters, and run nothing",
+        "list cases, baselines and interpreters; run nothing",
         "what is run",
         action="store_true",
     ),
     Argument(
         "bench",
         "--new",
-        "write a case to begin with, and run nothing",
+        "write a template for a case; run nothing",
         "what is run",
         metavar="FILE.py",
     ),
@@ -127,14 +126,14 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--in-process",
-        "without a process for each attempt: quicker, and less honest of memory and compiling",
+        "run all attempts in one process: faster, but figures of memory and compiling mix",
         "how it is run",
         action="store_true",
     ),
     Argument(
         "bench",
         "--timeout",
-        "seconds that an attempt may take once it has its device (default: 300)",
+        "seconds after which an attempt is stopped (default: 300)",
         "how it is run",
         type=positive,
         metavar="S",
@@ -142,8 +141,7 @@ _ATTEMPTS = (
     Argument(
         "bench, bench compare",
         "--wait",
-        "seconds to wait for a device that another process holds, which is named then (default:"
-        " 3600)",
+        "seconds to wait for a device that another process holds (default: 3600)",
         "how it is run",
         type=from_zero,
         metavar="S",
@@ -151,7 +149,7 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--budget",
-        "seconds of samples in each attempt (default: 1)",
+        "seconds of measurement per attempt (default: 1)",
         "how it is run",
         type=positive,
         metavar="S",
@@ -159,7 +157,7 @@ _ATTEMPTS = (
     Argument(
         "bench, bench compare",
         "--samples",
-        "exactly so many samples instead",
+        "number of samples, instead of --budget",
         "how it is run",
         type=whole,
         metavar="N",
@@ -167,7 +165,7 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--cpu-slots",
-        "attempts at once on the CPU, each on cores of its own (default: 1, the whole machine)",
+        "run N attempts at once, each on its share of the cores (default: 1)",
         "how it is run",
         type=whole,
         metavar="N",
@@ -175,7 +173,7 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--gpus",
-        "GPUs to use (default: all that are there)",
+        "number of GPUs to use (default: all)",
         "how it is run",
         type=whole,
         metavar="N",
@@ -183,7 +181,7 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--gpu-settle",
-        "seconds for which a GPU rests between attempts (default: 0)",
+        "seconds to let a GPU cool between attempts (default: 0)",
         "how it is run",
         type=from_zero,
         metavar="S",
@@ -191,30 +189,30 @@ _ATTEMPTS = (
     Argument(
         "bench",
         "--peaks",
-        "a roof that peaks --json wrote, instead of measuring it now",
+        "ceilings that peaks --json wrote, instead of measuring them now",
         "how it is run",
         metavar="FILE",
     ),
     Argument(
         "bench",
         "--no-roof",
-        "measure no roof: rows have no utilization",
+        "do not measure ceilings; rows have no roofline efficiency",
         "how it is run",
         action="store_true",
     ),
     Argument(
         "bench",
         "--executor",
-        "where attempts run: in processes of this machine, or on the nodes of a Ray cluster that"
-        " declare fasterroof_cpu or fasterroof_cuda (default: local)",
+        "run on this machine, or on the nodes of a Ray cluster that declare the resource"
+        " fasterroof_cpu or fasterroof_cuda (default: local)",
         "more than one machine",
         choices=("local", "ray"),
     ),
     Argument(
         "bench",
         "--address",
-        "of the Ray cluster, such as 10.0.0.1:6379 (default: RAY_ADDRESS, or the cluster that this"
-        " machine is of)",
+        "address of the Ray cluster, such as 10.0.0.1:6379 (default: RAY_ADDRESS, or this machine's"
+        " cluster)",
         "more than one machine",
         metavar="ADDR",
     ),
@@ -225,7 +223,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--pairs",
-        "pairs of processes of each (default: 15)",
+        "pairs of processes per comparison (default: 15)",
         "how it is run",
         type=whole,
         metavar="N",
@@ -233,7 +231,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--repeats",
-        "disturbed pairs that are run again, of each (default: as many as --pairs)",
+        "how many disturbed pairs to run again (default: as many as --pairs)",
         "how it is run",
         type=int,
         metavar="N",
@@ -241,7 +239,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--time-limit",
-        "begin no further round after S seconds",
+        "start no further round after S seconds",
         "how it is run",
         type=positive,
         metavar="S",
@@ -249,8 +247,8 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--most-foreign",
-        "share of the CPUs that others may take before a pair is run again (default: 0.05; with"
-        " --from: as it was run)",
+        "share of the CPUs that other programs may use before a pair counts as disturbed (default:"
+        " 0.05; with --from: as recorded)",
         "how it is judged",
         type=from_zero,
         metavar="SHARE",
@@ -258,14 +256,14 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--no-canary",
-        "count samples whatever the canary beside them says of the machine",
+        "also use samples that the canary found disturbed",
         "how it is judged",
         action="store_true",
     ),
     Argument(
         "bench compare",
         "--timeout",
-        "seconds that a process may take (default: 300)",
+        "seconds after which a process is stopped (default: 300)",
         "how it is run",
         type=positive,
         metavar="S",
@@ -273,7 +271,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--budget",
-        "seconds of samples in each process (default: 0.3)",
+        "seconds of measurement per process (default: 0.3)",
         "how it is run",
         type=positive,
         metavar="S",
@@ -281,8 +279,8 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--cpu-slots",
-        "use one of N equal shares of the CPUs, so that others can use the rest (default: 1, the"
-        " whole machine)",
+        "use one of N equal shares of the CPUs and leave the rest free (default: 1, the whole"
+        " machine)",
         "how it is run",
         type=whole,
         metavar="N",
@@ -290,7 +288,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--seed",
-        "seed of the order of sides and pairings (default: drawn, and shown)",
+        "seed of the random order (default: drawn, and printed)",
         "how it is run",
         type=int,
         metavar="N",
@@ -298,7 +296,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--effect",
-        "relative change of time that counts (default: each case's own, 0.01 if it has none)",
+        "smallest relative change that counts (default: the case's, or 0.01)",
         "how it is judged",
         type=from_zero,
         metavar="SHARE",
@@ -315,7 +313,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--from",
-        "judge the rows of these files and folders again, and run nothing",
+        "judge rows from these files and folders again; run nothing",
         "how it is judged",
         dest="from_rows",
         nargs="+",
@@ -324,15 +322,14 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--run",
-        "with --from: the comparison of this run_id (default: the newest)",
+        "with --from: the run_id to judge (default: the newest)",
         "how it is judged",
         metavar="ID",
     ),
     Argument(
         "bench compare",
         "--quantile",
-        "quantile of a process's samples that it is compared by; 0.5 for medians (default:"
-        " %(default)s)",
+        "quantile of each process's samples to compare; 0.5: medians (default: %(default)s)",
         "how it is judged",
         type=positive,
         default=0.1,
@@ -345,28 +342,28 @@ _WRITTEN = (
     Argument(
         "bench",
         "--run-id",
-        "the run's name, which all parts of --shard share (default: made of the time)",
+        "name of the run, the same for all parts of --shard (default: from the time)",
         "what is written",
         metavar="ID",
     ),
     Argument(
         "bench",
         "--out",
-        "the rows (default: results/CASE.jsonl, which is written over)",
+        "write the rows here (default: results/CASE.jsonl, overwritten)",
         "what is written",
         metavar="FILE",
     ),
     Argument(
         "bench",
         "--report",
-        "the report (default: results/CASE.md)",
+        "write the report here (default: results/CASE.md)",
         "what is written",
         metavar="FILE",
     ),
     Argument(
         "bench",
         "--store",
-        f"keep the run in a store (default: {STORE})",
+        f"keep the run in a store (without DIR: {STORE})",
         "what is written",
         nargs="?",
         const=STORE,
@@ -375,7 +372,7 @@ _WRITTEN = (
     Argument(
         "bench",
         "--prune-keep",
-        "keep the newest N runs of each case in the store",
+        "delete all but the newest N runs of each case from the store",
         "what is written",
         type=whole,
         metavar="N",
@@ -383,21 +380,21 @@ _WRITTEN = (
     Argument(
         "bench compare",
         "--store",
-        "where the rows are kept (default: results/pairs)",
+        "folder that keeps the rows (default: results/pairs)",
         "what is written",
         metavar="DIR",
     ),
     Argument(
         "bench compare",
         "--out",
-        "verdicts and intervals as plain values",
+        "write verdicts and intervals as JSON",
         "what is written",
         metavar="JSON",
     ),
     Argument(
         "bench compare",
         "--report",
-        "verdicts and intervals as a page",
+        "write verdicts and intervals as Markdown",
         "what is written",
         metavar="MD",
     ),

@@ -30,6 +30,7 @@ from fasterroof.cli.bench.options import (
     progress,
     recover_runs,
 )
+from ...bench.views.fastest import rows_answer
 from ..outputs import write_outputs
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, RunFileError, one_line
@@ -81,7 +82,9 @@ def _place(row: dict) -> str:
 
 
 def _show(rows: list[dict], console: "Console") -> None:
-    "Print the rows; name failures on stderr."
+    "Print the answer and the rows; name failures on stderr."
+    console.print(rows_answer(rows), markup=False, highlight=False)
+    line(console)
     for place, here in groupby(rows, _place):
         line(console, place)
         console.print(text_table(Table(_COLUMNS, [*here]), console.width))

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 from ...bench.judge.history import histories
 from ...bench.store import STORE
 from ...bench.store.query import row_files
-from ...bench.views.history_report import PROMISE, history_page, print_history
+from fasterroof.bench.views.history_report import (
+    PROMISE,
+    history_answer,
+    history_page,
+    print_history,
+)
 from .options import reading
 from ..outputs import json_text, write_outputs
 from ...core.errors import InputError, one_line
@@ -30,7 +35,7 @@ def history_command(
 
     Raises `RowError`, and `InputError` where there is nothing to show."""
     if args.top < 0:
-        raise InputError(f"--top is how many identities are printed, from 0, not {args.top}.")
+        raise InputError(f"--top is how many attempts are printed, from 0, not {args.top}.")
     with reading(args, args.paths or [STORE]) as skipped:
         found = histories(row_files(args.paths or [STORE]), args.case, skipped)
     if not found:
@@ -38,6 +43,7 @@ def history_command(
         raise InputError(f"There are no rows{which} there.")
     plain = {
         "schema": "fasterroof.bench.history/1",
+        "sentence": history_answer(found),
         "promise": PROMISE,
         "histories": [h.as_dict() for h in found],
     }

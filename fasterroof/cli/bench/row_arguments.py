@@ -25,7 +25,7 @@ _READ = (
     Argument(
         "bench diff",
         "after",
-        "the other one (default: %(default)s)",
+        "the later run (default: %(default)s)",
         nargs="?",
         default="latest",
         metavar="RUN",
@@ -37,9 +37,11 @@ _READ = (
         nargs="*",
         metavar="PATH",
     ),
-    Argument("bench history", "--case", "this case alone (default: all)", metavar="NAME"),
-    Argument("bench bundle", "--case", "whose rows are used", required=True, metavar="NAME"),
-    Argument("bench feed", "matrix", "the document; it is never changed", metavar="MATRIX.json"),
+    Argument("bench history", "--case", "only this case (default: all)", metavar="NAME"),
+    Argument("bench bundle", "--case", "the case", required=True, metavar="NAME"),
+    Argument(
+        "bench feed", "matrix", "the matrix; this file is never changed", metavar="MATRIX.json"
+    ),
     Argument(
         "bench bundle, bench feed",
         "--from",
@@ -59,19 +61,19 @@ _READ = (
     Argument(
         "bench feed",
         "--apply",
-        "write the copy, not only show what would change",
+        "write the copy (default: show what would change)",
         action="store_true",
     ),
     Argument(
         "bench feed",
         "--overwrite",
-        "replace figures also where nothing says that the rows are newer than the matrix",
+        "replace figures even if the rows may be older than the matrix",
         action="store_true",
     ),
     Argument(
         "bench merge",
         "stores",
-        "stores to read; they are left as they are",
+        "stores to read; they are not changed",
         nargs="+",
         metavar="STORE",
     ),
@@ -93,7 +95,7 @@ _READ = (
     Argument(
         "bench diff",
         "--store",
-        "where runs are looked up (default: %(default)s)",
+        "store with the runs (default: %(default)s)",
         default=STORE,
         metavar="DIR",
     ),
@@ -101,15 +103,13 @@ _READ = (
 
 # %% ../../../nbs/analysis/cli/bench/row_arguments.ipynb #2f8aaa36
 _SHOWN = (
-    Argument("bench diff, bench history", "--out", "write all of it as JSON", metavar="JSON"),
-    Argument("bench diff", "--report", "write it as a page of Markdown", metavar="MD"),
-    Argument(
-        "bench history", "--html", "write the figure as a page that stands alone", metavar="FILE"
-    ),
+    Argument("bench diff, bench history", "--out", "write everything as JSON", metavar="JSON"),
+    Argument("bench diff", "--report", "write a Markdown report", metavar="MD"),
+    Argument("bench history", "--html", "write an HTML page with charts", metavar="FILE"),
     Argument(
         "bench diff",
         "--top",
-        "attempts that are printed (default: %(default)s; 0: all)",
+        "attempts to print; 0: all (default: %(default)s)",
         type=int,
         default=20,
         metavar="N",
@@ -117,7 +117,7 @@ _SHOWN = (
     Argument(
         "bench history",
         "--top",
-        "identities that are printed, those that changed first (default: %(default)s; 0: all)",
+        "attempts to print, those that changed first; 0: all (default: %(default)s)",
         type=int,
         default=30,
         metavar="N",
@@ -148,7 +148,8 @@ _STORED = (
     Argument(
         "bench",
         "--render-from",
-        "a report of these files and folders of rows (to --report, or to stdout), and run nothing",
+        "write a report of the rows in these files and folders (to --report, or to stdout); run"
+        " nothing",
         "rows that are there already",
         nargs="+",
         metavar="PATH",
@@ -156,22 +157,22 @@ _STORED = (
     Argument(
         "bench",
         "--latest",
-        "only the newest row of each identity",
+        "use only the newest row of each attempt",
         "rows that are there already",
         action="store_true",
     ),
     Argument(
         "bench, bench diff, bench history, bench bundle, bench feed, bench merge",
         "--skip-bad-lines",
-        "pass over lines that are no rows, and say so, instead of stopping",
+        "skip lines that are not rows, and report them, instead of stopping",
         "rows that are there already",
         action="store_true",
     ),
     Argument(
         "bench",
         "--site",
-        "one page of the rows of --render-from, or else of the store, that opens without a network"
-        " (default: site), and run nothing",
+        "write a self-contained page of the rows of --render-from, or of the store (without DIR:"
+        " site); run nothing",
         "rows that are there already",
         nargs="?",
         const="site",
@@ -180,8 +181,8 @@ _STORED = (
     Argument(
         "bench",
         "--gate-baseline",
-        "compare rows with these files and folders of stored ones, run nothing, and exit with 1"
-        " where an attempt is slower or no longer ok",
+        "compare current rows with these stored ones, and exit with 1 if an attempt is slower or no"
+        " longer ok; run nothing",
         "a gate over stored rows",
         nargs="+",
         metavar="PATH",
@@ -189,7 +190,7 @@ _STORED = (
     Argument(
         "bench",
         "--gate-current",
-        "the rows that are compared, the newest of each identity (default: the store)",
+        "current rows, the newest of each attempt (default: the store)",
         "a gate over stored rows",
         nargs="+",
         metavar="PATH",
@@ -197,7 +198,7 @@ _STORED = (
     Argument(
         "bench",
         "--gate-min",
-        f"the fastest sample may be so many times the stored one (default: {_FACTORS['min']:g})",
+        f"limit on the fastest sample over the stored one (default: {_FACTORS['min']:g})",
         "a gate over stored rows",
         type=factor,
         metavar="FACTOR",
@@ -205,7 +206,7 @@ _STORED = (
     Argument(
         "bench",
         "--gate-p95",
-        f"the 95th percentile may be so many times the stored one (default: {_FACTORS['p95']:g})",
+        f"limit on the 95th percentile over the stored one (default: {_FACTORS['p95']:g})",
         "a gate over stored rows",
         type=factor,
         metavar="FACTOR",
@@ -213,7 +214,7 @@ _STORED = (
     Argument(
         "bench",
         "--gate-out",
-        "write what was found as JSON",
+        "write the result as JSON",
         "a gate over stored rows",
         metavar="JSON",
     ),

@@ -356,6 +356,15 @@ class Diff:
 
         write_whole(path, diff_page(self))
 
+    def to_markdown(
+        self,
+        top: int = 10,  # rows of the table
+    ) -> str:
+        "Return the answer and what moved as Markdown, for an issue or a pull request."
+        from fasterroof.report.diffs import diff_markdown
+
+        return diff_markdown(self, top)
+
     def _repr_html_(self) -> str:
         from fasterroof.report.diffs import diff_html
 
