@@ -75,6 +75,7 @@ const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row",
 function roles(e) {
   e.role = e.tagName === "TH" ? (e.scope === "col" ? "columnheader" : "rowheader") : ROLES[e.tagName];
   if (e.cellIndex === named) e.dataset.k = "";
+  if (e.cellIndex > named && !e.classList.contains("d")) e.dataset.s = "";
 }
 [table, ...all("thead, tbody, tr, th, td", table)].forEach(roles);
 
@@ -212,8 +213,13 @@ function drawRoofline() {
     t.selected = { marker: { opacity: 0.95 } };
   });
   if (matchMedia("(pointer: coarse)").matches || innerWidth < 760) layout.dragmode = false;
+  const [low, high] = layout.xaxis.range;
+  Object.assign(layout.xaxis, { tickangle: 0, dtick: Math.ceil((high - low) / (innerWidth < 760 ? 6 : 9)) });
   if (innerWidth < 760)
-    data.forEach(t => t.meta && Object.assign(t, { textfont: { size: 10 }, text: t.text.map(x => x.replace(/ \(.*?\)/, "")) }));
+    data.forEach(t => t.text && Object.assign(t, {
+      textfont: { size: 10 },
+      text: t.text.map(x => x.replace(/ \(.*?\)/, "")),
+    }));
   Plotly.newPlot("roofline", data, layout, config);
   $("roofline").on("plotly_click", e => {
     const i = e.points[0]?.customdata;
