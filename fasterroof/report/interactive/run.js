@@ -96,7 +96,7 @@ function followTable() {
   all("tr[data-of]", body).forEach(tr => {
     const i = +tr.dataset.p, hit = chosen?.set.has(i);
     tr.hidden = row(tr.dataset.of).hidden || filters && !hit;
-    tr.classList.toggle("on", !!hit && tr.classList.contains("sub") && groups[tr.dataset.of].length > 1);
+    tr.classList.toggle("on", !!hit && tr.classList.contains("part") && groups[tr.dataset.of].length > 1);
   });
   $("count").textContent = shown < groups.length
     ? `${shown} of ${groups.length} groups` : `${groups.length} groups of ${parts.length} parts`;
@@ -114,7 +114,7 @@ function cell(tag, column, text) {
 function subRow(g, i) {
   const tr = document.createElement("tr");
   Object.assign(tr.dataset, { of: g, p: i });
-  tr.className = "sub";
+  tr.className = "part";
   columns.forEach((column, c) => {
     const e = cell(c === named ? "th" : "td", column, c === named ? "" : parts[i].cells[c]);
     if (c === named) {
