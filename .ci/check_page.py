@@ -18,7 +18,7 @@ from browser import chromium
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-READY = "document.documentElement.dataset.ready"
+READY = "html[data-ready]"
 SETTINGS = [(1280, "light"), (390, "dark"), (390, "light"), (1280, "dark")]
 VIEW = """() => {
   const visible = e => e.checkVisibility();
@@ -40,12 +40,14 @@ FOLLOWS = ("faded", "picked", "summed")
 
 
 def demo():
-    "A run of a CPU whose layers repeat, with a name that would be markup."
+    "A run whose layers repeat, with a name that would be markup, and a ceiling of no operation."
     from fasterroof import Run
 
     run = Run.load(ROOT / "reports/resnet18.json")
     evil = replace(run.points[0], name="<img src=x onerror=alert(1)>", time_s=2e-3)
-    return replace(run, points=(*run.points, evil))
+    unused = replace(run.roof.ceilings[0], mode="bf16", flops_per_s=2e12, interval=None)
+    roof = replace(run.roof, ceilings=(*run.roof.ceilings, unused))
+    return replace(run, points=(*run.points, evil), roof=roof, notes=("x" * 300,))
 
 
 class Check:
@@ -221,7 +223,7 @@ def look(axe: str) -> list[str]:
             page.on("pageerror", lambda e, say=say: say(f"script: {e}"))
             page.on("request", lambda r, say=say: r.url != path.as_uri() and say(f"loads {r.url}"))
             page.goto(path.as_uri())
-            page.wait_for_function(READY)
+            page.wait_for_selector(READY, state="attached")
             rows = len(check.view()["rows"])
             sound(check, axe)
             if (width, scheme) in SETTINGS[:2]:  # each width and each scheme

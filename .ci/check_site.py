@@ -232,8 +232,8 @@ LOOK = r"""
     last = e;
     const style = getComputedStyle(e), svg = e instanceof SVGElement;
     if (!e.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-    if (svg && e.closest(
-      ".heatmaplayer, .hoverlayer, .textpoint, .bars, .sunburstlayer, .treemaplayer")) continue;
+    if (svg && e.closest(".heatmaplayer, .hoverlayer, .textpoint, .bars, .sunburstlayer,"
+      + " .treemaplayer, .iciclelayer")) continue;
     const ink = svg ? style.fill : style.color;
     if (!/^(rgb|color)/.test(ink)) continue;
     const back = behind(svg ? e.closest("svg").parentElement : e), front = over(rgb(ink), back);

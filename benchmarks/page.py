@@ -18,7 +18,7 @@ from fasterroof.timing.clock import Timing
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / ".ci"))
-READY = "document.documentElement.dataset.ready"
+READY = "html[data-ready]"
 TIMES = """() => {
   const navigation = performance.getEntriesByType("navigation")[0];
   const paint = performance.getEntriesByName("first-contentful-paint")[0];
@@ -62,7 +62,7 @@ def opened(browser, path: Path) -> dict[str, float]:  # ms
     "How long it takes to open a page, and to follow a search."
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(path.as_uri())
-    page.wait_for_function(READY)
+    page.wait_for_selector(READY, state="attached")
     times = page.evaluate(TIMES)
     times["a search"] = page.evaluate(SEARCH, "conv")
     page.close()

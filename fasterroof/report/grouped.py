@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ..core.errors import one_line
 from ..core.units import MISSING, computed_as, rate_unit, si
 from ..machine.roof import Ceiling, Roof
-from .plot import COLORS, ceiling_name
+from .plot import CAUSE_COLORS, ceiling_name
 from .table import Cell, Column, Table
 from ..roofline.lost.grouping import Group
 from ..roofline.lost.losses import Loss
@@ -192,7 +192,7 @@ def group_table(
     columns = [c for c in _GROUPS if c.shown is None or c.shown(groups)]
     if all(g.lost_s is None for g in groups):  # nothing ran
         columns = [c for c in columns if c.heading not in ("lost", "eff.", "floor")]
-    colors = {g.limited_by: COLORS[g.cause] for g in groups if g.cause in COLORS}
+    colors = {g.limited_by: CAUSE_COLORS[g.cause] for g in groups if g.cause in CAUSE_COLORS}
     columns = [replace(c, shown=None) for c in columns]
     columns = [replace(c, colors=colors) if c.heading == "limited by" else c for c in columns]
     return Table(columns, rows, sorted=columns[0].heading, **more)

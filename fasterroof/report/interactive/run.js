@@ -75,6 +75,7 @@ const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row",
 function roles(e) {
   e.role = e.tagName === "TH" ? (e.scope === "col" ? "columnheader" : "rowheader") : ROLES[e.tagName];
   if (e.cellIndex === named) e.dataset.k = "";
+  if (e.cellIndex > named && !e.classList.contains("d")) e.dataset.s = "";
 }
 [table, ...all("thead, tbody, tr, th, td", table)].forEach(roles);
 
@@ -95,7 +96,7 @@ function followTable() {
   all("tr[data-of]", body).forEach(tr => {
     const i = +tr.dataset.p, hit = chosen?.set.has(i);
     tr.hidden = row(tr.dataset.of).hidden || filters && !hit;
-    tr.classList.toggle("on", !!hit && tr.classList.contains("sub") && groups[tr.dataset.of].length > 1);
+    tr.classList.toggle("on", !!hit && tr.classList.contains("part") && groups[tr.dataset.of].length > 1);
   });
   $("count").textContent = shown < groups.length
     ? `${shown} of ${groups.length} groups` : `${groups.length} groups of ${parts.length} parts`;
@@ -113,7 +114,7 @@ function cell(tag, column, text) {
 function subRow(g, i) {
   const tr = document.createElement("tr");
   Object.assign(tr.dataset, { of: g, p: i });
-  tr.className = "sub";
+  tr.className = "part";
   columns.forEach((column, c) => {
     const e = cell(c === named ? "th" : "td", column, c === named ? "" : parts[i].cells[c]);
     if (c === named) {
@@ -212,8 +213,13 @@ function drawRoofline() {
     t.selected = { marker: { opacity: 0.95 } };
   });
   if (matchMedia("(pointer: coarse)").matches || innerWidth < 760) layout.dragmode = false;
+  const [low, high] = layout.xaxis.range;
+  Object.assign(layout.xaxis, { tickangle: 0, dtick: Math.ceil((high - low) / (innerWidth < 760 ? 6 : 9)) });
   if (innerWidth < 760)
-    data.forEach(t => t.meta && Object.assign(t, { textfont: { size: 10 }, text: t.text.map(x => x.replace(/ \(.*?\)/, "")) }));
+    data.forEach(t => t.text && Object.assign(t, {
+      textfont: { size: 10 },
+      text: t.text.map(x => x.replace(/ \(.*?\)/, "")),
+    }));
   Plotly.newPlot("roofline", data, layout, config);
   $("roofline").on("plotly_click", e => {
     const i = e.points[0]?.customdata;

@@ -16,7 +16,7 @@ from ..html import module_of
 from .icicle import Block, icicle_figure, module_tree
 from .waterfall import Step, run_waterfall
 from ..page import figure_values, plain_value
-from ..plot import COLORS, figure
+from ..plot import CAUSE_COLORS, figure
 from ..table import cell_texts
 from ...roofline.lost.grouping import Group, groups
 from ...roofline.lost.losses import Loss, LostTime
@@ -127,13 +127,15 @@ def page_values(
             bars[kind] = _bars(steps)
     rows, texts = part_values(lost, run.roof, roofline)
     limits = {Group((x,)).limited_by: x.cause for x in lost.losses}
-    colors = {limit: COLORS[cause] for limit, cause in limits.items() if cause in COLORS}
+    colors = {
+        limit: CAUSE_COLORS[cause] for limit, cause in limits.items() if cause in CAUSE_COLORS
+    }
     values = {
         "wall": lost.wall_s,
         "fields": FIELDS,
         "rows": rows,
         "texts": texts,
-        "colors": COLORS | colors,
+        "colors": CAUSE_COLORS | colors,
         "blocks": _blocks(blocks),
         "bars": bars,
     }

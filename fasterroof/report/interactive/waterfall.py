@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...core.units import Scale
-from ..plot import COLORS, GREY, text
+from ..plot import CAUSE_COLORS, GREY, text
 from ...roofline.lost.losses import CAUSES, Loss, LostTime
 
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ def waterfall_steps(
     return [*steps, whole]
 
 # %% ../../../nbs/analysis/report/interactive/waterfall.ipynb #eac2dd99
-_CAUSE_COLORS = COLORS | {"idle": "#b0578d"}
 _CAUSE_NAMES = {"compute": "compute", "memory": "memory traffic"}
 _MOST = 8  # modules with a bar
 _LOSS = "#d97706"
@@ -88,7 +87,7 @@ def cause_groups(
     for cause in CAUSES:
         parts = tuple(i for i, x in enumerate(lost.losses) if x.cause == cause)
         if parts:
-            groups.append((_CAUSE_NAMES.get(cause, cause), _CAUSE_COLORS[cause], parts))
+            groups.append((_CAUSE_NAMES.get(cause, cause), CAUSE_COLORS[cause], parts))
     return groups
 
 
