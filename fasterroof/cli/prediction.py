@@ -124,7 +124,7 @@ def _by_item(p, batch_size):
     "Return a prediction of a call whose inferences are the items of its batch."
     return replace(
         p,
-        inference=p.inference.replace("one call", "one item of a call"),
+        inference=p.inference.replace("one call", "one item of a batch"),
         batch_size=batch_size,
         throughput=p.throughput * batch_size,
         if_it_fit={k: x * batch_size if k == "throughput" else x for k, x in p.if_it_fit.items()},

@@ -113,6 +113,15 @@ def rate_text(
     return f"{shown} {name}/s"
 
 
+def _several(one: str, count: int) -> str:
+    'Return "8 sequences of 384 tokens" for "one sequence of 384 tokens".'
+    number, _, what = one.partition(" ")
+    word, _, rest = what.partition(" ")
+    if count == 1:
+        return one
+    return f"{count:,} {word}s {rest}".rstrip() if number == "one" else f"{count:,} × {one}"
+
+
 class Predicted(Displayed, Portable):
     "A dataclass with pint quantities in it, and what it is in plain values."
 
@@ -296,11 +305,10 @@ class PerformanceProfile(Predicted):
     @property
     def sentence(self) -> str:
         "How long it takes where, at what rate, and what limits it; or that it does not fit."
-        one, batch = one_line(self.inference, 60), self.batch_size
-        times = f"{batch:,} × " if (batch or 1) > 1 else ""
+        inferences = _several(one_line(self.inference, 60), self.batch_size or 1)
         rate = rate_text(self.with_room("throughput"), self.inference)
-        took = f"{si(self.with_room('latency'), 's')} on {one_line(self.system, 60)} ({rate})"
-        return self.answer(f"{times}{one} in {took}: {self.bottleneck} bound")
+        took = f"{si(self.with_room('latency'), 's')} on {one_line(self.system, 60)}"
+        return self.answer(f"{took} for {inferences} ({rate}): {self.bottleneck} bound")
 
 # %% ../../nbs/analysis/prediction/result.ipynb #9a4bd6e6
 @dataclass(frozen=True)
