@@ -24,8 +24,8 @@ from ..rulebook import Rule, Work
 class NumberFormat(NamedTuple):
     "Number format with the attributes that rules read."
 
-    name: str  # "float32"
-    itemsize: int  # B
+    name: str  # name such as "float32"
+    itemsize: int  # size of one number, in B
 
     def __str__(self) -> str:
         return self.name

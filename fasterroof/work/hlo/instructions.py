@@ -18,8 +18,8 @@ from ...core.errors import InputError
 class Instruction(NamedTuple):
     "One line of a computation."
 
-    name: str  # "tanh_fusion.3", without %
-    opcode: str  # "fusion", "dot", "while"
+    name: str  # name without %, such as "tanh_fusion.3"
+    opcode: str  # opcode such as "fusion", "dot" or "while"
     # (number format, sizes) such as ("f32", (8, 4)); a tuple has one entry for each element
     shapes: tuple[tuple[str, tuple[int, ...]], ...]
     operands: tuple[str, ...] = ()  # names of instructions in the same computation
@@ -48,7 +48,7 @@ class Instruction(NamedTuple):
 class Computation:
     "Named list of instructions in the order in which they run."
 
-    name: str  # without %
+    name: str  # name without %
     instructions: list[Instruction] = field(default_factory=list)
 
     @cached_property
@@ -76,8 +76,8 @@ class Computation:
 class HloModule:
     "Compiled program: its computations by name."
 
-    name: str  # "jit_step"
-    computations: dict[str, Computation]  # by name
+    name: str  # name such as "jit_step"
+    computations: dict[str, Computation]  # computations by name
     entry: str  # name of the computation that a call runs
     devices: int = 1  # number of devices: replicas times partitions
 

@@ -22,10 +22,10 @@ from ..op import CONTRACTIONS
 class HloPlace(NamedTuple):
     "Module, phase, primitive and source line of an instruction."
 
-    module: str = ""  # path of scopes, "net.head"
+    module: str = ""  # path of scopes, such as "net.head"
     phase: str = "forward"  # "forward", "backward", "recompute" or "optimizer"
     primitive: str = ""  # JAX primitive such as "dot_general"; "" if unknown
-    source: str = ""  # "model.py:12"
+    source: str = ""  # source line, such as "model.py:12"
 
 
 @lru_cache(maxsize=4096)

@@ -32,7 +32,7 @@ class _Sum(NamedTuple):
 class _Test(NamedTuple):
     "Comparison of two values."
 
-    how: str  # "lt"
+    how: str  # comparison, such as "lt"
     parts: tuple
 
 

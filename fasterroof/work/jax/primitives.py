@@ -29,6 +29,7 @@ from ..rulebook import Work
 # %% ../../../nbs/analysis/work/jax/primitives.ipynb #0d12ac91
 @primitive_rule(("dot_general", "scaled_dot"), "matmul")
 def dot_general(eqn):
+    "Count a matrix product over any contracted and batch dimensions."
     (summed, _), _ = eqn.params["dimension_numbers"]
     return (
         2
@@ -135,6 +136,7 @@ def _reduce_prod(eqn):
 
 @primitive_rule(("reduce",), "reduction")
 def reduce(eqn):
+    "Count the scalar function of a general reduction once per input element."
     return body_flops(eqn.params["jaxpr"]) * size_of(eqn.invars[0])
 
 
@@ -181,6 +183,7 @@ def _comparisons(n: int) -> int:
 
 @primitive_rule(("sort",), "sort")
 def sort(eqn):
+    "Count n·log2(n) comparisons of each key."
     keys = eqn.invars[: eqn.params.get("num_keys", 1)]
     n = keys[0].aval.shape[eqn.params["dimension"]]
     return size_of(keys[0]) * _comparisons(n) if any(map(is_floating, keys)) else 0
@@ -236,6 +239,7 @@ def _eig(m, n, p):
 
 @primitive_rule(("ormqr",), "linalg")
 def ormqr(eqn):
+    "Count the product of a matrix and Householder reflectors."
     c, tau = eqn.invars[2], eqn.invars[1]
     *batch, m, n = c.aval.shape
     left = eqn.params.get("left", eqn.params.get("left_side", True))
@@ -248,6 +252,7 @@ def ormqr(eqn):
 
 @primitive_rule(("triangular_solve",), "linalg")
 def triangular_solve(eqn):
+    "Count one substitution per right-hand side."
     return size_of(eqn.outvars[0]) * eqn.invars[0].aval.shape[-1] * complex_factor(eqn)
 
 
@@ -258,6 +263,7 @@ def _tridiagonal_solve(eqn):
 
 @primitive_rule(("fft",), "fft")
 def fft(eqn):
+    "Count a Fourier transform; half if one side is real."
     lengths, kind = (
         eqn.params["fft_lengths"],
         str(getattr(eqn.params["fft_type"], "name", eqn.params["fft_type"])),

@@ -62,7 +62,7 @@ def _lengths(offsets, longest: int, total: int) -> tuple[list[int], str]:
     try:
         return offsets.diff().tolist(), ""
     except Exception:
-        return [int(longest)] * (offsets.numel() - 1), _LONGEST  # a fake tensor
+        return [int(longest)] * (offsets.numel() - 1), _LONGEST  # fake tensors have no values
 
 
 def _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, backward) -> Work:
@@ -201,7 +201,7 @@ def _visited(block_mask, queries: int, keys: int, batch: int) -> float:
         per = batch / max(1, partial.shape[0] * partial.shape[1])
         return min(1.0, blocks * per * block_q * block_k / (batch * queries * keys))
     except Exception:
-        return 1.0  # fake tensors, or another layout
+        return 1.0  # fake tensors have no values, or the layout is unknown
 
 
 def _flexible(q, k, v, block_mask, backward: bool = False) -> Work:
@@ -212,6 +212,7 @@ def _flexible(q, k, v, block_mask, backward: bool = False) -> Work:
 
 @register_cost("higher_order::flex_attention", kind="attention")
 def flex_attention(q, k, v, score_mod, block_mask, *_, out, **__):
+    "Count flex attention without the work of its score function."
     return _flexible(q, k, v, block_mask)
 
 
@@ -236,6 +237,7 @@ def _recurrent(rows: int, matrices, mode: int, units: int, backward: bool = Fals
 
 @register_cost("aten::mkldnn_rnn_layer", kind="recurrent")
 def mkldnn_rnn_layer(x, w_input, w_hidden, b1, b2, hx, cx, reverse, sizes, mode, hidden, *_, out):
+    "Count one direction of one recurrent layer on a CPU."
     return _recurrent(x.numel() // x.shape[-1], (w_input, w_hidden), mode, hidden)
 
 
@@ -243,6 +245,7 @@ def mkldnn_rnn_layer(x, w_input, w_hidden, b1, b2, hx, cx, reverse, sizes, mode,
 def mkldnn_rnn_layer_backward(
     x, w1, w2, b1, b2, hx, cx, o, hy, cy, g1, g2, g3, reverse, mode, hidden, *_, out
 ):
+    "Count the backward of one direction of one recurrent layer on a CPU."
     return _recurrent(x.numel() // x.shape[-1], (w1, w2), mode, hidden, backward=True)
 
 

@@ -58,26 +58,31 @@ def _functional(*names: str) -> list[str]:
 
 @register_cost(*_functional("all_reduce", "all_reduce_"), kind="comm")
 def all_reduce(x, op, group, *_, out):
+    "Count a reduction whose result every rank gets."
     return collective(x, group, reduces=True)
 
 
 @register_cost(*_functional("reduce_scatter_tensor"), kind="comm")
 def reduce_scatter(x, op, size, group, *_, out):
+    "Count a reduction of which each rank gets one part."
     return collective(x, size, reduces=True)
 
 
 @register_cost(*_functional("all_gather_into_tensor", "all_gather_into_tensor_out"), kind="comm")
 def all_gather(x, size, group, *_, out, **__):
+    "Count the exchange after which every rank has the tensors of all."
     return collective(x, size)
 
 
 @register_cost(*_functional("all_to_all_single"), kind="comm")
 def all_to_all(x, outs, ins, group, *_, out):
+    "Count the exchange in which each rank sends a different part to every rank."
     return collective(x, group)
 
 
 @register_cost(*_functional("broadcast", "broadcast_"), kind="comm")
 def broadcast(x, source, group, *_, out):
+    "Count one rank's tensor sent to all ranks."
     return collective(x, group)
 
 
@@ -89,11 +94,13 @@ def broadcast(x, source, group, *_, out):
     kind="allocation",
 )
 def wait(*_, out, **__):
+    "Count nothing: waiting sends no bytes."
     return 0
 
 
 @register_cost("_dtensor::shard_dim_alltoall", kind="comm")
 def shard_dim_alltoall(x, gather, shard, group, *_, out):
+    "Count DTensor's exchange from one sharded dimension to another."
     return collective(x, group)
 
 # %% ../../../nbs/analysis/work/rules/collectives.ipynb #90ece657
@@ -130,6 +137,7 @@ for _sent, _reduces, _names in (
 
 @register_cost("c10d::recv_", "c10d::recv_any_source_", kind="comm")
 def receive(tensors, *_, out, **__):
+    "Count a receive, which writes bytes and has no payload."
     written = given_bytes(tensors)
     return Work(0, read=0, written=written, footprint=written, group_size=2)
 

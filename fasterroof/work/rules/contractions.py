@@ -122,6 +122,7 @@ register_cost("aten::addr", kind="elementwise")(per_element(2, of=None))
 
 @register_cost("aten::_foreach_mm", kind="matmul")
 def products(a, b, *_, out, **__):
+    "Count a list of matrix products."
     return sum(map(product_flops, a, b, out))
 
 # %% ../../../nbs/analysis/work/rules/contractions.ipynb #bc1fc073
@@ -154,6 +155,7 @@ def _linear_cross_entropy(x, w, products: int) -> Work:
 
 @register_cost("torch_nn::_linear_cross_entropy_batch_chunked", kind="matmul")
 def linear_cross_entropy(x, w, *more, out, **__):
+    "Count the fused loss, with one more product for each required gradient."
     # the last three arguments: whether the input, the matrix and the bias require gradients
     return _linear_cross_entropy(x, w, 1 + sum(a is True for a in more[-3:-1]))
 

@@ -78,6 +78,7 @@ register_cost("aten::linalg_cross", kind="elementwise")(per_element(3, of=None))
 
 @register_cost("aten::_linalg_solve_ex", kind="linalg")
 def solve(a, b, *_, out, **__):
+    "Count an LU factorization and two substitutions per right-hand side."
     return _scaled(a, lu(*a.shape[-2:])) + 2 * out[0].numel() * a.shape[-1]
 
 
@@ -111,6 +112,7 @@ def _lstsq(a, b, *_, out, **__):
 
 @register_cost("aten::ormqr", kind="linalg")
 def ormqr(a, tau, c, *_, out, **__):
+    "Count the product of a matrix and Householder reflectors."
     return _scaled(c, reflected(*c.shape[-2:], tau.shape[-1]))
 
 
@@ -163,14 +165,17 @@ def _fft(t, dims) -> int:
 
 @register_cost("aten::_fft_c2c", kind="fft")
 def fft_c2c(x, dims, *_, out):
+    "Count a complex Fourier transform."
     return _fft(x, dims)
 
 
 @register_cost("aten::_fft_r2c", kind="fft")
 def fft_r2c(x, dims, *_, out):
+    "Count a Fourier transform of real numbers: half of a complex one."
     return _fft(x, dims) // 2
 
 
 @register_cost("aten::_fft_c2r", kind="fft")
 def fft_c2r(x, dims, *_, out):
+    "Count a Fourier transform to real numbers: half of a complex one."
     return _fft(out, dims) // 2

@@ -258,12 +258,14 @@ def _distinct_rows(table, indices) -> tuple[int, str]:
 
 @register_cost("aten::embedding", kind="gather", by_values=True)
 def embedding(table, indices, *_, out, **__):
+    "Count a look-up that reads each different row once, if the indices are known."
     read, note = _distinct_rows(table, indices)
     return Work(0, read=read + distinct_bytes(indices), note=note if indices.numel() > 1 else "")
 
 
 @register_cost("aten::index", "aten::_unsafe_index", "aten::take", kind="gather")
 def index(x, indices, *, out):
+    "Count a look-up by index tensors, one read per result."
     return _lookup(x, indices, out)
 
 
@@ -274,6 +276,7 @@ def _masked_index(x, mask, indices, *_, out):
 
 @register_cost("aten::index_select", "aten::gather", kind="gather")
 def gather(x, dim, indices, *_, out, **__):
+    "Count a look-up along one dimension, one read per result."
     return _lookup(x, indices, out)
 
 
@@ -356,7 +359,7 @@ def _indexed(x: torch.Tensor, indices) -> int:
         try:
             shapes.append((int(i.sum()),) if mask else i.shape)
         except Exception:
-            shapes.append((i.numel(),))  # a fake tensor
+            shapes.append((i.numel(),))  # fake tensors have no values
     return rest * prod(torch.broadcast_shapes(*shapes))
 
 
@@ -369,6 +372,7 @@ def _indexed(x: torch.Tensor, indices) -> int:
     by_values=True,
 )
 def index_put(x, indices, values, accumulate=False, *_, out, **__):
+    "Count a scatter to the elements that index tensors or masks name."
     n = _indexed(x, indices)
     return _scatter_work(x, n, given_bytes(values, indices), out, int(accumulate))
 
@@ -404,6 +408,7 @@ register_cost("aten::index_add", "aten::index_reduce", kind="scatter")(_index_ro
 
 @register_cost("aten::put", kind="scatter", reads_self=False)
 def put(x, indices, source, accumulate=False, *, out):
+    "Count a scatter to positions in the flattened tensor."
     given = given_bytes(indices, source)
     return _scatter_work(x, indices.numel(), given, out, int(accumulate))
 

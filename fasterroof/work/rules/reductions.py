@@ -107,6 +107,7 @@ register_cost("aten::batch_norm_backward_reduce", "aten::batch_norm_backward_ele
 
 @register_cost("aten::native_layer_norm", kind="norm")
 def layer_norm(x, shape, weight, *_, out):
+    "Count a norm with one row per normalized shape."
     return _norm(x, weight, x.numel() // max(1, prod(shape)))
 
 
@@ -117,6 +118,7 @@ def _layer_norm_backward(grad, x, shape, mean, rstd, weight, bias, mask, *_, out
 
 @register_cost("aten::native_group_norm", kind="norm")
 def group_norm(x, weight, bias, n, c, hw, groups, *_, out):
+    "Count a norm with one row per sample and group."
     return _norm(x, weight, n * groups)
 
 
@@ -262,6 +264,7 @@ register_cost("aten::_adaptive_avg_pool3d_backward", kind="pool")(_adaptive_back
     kind="softmax",
 )
 def softmax(x, *_, out, **__):
+    "Count five FLOP per element, one of them an exponential."
     n = x._values().numel() if x.is_sparse else x.numel()
     return Work(SOFTMAX * n, transcendentals=n)
 
@@ -324,6 +327,7 @@ def _log2(n: int) -> int:
 
 @register_cost("aten::sort", "aten::argsort", "aten::mode", kind="sort")
 def sort(x, *more, out, **named):
+    "Count n·log2(n) comparisons along the sorted dimension."
     axes = [a for a in (*more, named.get("dim")) if type(a) is int]
     n = x.shape[axes[-1] if axes else -1] if x.dim() else 1
     return x.numel() * _log2(n) if _floating(x) else 0
@@ -331,6 +335,7 @@ def sort(x, *more, out, **named):
 
 @register_cost("aten::topk", kind="sort")
 def topk(x, k, dim=-1, *_, out, **__):
+    "Count one pass over the elements and a sort of the k largest."
     rows = x.numel() // max(1, x.shape[dim]) if x.dim() else 1
     return x.numel() + rows * k * _log2(k) if _floating(x) else 0
 
@@ -339,11 +344,13 @@ def topk(x, k, dim=-1, *_, out, **__):
     "aten::unique_consecutive", "aten::unique_dim_consecutive", "aten::isin", kind="sort"
 )
 def compared(x, *_, out, **__):
+    "Count one comparison per element."
     return x.numel() if isinstance(x, torch.Tensor) and _floating(x) else 0
 
 
 @register_cost("aten::_unique2", "aten::_unique", "aten::unique_dim", kind="sort")
 def unique(x, *_, out, **__):
+    "Count a sort of all elements."
     return x.numel() * _log2(x.numel()) if _floating(x) else 0
 
 
@@ -359,6 +366,7 @@ def _bucketize(values, edges, *_, out, **__):
 
 @register_cost("aten::bincount", kind="sort")
 def bincount(x, weights=None, *_, out, **__):
+    "Count one addition per floating-point weight."
     return 0 if weights is None else _if_floating(weights)
 
 

@@ -118,6 +118,7 @@ def _roi_align(grad_or_x, rois, scale, height, width, *more, out, ratio):
 
 @register_cost("torchvision::roi_align", "torchvision::ps_roi_align", kind="sample")
 def roi_align(x, rois, scale, height, width, ratio=-1, *_, out):
+    "Count the interpolated samples of each region and their average."
     return _roi_align(
         x, rois, scale, height, width, out=out[0] if isinstance(out, tuple) else out, ratio=ratio
     )
@@ -168,4 +169,5 @@ def _deform_conv2d_backward(grad, x, w, offset, mask, *_, out):
 
 @register_cost("image::decode_image", "image::decode_jpeg", "image::decode_png", kind="move")
 def decode(*_, out, **__):
+    "Count no FLOPs: decoding an image is integer work."
     return 0
