@@ -282,7 +282,9 @@ def _find(name: object, known: Iterable[Chip]) -> Chip:
     close = difflib.get_close_matches(wanted, names, n=5, cutoff=0.5)
     like = ", ".join(dict.fromkeys(names[n].name for n in close))
     like = (
-        f"similar names are {like}" if like else "`fasterroof hardware --list` shows all known chips"
+        f"similar names are {like}"
+        if like
+        else "`fasterroof hardware --list` shows all known chips"
     )
     raise InputError(
         f"No chip {shown!r} is known; {like}. For any other chip, give its figures to"

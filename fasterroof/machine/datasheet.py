@@ -63,9 +63,7 @@ def chip_roof(
             f" {have}."
         )
     if c.bandwidth is None:
-        raise InputError(
-            f"No source prints the memory bandwidth of {c.name}: it cannot be a roof."
-        )
+        raise InputError(f"No source prints the memory bandwidth of {c.name}: it cannot be a roof.")
     # "HBM" of "HBM3e"
     memory = "DRAM" if c.kind == "cpu" else re.match("[A-Za-z]*", c.memory)[0] or c.memory
     levels = tuple(

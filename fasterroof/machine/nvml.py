@@ -99,8 +99,9 @@ def _figure(n: Any, gpu: Any, calls: tuple[Callable, ...]) -> Any:
 
 
 def gpus() -> list[dict[str, Any]]:
-    """Return the NVIDIA GPUs of this machine: index, uuid, name, driver, capability, memory, clocks,
-    power, temperature, persistence, MIG, locked clocks, and the reasons that limit the clock.
+    """Return the NVIDIA GPUs of this machine: index, uuid, name, driver, capability, memory,
+    clocks, power, temperature, persistence, MIG, locked clocks, and the reasons that limit the
+    clock.
 
     The values are plain, in SI units, and None for figures that the driver does not support. Raises
     `DeviceError` if the driver or its binding is absent, or if a GPU does not respond."""
