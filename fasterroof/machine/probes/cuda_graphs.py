@@ -122,6 +122,7 @@ class Times(NamedTuple):
     # True: replayed as a graph; False: launched one by one, so the host may have been slower
     replayed: bool
 
+
 def replay_times(
     fn: Callable[[], object],  # queues the same work on the current stream at every call
     *,
