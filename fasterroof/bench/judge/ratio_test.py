@@ -116,7 +116,7 @@ _POWER = 0.95  # probability of detecting a change
 def pairs_needed(
     p: Paired,  # from pairs that scatter as later ones will
     true: float = 0.05,  # relative change to detect, as a share; larger than the effect
-) -> int | None:  # number of pairs, each two runs; None if `p` has no standard error
+) -> int | None:  # number of pairs; None if `p` has no standard error
     """Return how many pairs detect a change as SLOWER with a probability of 95 %.
 
     It holds for a single comparison. Raises `InputError` for a change within the effect."""
