@@ -79,9 +79,8 @@ class _File(NamedTuple):
 class _Manifest:
     "Content of the folder of columns."
 
-    parts: dict[str, tuple[Stamp, list[_File]]] = field(
-        default_factory=dict
-    )  # name of a part -> its stamp and files
+    # name of a part -> its stamp and files
+    parts: dict[str, tuple[Stamp, list[_File]]] = field(default_factory=dict)
     aside: dict[str, Stamp] = field(default_factory=dict)  # files that are not compacted
 
     def text(self) -> str:
@@ -143,14 +142,14 @@ def covered(
         whole = Path(os.path.abspath(file))
         by_root.setdefault(whole.parent.parent, {})[i] = whole
     result = {}
-    for root, store_files_by_index in by_root.items():
+    for root, indexed in by_root.items():
         folder = root / FOLDER
         known: dict[str, tuple[_File, Covered]] = {}
         for part, (stamp, members) in _read_manifest(folder).parts.items():
             if _stamp(folder / part) == stamp:
                 for n, member in enumerate(members):
                     known[member.name] = member, Covered(folder / part, n, member.rows)
-        for i, file in store_files_by_index.items() if known else ():
+        for i, file in indexed.items() if known else ():
             member, place = known.get(_name(file), (None, None))
             if member and _stamp(file) == member.stamp:
                 result[i] = place
@@ -302,9 +301,9 @@ class Compacted:
     "Result of a compaction."
 
     root: Path  # folder of the store
-    files: int  # number of journal files compacted now, in runs and cases
+    files: int  # number of journal files compacted now
     rows: int  # number of rows in these files
-    there: int  # number of files that were compacted before, in runs and cases
+    there: int  # number of files that were compacted before
     aside: tuple[str, ...]  # files that cannot be compacted, "<case>/<run_id>.jsonl"
     bytes: int  # size of all columns in bytes
 
@@ -460,7 +459,7 @@ def _written_parts(
 
 def compact_store(
     root: str | Path,  # folder of the store
-    tell: Callable[[str], object] = lambda said: None,  # receives progress messages
+    tell: Callable[[str], object] = lambda text: None,  # receives progress messages
     share: int = _SHARE,  # B of the journal per part
 ) -> Compacted | None:  # None where another process is compacting
     """Copy the rows of finished runs into Parquet columns, from which `--latest` and others read.
@@ -531,7 +530,7 @@ def _in_store(file: Path) -> bool:
 
 def compact_where_it_pays(
     paths: Iterable[str | Path],  # files and folders to be read
-    tell: Callable[[str], object] = lambda said: None,  # receives progress messages
+    tell: Callable[[str], object] = lambda text: None,  # receives progress messages
     least: int = _PAYS,  # B of uncompacted files from which compacting pays
 ) -> None:
     "Compact the paths that are stores with many uncompacted rows; ignore failures."

@@ -58,10 +58,8 @@ def _checked_plan(
 # %% ../../../nbs/analysis/bench/store/journal.ipynb #15888de3
 def _locked(folder: Path) -> "FileLock | None":
     "Return the lock of a run's folder, or None where another process holds it."
-    from filelock import (
-        FileLock,
-        Timeout,
-    )  # imported here: it takes 20 ms, and reading needs no lock
+    # Imported here: it takes 20 ms, and reading a store needs no lock.
+    from filelock import FileLock, Timeout
 
     lock = FileLock(folder / "lock", thread_local=False)
     try:

@@ -315,9 +315,8 @@ def rows_at(
             (i, line, json.loads(text) if large else loads(text)) for i, line, large, text in rows
         ]
 
-    with no_gc(
-        collect=False
-    ):  # rows have no reference cycles, and the search for them takes longer
+    # Rows have no reference cycles, and the search for them takes longer than the reading.
+    with no_gc(collect=False):
         return _at(files, best, 'large, "row"', kept, lambda row: row)
 
 

@@ -103,9 +103,8 @@ class Store:
 
         Each run is recovered separately, so a damaged one does not affect the others."""
         attempts = self.root / ".attempts"
-        for folder in attempts.glob(
-            ".*"
-        ):  # of a process that was killed while it began or removed a run
+        # Left by processes that were killed while they began or removed a run.
+        for folder in attempts.glob(".*"):
             try:
                 age = time.time() - folder.lstat().st_mtime
             except FileNotFoundError:
@@ -129,7 +128,7 @@ class Store:
 
     def compact(
         self,
-        tell: Callable[[str], object] = lambda said: None,  # receives progress messages
+        tell: Callable[[str], object] = lambda text: None,  # receives progress messages
     ) -> Compacted | None:  # None where another process is compacting
         "Copy finished runs into Parquet columns; raises `InputError` and `RunFileError`."
         return compact_store(self.root, tell)
