@@ -221,7 +221,7 @@ def _write_file(
     try:
         for line, row in each_row(file):
             if (row["case"], row["run_id"]) != (file.parent.name, file.stem) or line >> PLACE:
-                raise RowError("It is of another case or run.")
+                raise RowError("The row belongs to another case or run.")
             cells = dict(zip(CELLS, cells_of(row), strict=True))
             longest = max(longest, write_cells(to, {"place": number << PLACE | line} | cells))
             rows += 1
@@ -276,7 +276,7 @@ def _write_part(
 
 
 def _part_process() -> None:
-    "Write a part in a process of its own: read the task from stdin, write the result to stdout."
+    "Write a part in a separate process: read the task from stdin, write the result to stdout."
     import gc
 
     gc.disable()  # rows contain no reference cycles

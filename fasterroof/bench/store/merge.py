@@ -210,8 +210,8 @@ def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[
                     )
                 notes.append(f"{name} has no finished run.")
             notes += [
-                f"Run {one_line(run.name, 80)} in {name} is not finished and was left out; if it was"
-                f" killed, recover it with `fasterroof bench recover {name}`."
+                f"Run {one_line(run.name, 80)} in {name} is not finished and was left out; if it"
+                f" was killed, recover it with `fasterroof bench recover {name}`."
                 for run in Store(path).unfinished()
             ]
     return list(stores.values())
@@ -227,8 +227,8 @@ def _refusals(path: Path, into: Path) -> Iterator[str]:
         yield f"{one_line(path)} is not a file: move it away."
     elif (into / ".attempts" / path.stem).exists():
         yield (
-            f"Run {one_line(path.stem, 80)} is not finished in {one_line(into)}: wait for it or, if it"
-            f" was killed, recover it with `fasterroof bench recover {one_line(into)}`."
+            f"Run {one_line(path.stem, 80)} is not finished in {one_line(into)}: wait for it or, if"
+            f" it was killed, recover it with `fasterroof bench recover {one_line(into)}`."
         )
 
 # %% ../../../nbs/analysis/bench/store/merge.ipynb #47d1f115

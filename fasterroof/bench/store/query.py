@@ -105,7 +105,7 @@ def _shares(files: Sequence[Path], most: int, share: int) -> list[list[Path]]:
 
 
 def _share() -> None:
-    "Find places in a process of its own: read the task from stdin, write the result to stdout."
+    "Find places in a separate process: read the task from stdin, write the result to stdout."
     gc.disable()  # rows contain no reference cycles
     task = json.load(sys.stdin)
     skipped: list[str] | None = [] if task["skip"] else None
