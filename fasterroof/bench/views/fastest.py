@@ -7,11 +7,12 @@ __all__ = ['rows_answer']
 
 # %% ../../../nbs/analysis/bench/views/fastest.ipynb #6ed53dce
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
-from fastcore.basics import groupby
+from fastcore.basics import groupby, noop
 
-from ..cells import median_interval_of, point_key
+from ..cells import Outline, median_interval_of, point_key
 from ..row import device_of, samples_of, seconds
 from .setting import tally
 from ...core.errors import one_line
@@ -51,21 +52,29 @@ def _against(first: Mapping, second: Mapping) -> str:
     return f"{_name(first)} is {change} than {_name(second)} ({ci}: {times}"
 
 # %% ../../../nbs/analysis/bench/views/fastest.ipynb #0887b220
+_Whole = Callable[[Iterable[Mapping]], Iterable[Mapping]]
+
+
 def _place(row: Mapping) -> tuple:
     return row["platform"], device_of(row), point_key(row)
 
 
-def _case_text(rows: Sequence[Mapping]) -> str:
-    "Compare the implementations of a case; of each the newest row counts."
+def _time(row: Mapping) -> float | None:
+    "Return the median time of a row, or of the row that an outline stands for."
+    return row.median_s if isinstance(row, Outline) else seconds(row)
+
+
+def _case_text(rows: Sequence[Mapping], whole: _Whole) -> str:
+    "Compare the implementations of a case by the newest row of each."
     newest = {
         (_place(r), r["baseline"]): r for r in sorted(rows, key=lambda r: r["run_id"])
     }.values()
-    timed = [r for r in newest if r["status"] == "ok" and seconds(r)]
-    ranked = [sorted(here, key=seconds) for here in groupby(timed, _place).values()]
+    timed = [r for r in newest if r["status"] == "ok" and _time(r)]
+    ranked = [sorted(here, key=_time) for here in groupby(timed, _place).values()]
     if not ranked:
         return "no attempt has a time"
     if len(ranked) == 1:
-        here = ranked[0]
+        here = [*whole(ranked[0][:2])]
         return _against(*here[:2]) if len(here) > 1 else _one(here[0])
     compared = [here for here in ranked if len(here) > 1]
     if not compared:
@@ -80,11 +89,15 @@ def _case_text(rows: Sequence[Mapping]) -> str:
 def rows_answer(
     rows: Sequence[Mapping],  # that were read
     most: int = 3,  # cases
+    whole: _Whole = noop,  # reads whole rows for outlines
 ) -> str:
     "Say which implementation of each case is fastest, and how many attempts have no time."
     cases = groupby(rows, lambda r: r["case"])
-    said = [f"{one_line(name, 60)}: {_case_text(here)}" for name, here in cases.items()]
-    more = f"; {len(said) - most} more cases" * (len(said) > most)
+    said = [
+        f"{one_line(name, 60)}: {_case_text(here, whole)}"
+        for name, here in islice(cases.items(), most)
+    ]
+    more = f"; {len(cases) - most} more cases" * (len(cases) > most)
     without = [r for r in rows if r["status"] != "ok"]
     failed = f" {len(without):,} of {len(rows):,} attempts have no time: {tally(without)}."
-    return f"{'; '.join(said[:most])}{more}.{failed * bool(without)}"
+    return f"{'; '.join(said)}{more}.{failed * bool(without)}"

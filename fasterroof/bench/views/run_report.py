@@ -247,14 +247,17 @@ _GROUPS = (
 
 
 def _head(
-    rows: Sequence[Mapping], attempts: Sequence[ShownAttempt], title: str | None
+    rows: Sequence[Mapping],
+    attempts: Sequence[ShownAttempt],
+    title: str | None,
+    whole: Callable[[Iterable[Mapping]], Iterable[Mapping]],
 ) -> list[str]:
     runs = {row["run_id"] for row in rows}
     one = f"Run {code(next(iter(runs)))}" if len(runs) == 1 else f"{len(runs):,} runs"
     what = plain(title) if title else f"Benchmark: {several(map(code, by_case(attempts)))}"
     parts = [
         f"# {what}",
-        f"**{prose(rows_answer(rows))}**",
+        f"**{prose(rows_answer(rows, whole=whole))}**",
         f"{count_text(len(rows), 'row')}: {plain(tally(rows))}. {one}, {when(rows)}.",
     ]
     groups = groupby(attempts, lambda a: (a.case, a.place)).values()
@@ -321,7 +324,7 @@ def report_markdown(
     rows.sort(key=lambda row: (row["run_id"], str(row.get("attempt") or "")))
     attempts = in_order(rows)
     cases = by_case(attempts)
-    parts = _head(rows, attempts, title)
+    parts = _head(rows, attempts, title, whole)
     for name, those in _completed(cases, most, whole).items():
         parts += _case(name, those, most)
     places = [len({a.place for a in those}) for those in cases.values()]
