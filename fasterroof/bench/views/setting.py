@@ -171,7 +171,7 @@ _TOPICS: dict[str, tuple[_Fact, ...]] = {
         _fact("gpu.driver", before="driver"),
         _size("gpu.clock_hz.most", unit="Hz", before="clock up to", after=_locked),
     ),
-    "roof": (
+    "ceilings": (
         _size("roof.peak_flops", unit="FLOP/s", after=_fact("roof.mode", before="in")),
         _size("roof.bandwidth", unit="B/s", after=_memory),
         _rates("ceilings", "FLOP/s"),

@@ -124,7 +124,7 @@ _TILES = {
 
 
 def head_of(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return the title, the counts, and a note on omitted attempts."
     attempts = page.shown.attempts
@@ -165,7 +165,7 @@ _DECIDES = (
 
 
 def _overview_section(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return which implementation is faster, at one point of each case."
     anchors = {case: f"case-{i}" for i, case in enumerate(page.cases)}
@@ -231,7 +231,7 @@ def _case(i: int, case: str, attempts: Sequence[ShownAttempt], opened: bool) -> 
 
 
 def _case_section(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return the sections of all cases."
     return [
@@ -267,7 +267,7 @@ def _older_roofs(roofs: Sequence[Roofline]) -> FT:
 
 
 def _roof_section(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return the roofline charts."
     newest, lacking = rooflines(page.shown.attempts)
@@ -295,20 +295,20 @@ def _roof_section(
         sentences.append(
             f"{count_text(len(older), 'older roofline')} with {rest} listed below the charts."
         )
-        if why:
-            sentences.append(f"Not drawn: {why}.")
+    if why:
+        sentences.append(f"Not drawn: {why}.")
     table = _older_roofs(older) if older else None
     return [note(" ".join(sentences)), Div(*drawn, cls="charts"), table]
 
 
 def _platform_section(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return the comparison of platforms and devices."
     table = beside(page.shown.attempts)
     text = (
-        "Median run times of the same baseline at the same point, and the ratios to the reference of"
-        " each platform."
+        "Median run times of the same baseline at the same point, and the ratios to the reference"
+        " of each platform."
     )
     return [note(text), table] if table else []
 
@@ -317,7 +317,7 @@ _MARKS = "Grey line: the median of a level. Dashed line: a change of level, whic
 
 
 def _history_section(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return the charts and the table of medians over the runs."
     order = ranked(page.histories)
@@ -354,7 +354,7 @@ _SKIPPED = 50  # maximum number of skipped lines to list
 
 
 def _failure_section(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return the failed attempts and the skipped lines."
     content = failures(page.shown.attempts)
@@ -367,7 +367,7 @@ def _failure_section(
 
 
 def _rest_section(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return a summary of the attempts that do not fit on the page."
     rest = page.shown.rest
@@ -379,7 +379,7 @@ def _rest_section(
 
 
 def _runs_section(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return the runs that the shown attempts belong to."
     text = (
@@ -402,7 +402,7 @@ _SECTIONS: tuple[tuple[str, str, Callable[[Page], list[FT]]], ...] = (  # id, he
 
 
 def sections_of(
-    page: Page,  # to show
+    page: Page,  # content of the page
 ) -> list[FT]:
     "Return the sections that have content."
     sections = ((key, title, content(page)) for key, title, content in _SECTIONS)
