@@ -326,7 +326,7 @@ def _changes(
     name: str,
     side: str,
     pair: tuple[_MatrixPlace, str, str],
-    made: int | None,
+    matrix_time: int | None,
     overwrite: bool,
 ) -> list[_Change]:
     "Return the changes of one side by a pair of rows; existing values require newer rows."
@@ -336,10 +336,10 @@ def _changes(
         f"perf_{side}_baseline": reference,
         f"perf_{side}_ratio": float(f"{time / other:.4g}"),
     }
-    newer = overwrite or None not in (made, at, at_other) and min(at, at_other) > made
+    newer = overwrite or None not in (matrix_time, at, at_other) and min(at, at_other) > matrix_time
     if not newer and any(op.get(f) not in (None, value) for f, value in new.items()):
-        if made:
-            when = datetime.fromtimestamp(made / 1e6, UTC).isoformat(" ", "seconds")
+        if matrix_time:
+            when = datetime.fromtimestamp(matrix_time / 1e6, UTC).isoformat(" ", "seconds")
             raise _Undecided(f"it has a value, and the rows are not newer than the matrix ({when})")
         raise _Undecided("it has a value, and the matrix has no time: --overwrite replaces it")
     source = f"{place.run_id}, {place.platform}, {place.device}, {ours}, {place.point}"
@@ -362,7 +362,7 @@ def feed(
     "Fill the fields of a matrix for which rows have a ratio; raises `InputError`, `RowError`."
     gathered, versus = _gathered(paths, skipped)
     by_case = groupby(gathered.values(), attrgetter("case"))
-    ops, made = operations(text), _time(json.loads(text))
+    ops, matrix_time = operations(text), _time(json.loads(text))
     asked = asked or {}
     left = [(op, "it is in --map but not in the matrix") for op in asked if op not in ops]
     changes: list[_Change] = []
@@ -378,7 +378,7 @@ def feed(
         for side in ("cpu", "gpu"):
             try:
                 pair = _of_side(op, name, of, side, by_case[case], versus.get(case, set()))
-                changes += _changes(op, name, side, pair, made, overwrite)
+                changes += _changes(op, name, side, pair, matrix_time, overwrite)
             except _Undecided as e:
                 left.append((name, f"{side}: {e}"))
     values = {

@@ -289,8 +289,8 @@ def _completed(
     first = {name: {*sorted({a.rank[0] for a in those})[:most]} for name, those in cases.items()}
     shown = [a for name, those in cases.items() for a in those if a.rank[0] in first[name]]
     rows = zip(shown, whole([a.row for a in shown]), strict=True)
-    found = {a.number: replace(a, row=row) for a, row in rows}
-    return {name: [found.get(a.number, a) for a in those] for name, those in cases.items()}
+    complete = {a.number: replace(a, row=row) for a, row in rows}
+    return {name: [complete.get(a.number, a) for a in those] for name, those in cases.items()}
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #9b75a5ed
 def report_markdown(

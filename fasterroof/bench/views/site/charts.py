@@ -231,11 +231,11 @@ def time_figure(
         [(n, number(n, 6)) for n in sizes] if len(sizes) <= 8 else None,
     )
     left = len(panel.lines) - len(shown)
-    said = [
+    sentences = [
         *[f"{left} more lines are left out."] * (left > 0),
         *[f"Bars are left out: there are {count:,} points."] * (count > _BARS),
     ]
-    return ChartFigure(svg, [*names.items()], said)
+    return ChartFigure(svg, [*names.items()], sentences)
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #5c8e703a
 @dataclass(frozen=True)
@@ -301,23 +301,23 @@ def rooflines(
     def key(a):
         return json.dumps([a.device, a.row["provenance"]["roof"]], sort_keys=True, default=str)
 
-    rooflines = [_roofline(those) for those in groupby(placed, key).values()]
+    rooflines = [_roofline(attempts) for attempts in groupby(placed, key).values()]
     rooflines.sort(key=lambda r: (r.time, len(r.points)), reverse=True)
-    return rooflines, {what: len(those) for what, those in by_lack.items()}
+    return rooflines, {what: len(attempts) for what, attempts in by_lack.items()}
 
 
-def _roofline(those: Sequence[ShownAttempt]) -> Roofline:
+def _roofline(attempts: Sequence[ShownAttempt]) -> Roofline:
     "Return the roofline of attempts that share their ceilings."
-    roof = those[0].row["provenance"]["roof"]
+    roof = attempts[0].row["provenance"]["roof"]
     time = str(roof.get("time") or "")
     source = [one_line(roof.get("source") or "unknown", 60), one_line(time[:16].replace("T", " "))]
     points = [
         (flops / _amount(a, "bytes_moved"), flops / a.median_s, a)
-        for a in those
+        for a in attempts
         if (flops := _amount(a, "est_flops"))
     ]
     return Roofline(
-        those[0].device,
+        attempts[0].device,
         _ceilings(roof),
         _levels(roof),
         ", ".join(filter(None, source)),
@@ -328,31 +328,33 @@ def _roofline(those: Sequence[ShownAttempt]) -> Roofline:
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #549869d8
 def _ceiling_lines(ceilings: Mapping[str, float], widest: float, x: Axis, y: Axis) -> list[FT]:
     "Return compute ceilings as horizontal lines, the highest first, with the labels that fit."
-    made, above = [], -math.inf
+    elements, above = [], -math.inf
     for name, rate in sorted(ceilings.items(), key=lambda c: -c[1]):
         height = y.at(rate)
-        made.append(path([(x.at(max(rate / widest, x.low)), height), (RIGHT, height)], "roof"))
+        elements.append(path([(x.at(max(rate / widest, x.low)), height), (RIGHT, height)], "roof"))
         if height - above > 17:
             text = f"{name} {si(rate, 'FLOP/s')}"
-            made.append(label(RIGHT - 2, height - 5, text, "end", "small"))
+            elements.append(label(RIGHT - 2, height - 5, text, "end", "small"))
             above = height
-    return made
+    return elements
 
 
 def _level_lines(levels: Mapping[str, float], highest: float, x: Axis, y: Axis) -> list[FT]:
     "Return memory levels as rising lines; the slowest and the fastest have labels."
-    made, (slowest, widest) = [], (end(levels.values()) for end in (min, max))
+    elements, (slowest, widest) = [], (end(levels.values()) for end in (min, max))
     for name, rate in levels.items():
         start = max(x.low, y.low / rate)
         ends = [(x.at(v), y.at(v * rate)) for v in (start, highest / rate)]
-        made.append(path(ends, "roof"))
+        elements.append(path(ends, "roof"))
         if rate in (slowest, widest):  # labels of the levels between would overlap
             (ax, ay), (bx, by) = ends
             turn = math.degrees(math.atan2(by - ay, bx - ax))
             height = -5 if rate == widest else 14
             text = label(8, height, f"{name} {si(rate, 'B/s')}", "start", "small")
-            made.append(ft("g", text, transform=f"translate({ax:.1f} {ay:.1f}) rotate({turn:.1f})"))
-    return made
+            elements.append(
+                ft("g", text, transform=f"translate({ax:.1f} {ay:.1f}) rotate({turn:.1f})")
+            )
+    return elements
 
 
 def roof_figure(
@@ -490,5 +492,5 @@ def history_figure(
         _when_ticks(moments, one_day),
         lambda y: _level_marks(h, first, x, y),
     )
-    said = [f"The newest {len(moments)} of {len(h.moments):,} runs."] * bool(first)
-    return ChartFigure(svg, said=said)
+    sentences = [f"The newest {len(moments)} of {len(h.moments):,} runs."] * bool(first)
+    return ChartFigure(svg, said=sentences)

@@ -93,7 +93,9 @@ def _place(a: ShownAttempt) -> FT:
 _ATTEMPTS = (
     Column("baseline", lambda a: a.baseline, role="key", limit=80),
     Column("point", lambda a: a.at, role="key"),
-    Column("platform", _place, role="key", shown=lambda those: len({a.place for a in those}) > 1),
+    Column(
+        "platform", _place, role="key", shown=lambda attempts: len({a.place for a in attempts}) > 1
+    ),
     Column("verdict", _verdict),
     Column(
         "min / reference",
@@ -286,17 +288,17 @@ def _lines(text: str) -> FT:
     return Pre("\n".join(shown_lines(text, 60, 300)))
 
 
-def _entry(those: Sequence[ShownAttempt]) -> FT:
-    a = those[0]
+def _entry(alike: Sequence[ShownAttempt]) -> FT:
+    a = alike[0]
     message = str(within(a.row, "failure_detail", "message") or "").strip()
     first = one_line(message.splitlines()[0], 200) if message else "no message"
     where = [
         (" · " * bool(i), linked(x, point_text(x.point) or "its row"))
-        for i, x in enumerate(those[:8])
+        for i, x in enumerate(alike[:8])
     ]
-    left = f" and {len(those) - 8:,} more" if len(those) > 8 else None
+    left = f" and {len(alike) - 8:,} more" if len(alike) > 8 else None
     about = f" in {one_line(a.case, 60)} on {one_line(a.row['platform'], 40)}"
-    times = f" ({len(those):,})" if len(those) > 1 else ""
+    times = f" ({len(alike):,})" if len(alike) > 1 else ""
     more = [
         (Dt(one_line(name, 40)), Dd(_lines(text) if is_log(text) else one_line(text, 300)))
         for name, text in facts(a.row)[:20]
