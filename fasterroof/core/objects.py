@@ -176,7 +176,7 @@ def closed_over(
 
 @functools.cache
 def _own_classes(cls: type) -> list[type]:
-    "Return those of a class and its bases that the user wrote."
+    "Return the class and its bases, without those that belong to libraries."
     return [base for base in cls.__mro__ if not _library(base.__module__)]
 
 

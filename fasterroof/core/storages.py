@@ -40,7 +40,9 @@ def _extent(t: torch.Tensor) -> tuple[int, int]:
     return begin, begin + (last + 1) * t.element_size() if t.numel() else begin
 
 
-def _watched(change: Callable) -> Callable:
+def _notifying(change: Callable) -> Callable:
+    "Return the method `change` of a storage, which first notifies the guards."
+
     def changed(storage, *args, **kwargs):
         for guard in tuple(_watching):
             guard._changes(storage)
@@ -49,8 +51,12 @@ def _watched(change: Callable) -> Callable:
     return changed
 
 
-_storages_watched = Patched(
-    torch.UntypedStorage, resize_=_watched, copy_=_watched, fill_=_watched, __setitem__=_watched
+_storage_patches = Patched(
+    torch.UntypedStorage,
+    resize_=_notifying,
+    copy_=_notifying,
+    fill_=_notifying,
+    __setitem__=_notifying,
 )
 
 # %% ../../nbs/analysis/core/storages.ipynb #243c37ef
@@ -122,7 +128,7 @@ class Guard:
     @contextmanager
     def watching(self) -> Iterator[None]:
         "Save storages before a direct `resize_`, `fill_` or `copy_` inside the block."
-        with _storages_watched:
+        with _storage_patches:
             _watching.append(self)
             try:
                 yield
