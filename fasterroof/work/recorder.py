@@ -251,7 +251,7 @@ class Recorder(TorchDispatchMode):
             raise NeedsValues(func)
         self.fakes.writes(func, args, kwargs)
         if torch.is_grad_enabled():
-            self._watch_views(written(func, args, kwargs), (args, kwargs))
+            self._track_views(written(func, args, kwargs), (args, kwargs))
         given, chosen = (args, kwargs), self.fakes.selected(func, args)
         args, kwargs = self.fakes.of(args), self.fakes.of(kwargs)
         refuse_mixed(func, args)
@@ -278,7 +278,7 @@ class Recorder(TorchDispatchMode):
             self.recipes[at] = recipe, self.dispatched[-1].cost
         return out
 
-    def _watch_views(self, overwritten, given) -> None:
+    def _track_views(self, overwritten, given) -> None:
         # If a view is written to and then used, autograd creates its node again: `as_strided` on
         # real tensors, whose backward copies, but the view's original node on fake tensors.
         if self._views and not self.replayed:

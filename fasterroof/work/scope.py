@@ -28,13 +28,13 @@ class Owner(NamedTuple):
     call: int  # index of this module's call in the run, from 0
 
 
-_WATCHED: dict[int, int] = {}  # thread → number of scopes that follow it
+_FOLLOWED: dict[int, int] = {}  # thread → number of scopes that follow it
 
 
 def _leave(thread: int) -> None:
-    _WATCHED[thread] -= 1
-    if not _WATCHED[thread]:
-        del _WATCHED[thread]
+    _FOLLOWED[thread] -= 1
+    if not _FOLLOWED[thread]:
+        del _FOLLOWED[thread]
 
 # %% ../../nbs/analysis/work/scope.ipynb #99aac4d5
 class Scope:
@@ -137,7 +137,7 @@ class Scope:
         part = next((b for b in reversed(self.branches) if b.thread == thread), None)
         if part is None and torch._C._current_autograd_node() is not None:
             return self
-        if part is None and thread not in _WATCHED:
+        if part is None and thread not in _FOLLOWED:
             self.others = True
         return part
 
@@ -187,7 +187,7 @@ class Scope:
         self.thread = self.ran_in = threading.get_ident()
         self.until = float("inf")
         self._mark()
-        _WATCHED[self.thread] = _WATCHED.get(self.thread, 0) + 1
+        _FOLLOWED[self.thread] = _FOLLOWED.get(self.thread, 0) + 1
         try:
             yield
         finally:
@@ -203,7 +203,7 @@ class Scope:
             False,
             None,
         )
-        _WATCHED[self.thread] = _WATCHED.get(self.thread, 0) + 1
+        _FOLLOWED[self.thread] = _FOLLOWED.get(self.thread, 0) + 1
         self._mark()
         self._hooks = (
             register_module_forward_pre_hook(self._before),
