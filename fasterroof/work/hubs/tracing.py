@@ -59,7 +59,7 @@ def traced(
     if precision not in (None, "fp64", "fp32", "tf32", "bf16", "fp16"):
         raise InputError(
             f"A traced model does not support precision {one_line(precision, 40)}: use fp64, fp32,"
-            " tf32, bf16 or fp16. Models of the registry support other precisions."
+            " tf32, bf16 or fp16. Other precisions are only for models of the registry."
         )
     dtype = "fp32" if precision == "tf32" else precision
 
