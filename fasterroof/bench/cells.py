@@ -396,7 +396,7 @@ def point_text(
 class Outline(dict):
     "A row as far as it is counted; of a row that failed, all of it."
 
-    __slots__ = ("foreign_load", "key", "moment")
+    __slots__ = ("foreign_load", "key", "median_s", "moment")
 
     def __init__(
         self,
@@ -404,9 +404,11 @@ class Outline(dict):
         key: str,  # the identity of the row
         moment: int | None,  # µs since 1970, UTC
         foreign_load: float | None,  # 0 to 1
+        median_s: float | None = None,  # s
     ) -> None:
         super().__init__(row)
         self.key, self.moment, self.foreign_load = key, moment, foreign_load
+        self.median_s = median_s
 
 # %% ../../nbs/analysis/bench/cells.ipynb #73d93c84
 DISTURBED = 0.1  # share of the CPUs' time taken by others, above which a timing is disturbed

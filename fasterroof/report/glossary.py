@@ -92,7 +92,8 @@ _COMPARING = {
     "noise": "the difference is no larger than the scatter of the samples",
     "faster?": "faster beyond the scatter of the samples, but other programs or changed speeds of"
     " the machine may alone explain it; slower? likewise",
-    "only before": "the baseline alone has this operation; only after: the candidate alone",
+    "only before": "the baseline has this operation, the candidate does not",
+    "only after": "the candidate has this operation, the baseline does not",
     "pair": "two fresh processes, one of the baseline and one of the candidate, in random order",
     "disturbed": "a pair or a sample during which other programs used the processors, or the speed"
     " of the machine changed",
@@ -113,7 +114,9 @@ _SUITE = {
     "row": "the record of one attempt: times, samples, machine, versions",
     "store": "a folder of rows, from which reports are made",
     "within": "the stored row and the new one differ by less than the limits",
-    "slower": "a statistic is above its limit",
+    "slower": "a statistic of the new row is above its limit",
+    "faster": "a statistic of the new row is below the stored one by as much as the limit allows"
+    " it to be above",
     "broken": "the attempt was ok in the stored row and failed now",
     "not run": "the attempt was ok in the stored row and is missing now",
     "mended": "the attempt failed in the stored row and is ok now",
