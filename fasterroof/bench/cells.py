@@ -396,7 +396,7 @@ def point_text(
 class Outline(dict):
     "A row with the fields needed for counting; complete for a row that failed."
 
-    __slots__ = ("foreign_load", "key", "moment")
+    __slots__ = ("foreign_load", "key", "median_s", "moment")
 
     def __init__(
         self,
@@ -404,9 +404,11 @@ class Outline(dict):
         key: str,  # identity of the row
         moment: int | None,  # µs since 1970, UTC
         foreign_load: float | None,  # share of CPU time used by other programs, 0 to 1
+        median_s: float | None = None,  # median of the steady time, in s
     ) -> None:
         super().__init__(row)
         self.key, self.moment, self.foreign_load = key, moment, foreign_load
+        self.median_s = median_s
 
 # %% ../../nbs/analysis/bench/cells.ipynb #73d93c84
 DISTURBED = 0.1  # share of CPU time used by other programs above which a timing is disturbed

@@ -13,6 +13,8 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from fastcore.basics import groupby
+
 from .outputs import csv_text, print_result, write_outputs
 from ..core.console import status, write_stdout
 from ..core.errors import InputError, RunFileError, one_line
@@ -24,6 +26,7 @@ from ..prediction.sweeps import Sweep, sweep
 from ..prediction.system import SystemArchetype
 from ..report.page import page_html
 from ..report.plot import COLORS
+from ..roofline.lost.grouping import common_name, layer_pattern
 from ..work.hubs.configurations import hub_of
 from ..work.hubs.tracing import traced
 from ..core.units import si
@@ -216,10 +219,18 @@ _COUNTED = (  # of a module and its sums
 
 
 def _counted_table(work: "Trace", top: int | None) -> Table:
-    "The modules with the most work."
-    modules = sorted(work.by_module().items(), key=lambda m: (-m[1]["flops"], -m[1]["bytes"]))
-    rest = f"The {top} with the most work of {len(modules)} modules; --top 0 shows all."
-    return Table(_COUNTED, modules[:top], notes=["", rest] if top and top < len(modules) else ())
+    "The modules with the most work, repeated layers in one row."
+    modules = work.by_module()
+    groups = [
+        (
+            f"{len(names)} × {common_name(names)}" if len(names) > 1 else names[0],
+            {key: sum(modules[name][key] for name in names) for key in modules[names[0]]},
+        )
+        for names in groupby(modules, layer_pattern).values()
+    ]
+    groups.sort(key=lambda m: (-m[1]["flops"], -m[1]["bytes"]))
+    rest = f"The {top} with the most work of {len(groups)} groups of modules; --top 0 shows all."
+    return Table(_COUNTED, groups[:top], notes=["", rest] if top and top < len(groups) else ())
 
 
 def trace_command(
@@ -242,8 +253,13 @@ def trace_command(
     modes = ", ".join(modes_of(work.ops)) or "no arithmetic"
     values = {
         "one call of": f"{one_line(args.model, 60)}, {inputs}, in {modes}",
-        "contractions": si(work.contraction_flops, "FLOP"),
+        "products, attention": si(work.contraction_flops, "FLOP"),
     }
+    executed = sum(
+        op.flops if (x := op.executed_flops) is None else x for op in work.ops if op.flops
+    )
+    if si(executed, "FLOP") != si(work.flops, "FLOP"):
+        values["executed"] = f"{si(executed, 'FLOP')}: without what kernels skip, as causal ones do"
     if work.parameters:
         values["parameters"] = f"{work.parameters:,}"
     print_result(

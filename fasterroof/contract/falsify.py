@@ -123,7 +123,7 @@ def _conditions(c: RooflineContract, search: _Search) -> None:
 
 
 def _renames(c: RooflineContract, n: Node) -> bool:
-    "Return whether a condition only gives an input another name, with no domain of its own."
+    "Return whether a condition only gives an input another name, and has no other use."
     names = [p.text for p in n.parts if n.kind == "=" and p.kind == "name"]
     uses = [name for other in c.told.conditions for name in other.names()]
     known = (*c.told.of, *c.told.vague)

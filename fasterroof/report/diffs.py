@@ -16,6 +16,7 @@ from .plot import arrows
 from .sections import Section, markdown_sections
 from .table import Cell, Column, Table, html_table, text_table
 from ..roofline.compare.run_diff import arrow_text, ratio_text
+from ..roofline.lost.grouping import BETWEEN
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
     from fasterroof.roofline.compare.run_diff import Diff
 
 # %% ../../nbs/analysis/report/diffs.ipynb #3161c78f
+def _layer(name: str) -> str:
+    "Return a name as people read it: the time between a module's operations is called so."
+    module, _, last = name.rpartition(".")
+    if last != "(host)":
+        return name
+    return f"{module}, {BETWEEN}" if module else BETWEEN
+
+
 def _share(p: object) -> str:
     return MISSING if p is None or p.utilization_pct is None else f"{p.utilization_pct:.0f}"
 
@@ -38,14 +47,15 @@ def _work(figure: str, full: bool) -> "Callable[[Change], Cell]":
         x, y = c.work[figure]
         if full:
             return Cell(f"{si(x)} → {si(y)}", y or 0.0)
-        return Cell(f"{y / x:.2f}×" if x and y else arrow_text(si(x), si(y)), 0.0)
+        ratio = f"{y / x:.2f}×" if x and y else arrow_text(si(x), si(y))
+        return Cell(ratio if ratio != "1.00×" else "", 0.0)
 
     return cell
 
 
 _WORK = {"FLOP": "flops", "bytes": "bytes_moved"}
 _COLUMNS = (
-    Column("layer", lambda c: c.name, code=True, limit=48, least=8),
+    Column("layer", lambda c: _layer(c.name), code=True, limit=48, least=8),
     Column(
         "type",
         lambda c: arrow_text(*(one_line(p.type) for p in (c.a or c.b, c.b or c.a))),

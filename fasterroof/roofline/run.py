@@ -384,6 +384,14 @@ class Run:
     def __getitem__(self, index: "int | slice") -> "RooflinePoint | tuple[RooflinePoint, ...]":
         return self.points[index]
 
+    def __str__(self) -> str:
+        "One screen: the answer, the largest losses, the table."
+        if "points" not in self.__dict__:
+            return repr(self)
+        from fasterroof.report.screen import run_screen
+
+        return run_screen(self)
+
     def __repr__(self) -> str:
         if "points" not in self.__dict__:
             return "Run(still being watched)"

@@ -118,9 +118,9 @@ _HEADLINE: "dict[str, Callable[[Run], object]]" = {
     "throughput (runs follow each other)": lambda run: (
         run.pipelined and f"a run every {_timed(run.pipelined)}"
     ),
-    "a run takes": lambda run: run.plain and not run.pipelined and _timed(run.plain),
-    "a profiled run takes": lambda run: not (run.plain or run.pipelined) and _timed(run.watched),
-    "of the roof": _of_the_roof,
+    "run time": lambda run: run.plain and not run.pipelined and _timed(run.plain),
+    "profiled run time": lambda run: not (run.plain or run.pipelined) and _timed(run.watched),
+    "roofline efficiency": _of_the_roof,
     "MFU": lambda run: share_text(run.mfu_pct),
     "work": _work,
     "compiled": _compiler,
@@ -128,7 +128,7 @@ _HEADLINE: "dict[str, Callable[[Run], object]]" = {
     "operations": _operations,
     "between operations": lambda run: run.host and si(run.host_s, "s"),
     "phases": _phases,
-    "most memory": lambda run: ", ".join(f"{k} {si(v, 'B')}" for k, v in run.memory.items()),
+    "peak memory": lambda run: ", ".join(f"{k} {si(v, 'B')}" for k, v in run.memory.items()),
     "compiling took": lambda run: run.compile_s is not None and si(run.compile_s, "s"),
     "profiling overhead": lambda run: (
         run.watching_cost is not None and f"{100 * run.watching_cost:+.1f} %"

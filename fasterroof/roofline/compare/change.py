@@ -27,22 +27,28 @@ from ..run import Run
 class Difference:
     "Something that two runs do not share."
 
-    group: str  # "machine", "versions", "threads", "clocks", "settings", or "work"
+    group: str  # "machine", "versions", "threads", "speeds", "settings", or "work"
     what: str
     before: object  # None: not known, or there is none
     after: object
     unit: str = ""  # of figures: "B/s", "FLOP", …
 
-    def __str__(self):
-        def shown(x):
-            return MISSING if x is None else si(x, self.unit) if self.unit else one_line(x, 60)
+    def _shown(self, x: object) -> str:
+        return MISSING if x is None else si(x, self.unit) if self.unit else one_line(x, 60)
 
+    @property
+    def visible(self) -> bool:
+        "Whether the two read differently, with three digits."
+        return self._shown(self.before) != self._shown(self.after)
+
+    def __str__(self):
         share = (
-            f" ({100 * (self.after / self.before - 1):+.0f} %)"
+            f" ({100 * (self.after / self.before - 1):+.0f} %)".replace("-", "−")
             if self.unit and self.before and self.after
             else ""
         )
-        return f"{one_line(self.what, 60)} {shown(self.before)} → {shown(self.after)}{share}"
+        before, after = map(self._shown, (self.before, self.after))
+        return f"{one_line(self.what, 60)} {before} → {after}{share}"
 
 # %% ../../../nbs/analysis/roofline/compare/change.ipynb #d0a2881c
 _GROUPS = {
@@ -50,7 +56,7 @@ _GROUPS = {
     "threads": ("cpu.threads", "cpu.cpu"),
     "machine": ("cpu.", "gpu.", "os", "device"),
 }
-_ORDER = ("versions", "threads", "clocks", "machine", "settings")
+_ORDER = ("versions", "threads", "speeds", "machine", "settings")
 _MOMENT = ("time", "foreign_cpu_share")  # what differs between any two runs
 
 
@@ -100,7 +106,7 @@ def differences(
     before: Run,  # one run
     after: Run,  # another
 ) -> tuple[Difference, ...]:
-    """What two runs do not share besides their points: versions, threads, clocks, machine and
+    """What two runs do not share besides their points: versions, threads, speeds, machine and
     settings, in this order."""
     runs = before, after
     a, b = map(_settings, runs)
@@ -110,12 +116,12 @@ def differences(
         if a.get(k) != b.get(k) and k not in _MOMENT and not k.startswith("trace.")
     ]
     found += (
-        Difference("clocks", what, x, y, unit_of(what))
+        Difference("speeds", what, x, y, unit_of(what))
         for what, x, y in _both(*(run.guard.get("before", {}) for run in runs))
         if roof_changes({what: x}, {what: y})
     )
     found += (
-        Difference("clocks", name, x.value, y.value, x.unit)
+        Difference("speeds", name, x.value, y.value, x.unit)
         for name, x, y in _both(*(_rates(run.roof) for run in runs))
         if x.high < y.low or y.high < x.low
     )
@@ -180,7 +186,7 @@ def _same_setting(
     """Whether versions, threads, machine and settings agree, so that a shift of everything is the
     machine's."""
     told = [d for d in differences(before, after) if d.what not in ("model", "sample", "roof.name")]
-    return all(d.group == "clocks" for d in told)
+    return all(d.group == "speeds" for d in told)
 
 
 def _common_factors(
@@ -275,9 +281,22 @@ class Change:
         return self.verdict not in ("noise", MISSING) or self.how != "name" or bool(self.work)
 
 # %% ../../../nbs/analysis/roofline/compare/change.ipynb #7e51e0d2
+def _slowed(run: Run) -> float:
+    "By how much other programs may have lengthened a run on a CPU."
+    if not run.others or run.device != "cpu":
+        return 1.0
+    share = min(0.95, run.environment["foreign_cpu_share"])
+    threads = run.environment.get("cpu", {}).get("threads")
+    return (1 - share) ** -(threads if isinstance(threads, int) else 1)
+
+
 @dataclass(frozen=True)
 class Factors:
-    "What the machine alone may have done to the times of two runs."
+    """What the machine alone may have done to the times of two runs.
+
+    Where other programs used a share f of the processors, each of a CPU's n threads ran for 1 − f
+    of the time. A parallel operation needs all n at once, so it may have taken (1 − f)⁻ⁿ times as
+    long."""
 
     before: Run
     after: Run
@@ -290,7 +309,8 @@ class Factors:
     ) -> tuple[float, float]:
         "From the least to the most that a time may have changed by; looks at arithmetic count."
         runs = self.before, self.after
-        ends = [self.common, (1.0, 1.0)]
+        slowed = [_slowed(run) for run in runs]
+        ends = [self.common, (1 / slowed[0], slowed[1])]
         for what in union(look for run in runs for look in run.guard.values()):
             counts = what == "arithmetic" or any(what.endswith(f" {x}") for x in levels if x)
             a, b = ([look[what] for look in run.guard.values() if what in look] for run in runs)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import InputError, one_line
 from ...core.files import write_whole
 from ...core.stats import Apart, apart
-from ...core.units import MISSING, si
+from ...core.units import MISSING, is_useful, si
 from fasterroof.roofline.compare.change import (
     Change,
     Difference,
@@ -54,7 +54,9 @@ def ratio_text(
     "A ratio with its interval."
     if ratio is None:
         return MISSING
-    return f"{ratio:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else "")
+    # an interval over more than a factor of three says nothing
+    told = is_useful(interval)
+    return f"{ratio:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if told else "")
 
 
 def _plain(x: object) -> object:
@@ -77,7 +79,7 @@ def _took(d: "Diff") -> dict[str, str]:
         times = (si(r.wall_s, "s") + " (projected)" * (not r.measured) for r in (d.before, d.after))
         return {"time": " → ".join(times)}
     ratio = ratio_text(y.median / x.median, d.told and d.told.interval)
-    verdict = d.verdict if d.told else "too few samples, or drifting ones"
+    verdict = d.verdict if d.told else "too few samples, or they drift"
     return {kind: f"{_arrow_s(x.median, y.median)}, ratio {ratio}: {verdict}"}
 
 
@@ -89,7 +91,7 @@ def _phases(a: Run, b: Run) -> Iterator[tuple[str, str]]:
         yield name, _arrow_s(s, t) + (f", ratio {t / s:.2f}" if s and t else "")
     for phase in union((a.memory, b.memory)):
         most = (si(run.memory.get(phase), "B") for run in (a, b))
-        yield f"most memory, {phase}", arrow_text(*most)
+        yield f"peak memory, {phase}", arrow_text(*most)
     if (a.compile_s, b.compile_s) != (None, None):
         yield "compiling took", _arrow_s(a.compile_s, b.compile_s)
 
@@ -113,8 +115,8 @@ def _doubt(d: "Diff") -> str | None:
     low, high = d.factors.common
     together = f" ({low:.2f} to {high:.2f})" if (low, high) != (1.0, 1.0) else ""
     return any(v.endswith("?") for v in (d.verdict, *(c.verdict for c in d.changes))) and (
-        "With a question mark: beyond noise, but no further than the machine changed"
-        f" between its looks, or than parts with the same work moved together{together}."
+        "With a question mark: beyond noise, but other programs, changed speeds of the machine, or"
+        f" the common shift of parts with the same work{together} may alone explain it."
     )
 
 
@@ -142,15 +144,15 @@ def _notes(run: Run) -> Iterator[str]:
     yield from (one_line(note, 2000) for note in run.notes)
 
 # %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #7f905055
-# what the sentence counts: verdicts, ways of matching, other work
-_COUNTED = {v: v for v in ("slower", "faster", "slower?", "faster?", "only before", "only after")}
-_COUNTED |= {"noise": "noise", MISSING: "without verdict"}
-_COUNTED |= {what: what for what in ("renamed", "fused", "with other work")}
+# what the sentence counts
+_VERDICTS = {v: v for v in ("slower", "faster", "slower?", "faster?", "only before", "only after")}
+_VERDICTS |= {"noise": "noise", MISSING: "without verdict"}
+_MATCHED = {what: what for what in ("renamed", "fused")} | {"with other work": "with changed work"}
 # whole runs that are compared: of the first of these times that both have
 _TIMES = {
-    "a run takes": "plain",
-    "a profiled run takes": "watched",
-    "a run takes (one of them watched)": "whole",
+    "run time": "plain",
+    "profiled run time": "watched",
+    "run time (one of them profiled)": "whole",
 }
 _SIDE = "name", "time_s", "flops", "bytes_moved", "utilization_pct", "bound"  # columns of a side
 _PART = "name", "phase", "how", "verdict", "ratio", "delta_s"
@@ -185,7 +187,7 @@ class Diff:
 
     @cached_property
     def environment(self) -> tuple[Difference, ...]:
-        """What differs around the runs: versions, threads, clocks, machine, settings; the time of
+        """What differs around the runs: versions, threads, speeds, machine, settings; the time of
         day apart."""
         return differences(self.before, self.after)
 
@@ -255,8 +257,12 @@ class Diff:
                 f"The same: work and environment do not differ, and none of {n} parts moved beyond"
                 " noise."
             )
-        said = [f"{counts[what]} {name}" for what, name in _COUNTED.items() if counts[what]]
-        return f"Of {n} parts: {', '.join(said)}." if n else "Neither run has parts."
+        verdicts, matched = (
+            ", ".join(f"{counts[what]} {name}" for what, name in names.items() if counts[what])
+            for names in (_VERDICTS, _MATCHED)
+        )
+        text = f"Of {n} parts: {verdicts}{f' (among them {matched})' * bool(matched)}."
+        return text if n else "Neither run has parts."
 
     @property
     def surroundings(self) -> dict[str, str]:
@@ -270,8 +276,8 @@ class Diff:
         runs = self.before, self.after
         return {
             **_took(self),
-            **{d.what: str(d).removeprefix(f"{d.what} ") for d in self.work},
-            "of the roof": arrow_text(*(share_text(run.utilization_pct) for run in runs)),
+            **{d.what: str(d).removeprefix(f"{d.what} ") for d in self.work if d.visible},
+            "roofline efficiency": arrow_text(*(share_text(run.utilization_pct) for run in runs)),
             "MFU": arrow_text(*(share_text(run.mfu_pct) for run in runs)),
             **dict(_phases(*runs)),
         }

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from fasterroof.timing.clock import Timing
 
 # %% ../../../nbs/analysis/roofline/compare/wording.ipynb #697c91f7
+def _is_gap(c: Change) -> bool:
+    return (c.before or c.after)[0].kind == "host"
+
+
 def _module(c: Change) -> list[str]:
     "The path of a part, by the names of the side that was not fused."
     first = min(filter(None, (c.before, c.after)), key=lambda points: len(points[0].fused))[0]
@@ -81,7 +85,7 @@ def where_text(
         if "*" not in x or parts[x] < parts[x[: x.index("*")]]
     ]
     if not large:
-        return "no module holds half of it" * (len(changes) > 1)
+        return ""
     found = max(large, key=lambda x: (len(x), -x.count("*"), deltas[x] / total))
     return _share_text(deltas[found], total, ".".join(found))
 
@@ -100,11 +104,18 @@ def _needed(x: "Timing", y: "Timing") -> str:
     return "at least 6 each needed" * (min(len(x.samples), len(y.samples)) < 6)
 
 
+def _disturbance(d: "Diff") -> str:
+    "Name what may explain a change besides the program."
+    busy = [(which, run) for which, run in (("before", d.before), ("after", d.after)) if run.others]
+    texts = [f"{one_line(run.others)} {which}" for which, run in busy]
+    return f"{' and '.join(texts)}, which" if texts else "the machine's speeds changed, which"
+
+
 def _timed(d: "Diff", x: "Timing", y: "Timing") -> str:
     "Compare measured runs."
     times, counts, told = arrow(x.median, y.median, "s"), _counts(x, y), d.told
     if told is None and min(len(x.samples), len(y.samples)) >= 6:
-        return cannot_tell(f"{times}, {counts}, which drift", "how many would do is unknown")
+        return cannot_tell(f"{times}, {counts}, but the samples drift")
     if told is None:
         return cannot_tell(f"{times}, {counts}", _needed(x, y))
     if not is_useful(told.interval):
@@ -117,9 +128,20 @@ def _timed(d: "Diff", x: "Timing", y: "Timing") -> str:
     change = change_text(told.ratio, told.interval)
     if d.verdict.endswith("?"):
         machine = interval_text(d.factors.of(None))
-        return cannot_tell(f"{change}, {times}, but the machine alone may have made {machine}")
-    where = where_text(d.changes, told.delta_s)
-    return f"{change}: {times}{'; ' * bool(where)}{where}."
+        return cannot_tell(f"{change}, {times}, but {_disturbance(d)} may alone explain {machine}")
+    why = filter(None, (where_text(d.changes, told.delta_s), _replaced(d.changes)))
+    return f"{'; '.join([f'{change}: {times}', *why])}."
+
+
+def _replaced(changes: Sequence[Change]) -> str:
+    "Name operations that only one run has: `max, sub, exp, sum, div → _softmax`."
+    sides = [
+        [one_line(c.name, 40) for c in changes if c.verdict == alone and not _is_gap(c)]
+        for alone in ("only before", "only after")
+    ]
+    if not all(sides):
+        return ""
+    return " → ".join(", ".join(names[:5]) + ", …" * (len(names) > 5) for names in sides)
 
 
 def _floors(d: "Diff") -> str:
@@ -140,14 +162,23 @@ def _floors(d: "Diff") -> str:
 _MACHINE = "device", "cpu.name", "gpu.name"  # which machine it is
 
 
+_WORK = {"FLOPs": "FLOPs", "bytes": "bytes moved"}
+
+
 def _conditions(d: "Diff") -> Iterator[str]:
-    yield from (f"Other work: {x}." for x in d.work if x.what == "FLOPs")
+    work = [
+        f"{_WORK[x.what]} {arrow(x.before, x.after, x.unit)}"
+        for x in d.work
+        if x.what in _WORK and x.visible
+    ]
+    if work:
+        yield f"Changed work: {', '.join(work)}."
     machines = [x for x in d.environment if x.what in _MACHINE]
     if machines:
         yield f"Other machine: {', '.join(map(str, machines))}."
     for which, run in (("before", d.before), ("after", d.after)):
-        if run.unstable:
-            yield f"Unstable {which}: {', '.join(one_line(x) for x in run.unstable)}."
+        if run.unstable and not (run.others and d.verdict.endswith("?")):
+            yield f"Unstable {which}: {one_line(run.others or run.unstable[0])}."
 
 
 def answer(

@@ -44,13 +44,14 @@ def _median(run: "Run", scale: Scale) -> str:
 def _floor(run: "Run", lost: LostTime, scale: Scale) -> str:
     "The floor and the efficiency; what is only known from one side says so."
     if not lost.floor_s:
-        waited = f"{scale(lost.lost_s)} between operations and " * bool(lost.lost_s)
-        return f"no floor is known: {waited}{scale(lost.unknown_s)} in operations not counted"
-    # (a floor too small for these decimals has its own)
-    text = f"floor {scale(lost.floor_s) if scale.units(lost.floor_s) else si(lost.floor_s, 's', 2)}"
+        return _no_floor(run, lost, scale)
     ends = lost.floor_range_s
-    if ends and scale.units(ends[0]) < scale.units(ends[1]):
-        text += f" ({_finer(ends, scale)})"
+    # a floor too small for the decimals of the run time has its own unit
+    smallest = min([lost.floor_s, *(ends or ())])
+    own = scale if scale.units(smallest) >= 10 else Scale(lost.floor_s, "s", 2)
+    text = f"floor {own(lost.floor_s)}"
+    if ends and own.units(ends[0]) < own.units(ends[1]):
+        text += f" ({own.between(*ends)})"
     if run.roof.source == "datasheet":
         text += f" by the datasheet of {one_line(run.roof.name, 60)}"
     at_most = run.total.lower_bound
@@ -62,12 +63,28 @@ def _floor(run: "Run", lost: LostTime, scale: Scale) -> str:
     return text
 
 
-def _finer(ends: tuple[float, float], scale: Scale) -> str:
-    "An interval with the decimals of the sentence, or with its own where those hide it."
-    if scale.units(ends[0]) >= 10:
-        return scale.between(*ends)
-    own = Scale(ends[1], "s", 2)
-    return f"{own.between(*ends)} {own.unit}"
+def _no_floor(run: "Run", lost: LostTime, scale: Scale) -> str:
+    "Say why there is no floor, and where the time went."
+    shapeless = next((note for note in run.notes if "record_shapes=True" in note), "")
+    why = one_line(shapeless).rstrip(".").replace(" and are not counted: ", "; ")
+    times = f"{_time(lost.unknown_s, scale)} in operations that are not counted"
+    if lost.lost_s:
+        times = f"{scale(lost.lost_s)} between operations{_waiting(lost, scale)} and {times}"
+    return f"no floor is known{f' ({why})' * bool(why)}: {times}"
+
+
+def _time(seconds: float, scale: Scale) -> str:
+    "Return a time in the unit of the sentence, or in its own where that would hide it."
+    return scale(seconds) if scale.units(seconds) >= 10 else si(seconds, "s", 2)
+
+
+def _waiting(lost: LostTime, scale: Scale) -> str:
+    "Name the operation that a device waited for longest, if it was most of the waiting."
+    waits = [(x.part.idle_s or 0.0, x.part.name) for x in lost.losses if x.part.kind != "host"]
+    longest, name = max(waits, default=(0.0, ""))
+    if longest <= 0.5 * math.fsum(seconds for seconds, _ in waits):
+        return ""
+    return f" ({_time(longest, scale)} of it before {one_line(name, 60)})"
 
 
 def _percent(share: float) -> str:
@@ -75,10 +92,27 @@ def _percent(share: float) -> str:
     return f"{share:.0f} %" if share >= 1 else f"{share:.1g} %"
 
 
+def _unstable(run: "Run") -> str:
+    "Say what disturbed a run most; other programs slow memory as well, so they come first."
+    if run.others:
+        fastest = min(run.whole.samples)
+        text = f"Unstable: {one_line(run.others)}; the fastest run took {si(fastest, 's')}"
+        lost = lost_time(run)
+        share = 100 * lost.floor_s / fastest
+        return text + f" ({_percent(share)} efficient)" * (0 < share <= 100)
+    first, *rest = map(one_line, run.unstable)
+    return f"Unstable: {first}{f', and {len(rest)} more' * bool(rest)}"
+
+
 def _verdicts(run: "Run") -> Iterator[str]:
     "What a reader has to know before the figures are believed."
     if run.unstable:
-        yield f"Unstable: {', '.join(map(one_line, run.unstable))}"
+        yield _unstable(run)
+    if run.plain and run.points and not 0.9 <= run.covered <= 1.1:
+        yield (
+            f"The profiled operations add up to {_percent(100 * run.covered)} of the run time: the"
+            " losses are rough"
+        )
     wrong = sum(p.impossible for p in run.points)
     if wrong and run.probed_again:
         yield (
@@ -120,33 +154,38 @@ def _projected(run: "Run") -> str:
 _MOST = 3  # losses in the sentence
 
 
+def _phases(lost: LostTime) -> list[str]:
+    "The phases of the operations, in the order of the run."
+    return [*dict.fromkeys(x.part.phase for x in lost.losses if x.part.kind != "host")]
+
+
 def _items(lost: LostTime) -> Iterator[tuple[float, int, str]]:
-    "Losses in seconds, how many operations share each, and where they are, in any order."
-    small = []
+    """Losses in seconds, how many operations share each, and where they are, in any order.
+
+    The time between operations counts as no operation."""
+    small, phased = [], len(_phases(lost)) > 1
     for group in groups(lost):
         if group.lost_s is None:
             continue
         if group.cause == "overhead" and group.parts[0].kind != "host":
             small.append(group)
         else:
-            yield group.lost_s, len(group.parts), _where(group)
+            count = 0 if group.parts[0].kind == "host" else len(group.parts)
+            yield group.lost_s, count, _where(group, phased)
     count = sum(len(group.parts) for group in small)
     if count:
-        name = _where(small[0], "") if count == 1 else f"{count} small operations"
-        yield math.fsum(g.lost_s for g in small), count, f"{name} (overhead)"
+        name = f"{count} small operations (overhead)"
+        where = _where(small[0], phased) if count == 1 else name
+        yield math.fsum(g.lost_s for g in small), count, where
 
 
-def _where(group: Group, cause: str | None = None) -> str:
-    "Name a group and its cause: `4 × layer4.{0,1}.conv{1,2} (compute)`."
-    if group.parts[0].kind == "host":
-        phase = f", {group.phase}" * (group.phase not in ("forward", "host"))
-        return f"{group.name}{phase} ({group.cause})"
-    count = len(group.parts)
+def _where(group: Group, phased: bool) -> str:
+    "Name a group, its phase where there are several, and its cause: `head (backward, compute)`."
+    count, host = len(group.parts), group.parts[0].kind == "host"
     name = one_line(group.name, 60)
-    text = f"{count} × {name}" if count > 1 else name
-    if group.phase != "forward":
-        text += f" ({group.phase})"
-    return f"{text} ({group.limited_by})" if cause is None else text
+    text = f"{count} × {name}" if count > 1 and not host else name
+    phase = f"{group.phase}, " * (phased and group.phase != "host")
+    return f"{text} ({phase}{group.cause if host else group.limited_by})"
 
 
 def losses_sentence(
@@ -169,8 +208,28 @@ def losses_sentence(
         for units, where in shown
     ]
     if left > 0 and rest:
-        texts.append(f"{scale.text(left)} in {sum(n for _, n, _ in rest)} others")
-    return f"Lost: {', '.join(texts)}." if texts else ""
+        count = sum(n for _, n, _ in rest)
+        gaps = any(n == 0 and s > 0 for s, n, _ in rest)
+        others = [f"in {count} other{'s' * (count != 1)}"] * bool(count)
+        texts.append(f"{scale.text(left)} {' and '.join(others + ['between operations'] * gaps)}")
+    return " ".join([f"Lost: {', '.join(texts)}.", *_by_phase(lost, scale, total)]) if texts else ""
+
+
+def _by_phase(lost: LostTime, scale: Scale, total: int) -> Iterator[str]:
+    "Say what each phase lost, where there are several."
+    phases = _phases(lost)
+    if len(phases) < 2:
+        return
+    sums = {
+        phase: math.fsum(x.lost_s for x in lost.losses if x.part.phase == phase and x.lost_s)
+        for phase in dict.fromkeys(x.part.phase for x in lost.losses)
+    }
+    order = sorted(sums, key=sums.get, reverse=True)
+    units = {phase: scale.units(sums[phase]) for phase in order}
+    units[order[0]] += total - sum(units.values())  # rounded, they still add up
+    texts = [f"{scale.text(units[phase])} {phase}" for phase in order if units[phase] > 0]
+    if texts:
+        yield f"By phase: {', '.join(texts)}."
 
 # %% ../../../nbs/analysis/roofline/lost/wording.ipynb #5945934f
 def title_line(

@@ -184,8 +184,19 @@ def torchvision_model(
         ) from e
 
 
-def _called(target: str) -> object:
-    'Return what "package.module:callable" returns; modules of the working directory can be named.'
+def _required(function: Callable) -> list[str]:
+    "Names of the arguments that a callable cannot be called without."
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a callable that was written in C
+        return []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind in positional]
+
+
+def _called(target: str, shapes: bool) -> object:
+    """Return what "package.module:callable" returns, or the callable itself if it takes tensors;
+    modules of the working directory can be named."""
     module_name, _, path = target.partition(":")
     if not module_name or not path:
         raise InputError(f"A target is written package.module:callable, not {one_line(target)!r}.")
@@ -209,6 +220,14 @@ def _called(target: str) -> object:
         )
     if isinstance(thing, torch.nn.Module):
         raise InputError(f"{one_line(target)} is a model already: name a callable that returns it.")
+    if required := _required(thing):
+        # a function of tensors is what is measured, not what makes it
+        if shapes:
+            return thing
+        raise InputError(
+            f"{one_line(target)} takes {', '.join(required)}: give a shape for each, or name a"
+            " callable without arguments that returns a model."
+        )
     try:
         return thing()
     except (Exception, SystemExit) as e:
@@ -285,7 +304,7 @@ def load_target(
                 f"image_size and pretrained are for models by name: {one_line(target)} makes"
                 " its own."
             )
-        made = _called(target)
+        made = _called(target, bool(given))
         model, sample = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
         if given:
             sample = given
