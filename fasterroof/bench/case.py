@@ -68,7 +68,7 @@ class Tolerance:
     "The allowed distance from the oracle: |out − ref| ≤ atol + rtol·|ref| in every element."
 
     rtol: float  # relative part, as a share of the oracle's element
-    atol: float  # absolute part, in the unit of the outputs
+    atol: float  # absolute part, in the outputs' own unit
     scope: str = "per_case"  # scope of the tolerance, as written in rows
 
 # %% ../../nbs/analysis/bench/case.ipynb #f84cf0ca
