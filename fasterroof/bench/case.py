@@ -286,6 +286,9 @@ def _from_file(path: Path) -> object:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:
         raise CaseError(f"{one_line(path)} is not a Python file.")
+    # as `python file.py` does: a case imports what lies beside it
+    if (folder := str(path.parent)) not in sys.path:
+        sys.path.append(folder)
     # registered because dataclasses look up their module
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
