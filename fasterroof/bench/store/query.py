@@ -335,12 +335,12 @@ def outlines_at(
     def kept(rows):
         return [(i, line, outline(*cells)) for i, line, *cells in rows]
 
-    def outline(key, at, load, large, text, point, attempt):
-        row = Outline(parsed(text, large), key, at, load)
+    def outline(key, at, load, median_s, large, text, point, attempt):
+        row = Outline(parsed(text, large), key, at, load, median_s)
         row["param_point"], row["attempt"] = parsed(point, large), attempt
         return row
 
-    what = "key, moment, foreign_load, large, outline, param_point, attempt"
+    what = "key, moment, foreign_load, median_s, large, outline, param_point, attempt"
     with no_gc(collect=False):
         return _at(files, best, what, kept, lambda row: row)
 
