@@ -1,8 +1,8 @@
 """Correct the links that nbdev makes of names in backticks, in the notebooks that it processed.
 
 nbdev links a short name to the first module, alphabetically, that defines it, even if the name is
-an ordinary word; it writes anchors in lower case, also for methods, which have no section; and it puts
-links inside links. This module resolves a name from the notebook that uses it: a name that the
+an ordinary word; it writes anchors in lower case, also for methods, which have no section; and it
+puts links inside links. This module resolves a name from the notebook that uses it: a name that the
 notebook defines or imports, or else one that a package exports. Other names keep their link only if
 exactly one module defines them and they are not ordinary words.
 """

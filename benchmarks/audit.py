@@ -2,8 +2,8 @@
 
 Profile torchvision classifiers of different families, then time single operations of several sizes
 and layouts in fp32 and bf16. Count the points above 100 % of the measured ceilings: of the
-estimate, and of the upper end of its interval. For contrast, do the same with the rates of `torch.mm` and
-`copy_` as ceilings, as other tools do.
+estimate, and of the upper end of its interval. For contrast, do the same with the rates of
+`torch.mm` and `copy_` as ceilings, as other tools do.
 
     python benchmarks/audit.py [--steps 15] [--json FILE] [--only models|operations]
 """

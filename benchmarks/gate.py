@@ -6,8 +6,9 @@
 
 A trial is a separate comparison with the functions of `fasterroof bench compare`: a fresh process
 for each side of each pair, on the whole machine or on one of several equal shares of it that work
-in parallel. The kinds of trials are shuffled, so that drift affects all equally. Each trial is written
-when it ends, and a restarted run continues where it stopped. All rules see the same processes.
+in parallel. The kinds of trials are shuffled, so that drift affects all equally. Each trial is
+written when it ends, and a restarted run continues where it stopped. All rules see the same
+processes.
 """
 
 import argparse

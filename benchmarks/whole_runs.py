@@ -72,7 +72,8 @@ def main() -> None:
     peaks, rows = fasterroof.measure_peaks(), []
     print(
         "| step | plain | points / plain | forward, backward, optimizer | peak memory"
-        " | roofline efficiency | MFU | GFLOP | MB | MB unfused |\n|---|---|---|---|---|---|---|---|---|---|"
+        " | roofline efficiency | MFU | GFLOP | MB | MB unfused |\n"
+        "|---|---|---|---|---|---|---|---|---|---|"
     )
     for make in (transformer, resnet18):
         for compiled in (False, True):
