@@ -117,7 +117,7 @@ def _left_out(recorded: Profiled) -> Iterator[str]:
     if recorded.aside:
         yield (
             f"{recorded.aside} of {recorded.marked or 1} steps ran a different list of operations"
-            " and were left out."
+            " and were set aside."
         )
 
 

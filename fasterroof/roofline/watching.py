@@ -234,7 +234,7 @@ _BLOCK_NOTES: "tuple[Callable[[_Live], object], ...]" = (
     lambda live: (
         live.profiles
         and len({span.stream for span in live.steps[0] if span.device == "cpu"}) > 1
-        and "When threads ran at the same time, each moment is divided among their operations."
+        and "Where threads ran at once, each moment is divided among their operations."
     ),
     lambda live: (
         live.profiles

@@ -271,7 +271,7 @@ def compiled_call(
     if not call.closed.jaxpr.eqns:
         raise InputError(
             f"{name} has no JAX operation: numpy and Python code in it runs only once, while it is"
-            " traced. Use compiled=False to call it as it is."
+            " traced; compiled=False calls it as it is."
         )
     with jax_errors(name):
         return compile_call(call).run
