@@ -51,7 +51,12 @@ def navigation(page: Page, items: list[dict]) -> str:
             found.append(f"<li{here}>{link_to(page, item)}</li>")
             continue
         here = ' class="here"' if any(sub["href"] == page.url for sub in item["menu"]) else ""
-        subs = "".join(f"<li>{link_to(page, sub)}</li>" for sub in item["menu"])
+        subs = "".join(
+            f"<li>{link_to(page, sub)}</li>"
+            if sub["href"]
+            else f'<li class="level">{html.escape(sub["text"])}</li>'
+            for sub in item["menu"]
+        )
         found.append(
             f'<li{here}><details name="menu"><summary>{html.escape(item["text"])}</summary>'
             f"<ul>{subs}</ul></details></li>"
@@ -173,12 +178,34 @@ def around(page: Page, inside: list[Page]) -> str:
     return f'<nav class="around" aria-label="Neighbours">{before}{after}</nav>'
 
 
+TERM = r'<span id="([^"]+)"><strong>(.*?)</strong></span>: (.*?)</p>'
+
+
 def search_index(pages: dict[str, Page]) -> str:
-    "What the search looks through: titles, names and headings."
+    """The whole text of the site, by sections: heading, link, page and text of each.
+
+    A script, not JSON: a page that was opened as a file may load a script, and nothing else."""
     rows = []
     for page in pages.values():
         module = page.name.removesuffix(".ipynb").removeprefix("analysis/").replace("/", ".")
         where = module if page.folder == "analysis" else plain(page.heading)
-        rows.append((plain(page.heading), page.url, plain(page.about)))
-        rows += [(plain(text), f"{page.url}#{name}", where) for _, name, text in page.headings]
+        parts = re.split(r'(?=<h[1-6][^>]*? id="[^"]+")', page.rendered)
+        rows.append((plain(page.heading), page.url, plain(page.about), text_of(parts[0])))
+        texts = {m[1]: text_of(x) for x in parts if (m := re.match(r'<h[^>]*? id="([^"]+)"', x))}
+        rows += [
+            (plain(text), f"{page.url}#{name}", where, texts.get(name, ""))
+            for _, name, text in page.headings
+        ]
+        # the terms of the glossary, which are no headings
+        rows += [
+            (plain(term), f"{page.url}#{name}", where, plain(text))
+            for name, term, text in re.findall(TERM, page.rendered, flags=re.S)
+        ]
     return "window.searchIndex=" + json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+
+
+def text_of(part: str) -> str:
+    "The words of a section without its heading, its figures and its scripts."
+    part = re.sub(r"<h[1-6]\b.*?</h[1-6]>", " ", part, count=1, flags=re.S)
+    part = re.sub(r"<(script|style|svg|annotation)\b.*?</\1>", " ", part, flags=re.S)
+    return " ".join(plain(re.sub(r"<(?!/?(?:span|a|code|em|strong|wbr)\b)", " <", part)).split())

@@ -13,7 +13,10 @@ import re
 from functools import cache
 from pathlib import Path
 
+from glossary import linked
+
 ROOT = Path(__file__).resolve().parent.parent
+UNLINKED = ("glossary.ipynb", "changelog.ipynb", "reference.ipynb")
 SECTION = re.compile(
     r"---\s+\[source\]\((?P<url>[^)#\s]+)#L(?P<line>\w+)\)(?P<style>\{[^}]*\})\s+"
     r"(?P<marks>#+) (?P<name>\S+)(?: \{#(?P<id>[^}]+)\})?\n"
@@ -192,9 +195,12 @@ class Mender:
             own = f"fasterroof.{exported}" if exported else ""
             imported = {k: v for text in code for k, v in imports(text, own).items()}
             before = json.dumps(nb)
+            linked_terms: set[str] = set()
             for cell in nb["cells"]:
                 if cell["cell_type"] == "markdown":
                     cell["source"] = self.mended(text_of(cell), own, imported)
+                    if name not in UNLINKED:
+                        cell["source"] = linked(cell["source"], self.base, linked_terms)
             for data in self.documents(nb):
                 text = self.section(
                     "".join(data["text/markdown"]), name.removesuffix(".ipynb") + ".html", own

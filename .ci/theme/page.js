@@ -28,7 +28,8 @@ addEventListener("keydown", e => {
   if (e.key === "/" && !/INPUT|TEXTAREA/.test(document.activeElement.tagName)) { e.preventDefault(); box.focus() }
 });
 
-// The search: every word has to occur in a title or heading; what begins with the words comes first.
+// The search: sections that hold every word; those with the words in their heading come first, then
+// those that name them most often.
 const box = one(".search input"), results = one(".search ul");
 box.onfocus = () => {
   if (!one("script[data-search]")) {
@@ -37,18 +38,40 @@ box.onfocus = () => {
     document.head.append(script);
   }
 };
+const count = (text, word) => text.split(word).length - 1;
+// the words of a section around the first match, marked
+const excerpt = (text, words) => {
+  const from = Math.max(0, Math.min(...words.map(w => text.toLowerCase().indexOf(w)).filter(i => i >= 0)) - 40);
+  const shown = (from ? "…" : "") + text.slice(from, from + 160) + (from + 160 < text.length ? "…" : "");
+  const line = document.createElement("span"), low = shown.toLowerCase();
+  for (let at = 0; at < shown.length;) {
+    const hits = words.map(w => [low.indexOf(w, at), w.length]).filter(h => h[0] >= 0).sort((x, y) => x[0] - y[0]);
+    if (!hits.length || low.length !== shown.length) { line.append(shown.slice(at)); break }
+    const [[start, length]] = hits, mark = document.createElement("mark");
+    mark.textContent = shown.slice(start, start + length);
+    line.append(shown.slice(at, start), mark); at = start + length;
+  }
+  return line;
+};
 const find = () => {
   const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const rank = ([text]) => { const t = text.toLowerCase(); return t === words.join(" ") ? 0 : t.startsWith(words[0]) ? 1 : 2 };
+  const rank = ([title, url, , text]) => {
+    const t = title.toLowerCase();
+    if (t === words.join(" ")) return -1e6 - !url.includes("#");
+    if (words.every(w => t.includes(w))) return -1e5 - 1e4 * t.startsWith(words[0]) - !url.includes("#") + t.length / 1e3;
+    return -words.reduce((n, w) => n + Math.min(9, count(text.toLowerCase(), w)) + 10 * t.includes(w), 0);
+  };
   const found = !words.length ? [] : (window.searchIndex || [])
-    .filter(([text]) => words.every(w => text.toLowerCase().includes(w)))
-    .sort((a, b) => rank(a) - rank(b) || a[1].includes("#") - b[1].includes("#") || a[0].length - b[0].length).slice(0, 30);
-  results.replaceChildren(...found.map(([text, url, where]) => {
+    .filter(([title, , , text]) => words.every(w => title.toLowerCase().includes(w) || text.toLowerCase().includes(w)))
+    .map(row => [rank(row), row]).sort((a, b) => a[0] - b[0]).slice(0, 30);
+  results.replaceChildren(...found.map(([, [title, url, where, text]]) => {
     const item = document.createElement("li"), link = document.createElement("a"), about = document.createElement("small");
-    link.href = up + url; link.textContent = text; about.textContent = where; link.append(about); item.append(link);
+    link.href = up + url; link.textContent = title; about.textContent = where; link.append(about);
+    if (words.some(w => text.toLowerCase().includes(w))) { const p = document.createElement("small"); p.className = "excerpt"; p.append(excerpt(text, words)); link.append(p) }
+    item.append(link);
     return item;
   }));
-  if (!found.length) results.innerHTML = "<li>Nothing of that name.</li>";
+  if (!found.length) results.innerHTML = window.searchIndex ? "<li>No section has all of these words.</li>" : "<li>Loading…</li>";
   results.hidden = !words.length;
 };
 box.oninput = find;

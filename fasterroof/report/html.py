@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
 from ..core.units import rate_unit, si
+from .glossary import define
 from .grouped import group_table
 from .plot import picture
 from .table import Cell, Column, Table, html_table
@@ -104,19 +105,11 @@ _OCCUPANCY = (
 )
 
 # %% ../../nbs/analysis/report/html.ipynb #eb957d07
-_LEGEND = (
-    "% roof: the least time that the work could take under this roof, each operation on its own and"
-    " its working set as near as it fits, over the time it took. ≤: under a ceiling that is only a"
-    " lower bound. FLOP: two a multiply-accumulate; bytes: each operand read once, each result"
-    " written once."
-)
-
-
 def definitions(
     run: "Run",  # whose table and headline are to be read
 ) -> tuple[str, ...]:
-    "What its shares mean, and where their denominators come from."
-    roof, said = run.roof, [_LEGEND]
+    "Define MFU with the peaks that it is a share of."
+    roof, said = run.roof, []
     work: dict[str, float] = {}
     for p in run.points:
         if p.contraction_flops and p.peak_flops:
@@ -134,7 +127,7 @@ def definitions(
             else "Papers divide by the datasheet's peak, which is higher."
         )
         said.append(
-            "% MFU: FLOPs of matrix products, convolutions and attention by convention (padding"
+            "MFU: FLOPs of matrix products, convolutions and attention by convention (padding"
             " taps and masked positions counted), without recomputation, over the time and the"
             f" roof's ceiling for them ({one_line(roof.source)}): {', '.join(peaks)}. {papers}"
         )
@@ -242,7 +235,8 @@ def run_html(
     found = groups(lost)
     more = [f"{len(found) - top} more groups."] * (len(found) > top)
     what, when = title_line(run)
-    notes = (P(one_line(note, 2000)) for note in (*run.remarks, *definitions(run)))
+    defined = (*define("floor", "lost", "efficient", "unknown"), *definitions(run))
+    notes = (P(one_line(note, 2000)) for note in (*run.remarks, *defined))
     content = Div(
         Safe(f"<style>{_STYLE}</style>"),
         P(" · ".join(filter(None, (what, when)))),

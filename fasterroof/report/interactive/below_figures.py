@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...core.errors import one_line
 from ...core.units import si
 from ...machine.roof_table import roof_cells
+from ..glossary import define
 from ..html import definitions, further_tables
 from ..table import Column, Table, html_table
 from ...roofline.lost.losses import CAUSES
@@ -74,17 +75,9 @@ _CONDITIONS = (
     Column("value", itemgetter(1), limit=2000),
 )
 _TERMS = (
-    "Floor: the least time that an operation can take under the ceilings of the machine, by its"
-    " arithmetic or by its memory traffic, whichever takes longer. Lost: measured time above the"
-    " floor.",
-    "Ideally fused floor: all arithmetic at its ceilings, while only inputs, weights and outputs"
-    " are moved, once. Traffic between operations is what the floors of separate operations add.",
-    "Efficiency: floor over time. Unknown: time of operations without a floor, and time that"
-    " belongs to no operation. It is not counted as lost.",
-    *(
-        f"{text.capitalize()}." if text.startswith(cause) else f"{cause.capitalize()}: {text}."
-        for cause, text in CAUSES.items()
-    ),
+    *("floor", "lost", "ideally fused floor", "traffic between operations", "efficient"),
+    *("unknown", *CAUSES, "memory bound", "compute bound", "ridge point", "lower bound"),
+    *("FLOP", "bytes moved", "accounted for", "profiling overhead"),
 )
 
 
@@ -124,7 +117,7 @@ def run_facts(
     tables = [_section(title, scrolling(title, table)) for title, table in further_tables(run)]
     notes = (P(one_line(note, 2000), cls="note") for note in run.remarks)
     rows = html_table(Table(_CONDITIONS, conditions(run), sortable=False))(cls="box facts")
-    terms = (P(one_line(text, 2000)) for text in (*_TERMS, *definitions(run)))
+    terms = (P(one_line(text, 2000)) for text in (*define(*_TERMS), *definitions(run)))
     return [
         *tables,
         _section("Conditions", *notes, rows),
