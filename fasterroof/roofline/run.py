@@ -171,7 +171,7 @@ class Run:
 
     @property
     def covered(self) -> float:
-        "Share of the median run time that the parts account for; 1.0 is all of it."
+        "Sum of the parts over the median run time, as a share; 1.0 is all of it."
         return self.time_s / self.wall_s if self.wall_s else 1.0
 
     @property
