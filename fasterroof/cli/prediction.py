@@ -83,7 +83,9 @@ def _system(on: str, count: int) -> SystemArchetype:
     if not _is_file(on):
         return SystemArchetype.from_chip(on, count)
     if count != 1:
-        raise InputError("--count requires the name of a chip: a file of ceilings describes one device.")
+        raise InputError(
+            "--count requires the name of a chip: a file of ceilings describes one device."
+        )
     from fasterroof.machine.peaks import HardwarePeaks  # (loads torch)
 
     return SystemArchetype.from_peaks(HardwarePeaks.load(on))
@@ -259,7 +261,10 @@ def trace_command(
         op.flops if (x := op.executed_flops) is None else x for op in work.ops if op.flops
     )
     if si(executed, "FLOP") != si(work.flops, "FLOP"):
-        values["executed"] = f"{si(executed, 'FLOP')}: without the work that kernels skip, such as the masked half of causal attention"
+        values["executed"] = (
+            f"{si(executed, 'FLOP')}: without what kernels skip, such as the masked half of causal"
+            " attention"
+        )
     if work.parameters:
         values["parameters"] = f"{work.parameters:,}"
     print_result(
@@ -270,11 +275,17 @@ def trace_command(
 def _page(prediction, title: str) -> str:
     if isinstance(prediction, Sweep):
         values, remarks = [("combinations", f"{len(prediction.rows):,}")], prediction.remarks
-        numbers = any(isinstance(r[n], (int, float)) for n in prediction.swept for r in prediction.rows)
+        numbers = any(
+            isinstance(r[n], (int, float)) for n in prediction.swept for r in prediction.rows
+        )
         plots = [prediction.plot()] if numbers else []
         table = prediction.table()
     else:
-        values, remarks, plots = [*prediction.figures().items()], (*prediction.notes, *prediction.sources), []
+        values, remarks, plots = (
+            [*prediction.figures().items()],
+            (*prediction.notes, *prediction.sources),
+            [],
+        )
         table = _parts_table(prediction, None)
     return page_html(
         title,
