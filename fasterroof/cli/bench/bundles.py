@@ -48,7 +48,8 @@ def bundle_command(
     "Run `fasterroof bench bundle`."
     out, html = _files(args)
     with reading(args) as skipped:
-        bundle = bundle_of(args.sources, args.case, find_cases()[0].get(args.case), skipped)
+        case = find_cases()[0].get(args.case)
+        bundle = bundle_of(args.sources, args.case, case, skipped)
     if not write_outputs((html, lambda: bundle_page(bundle)), (out, lambda: json_text(bundle))):
         unmet = sum(x["met"] is False for x in bundle["limits"])
         ratios, limits, questions = (
@@ -56,7 +57,7 @@ def bundle_command(
         )
         line(
             console,
-            f"{bundle['bundle']['rows']:,} rows of {bundle['bundle']['runs']:,} runs: {ratios} ratios,"
+            f"{bundle['made']['rows']:,} rows of {bundle['made']['runs']:,} runs: {ratios} ratios,"
             f" {limits} limits ({unmet:,} not kept), {questions} open questions.",
         )
     return 0

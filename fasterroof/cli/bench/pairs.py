@@ -81,7 +81,9 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
         two_sides((args.a, args.b), cases, str(home), args.prepare) as sides,
     ):
         point = point_of_text(args.point)
-        planned = pairings(cases, sides, platform, args.all_points, point, args.baseline, args.effect)
+        planned = pairings(
+            cases, sides, platform, args.all_points, point, args.baseline, args.effect
+        )
         pairs = Pairs(sides, planned, store, options, lambda p: show(_line_of(p)))
         rows = pairs.run()
     for path in pairs.keep():
@@ -93,7 +95,11 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
         and p.name not in pairs.failed
         and not pairs.interrupted
     ]
-    return rows, [*remarks, f"The random order comes from --seed {options.seed}."], pairs.interrupted
+    return (
+        rows,
+        [*remarks, f"The random order comes from --seed {options.seed}."],
+        pairs.interrupted,
+    )
 
 # %% ../../../nbs/analysis/cli/bench/pairs.ipynb #b139b0c3
 def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
