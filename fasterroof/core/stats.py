@@ -16,7 +16,7 @@ import numpy as np
 
 # %% ../../nbs/analysis/core/stats.ipynb #b6ef7212
 def _autocorrelation(samples: np.ndarray) -> float:
-    "Return the correlation of each sample's rank with the next one's; 0 where all are equal."
+    "Return the lag-1 correlation of the samples' ranks; 0 if all samples are equal."
     _, place, ties = np.unique(samples, return_inverse=True, return_counts=True)
     if len(ties) == 1:
         return 0.0
@@ -25,24 +25,26 @@ def _autocorrelation(samples: np.ndarray) -> float:
 
 
 def _block_length(samples: np.ndarray) -> int:
-    "Return how many neighbours a block holds: 1 where they are independent."
+    "Return the number of samples in a block; 1 for independent samples."
     n, rho = len(samples), min(0.95, max(0.0, _autocorrelation(samples)))
     return min(n // 2, max(1, math.ceil((2 * rho / (1 - rho**2)) ** (2 / 3) * n ** (1 / 3))))
 
 
-@lru_cache(maxsize=16)  # the parts of a run have as many samples each
+@lru_cache(maxsize=16)  # all operations of a run have the same number of samples
 def _blocks(n: int, b: int, resamples: int) -> np.ndarray:
-    "Positions of the samples of each resample: blocks of b neighbours of n, in a circle."
+    "Return the sample positions of each resample: circular blocks of b out of n positions."
     starts = np.random.default_rng(0).integers(0, n, (resamples, -(-n // b)))
     return (starts[:, :, None] + np.arange(b)).reshape(resamples, -1)[:, :n] % n
 
 
 def median_interval(
-    samples: Sequence[float],  # in the order in which they were taken
-    level: float = 0.95,  # share of such intervals that hold the true median
-    resamples: int = 1000,  # bootstrap draws
-) -> tuple[float, float] | None:  # in the samples' unit; None under six samples
-    "Return the circular block bootstrap interval of the median, the same for the same samples."
+    samples: Sequence[float],  # in the order of measurement
+    level: float = 0.95,  # confidence level: share of intervals that contain the true median
+    resamples: int = 1000,  # number of bootstrap draws
+) -> tuple[float, float] | None:  # in the samples' unit; None for fewer than six samples
+    """Return a confidence interval of the median by circular block bootstrap.
+
+    Source: Künsch 1989; block length by Carlstein 1986. The same samples give the same interval."""
     x = np.asarray(samples, dtype=float)
     n = len(x)
     if n < 6:
@@ -53,21 +55,21 @@ def median_interval(
 
 # %% ../../nbs/analysis/core/stats.ipynb #a5f86b95
 def coverage(
-    draw: Callable[[], Any],  # makes the samples of one experiment
-    interval: Callable[[Any], tuple[float, float]],  # of such samples
-    true: float,  # the figure that the intervals are of
-    trials: int = 1000,  # experiments
+    draw: Callable[[], Any],  # draws the samples of one experiment
+    interval: Callable[[Any], tuple[float, float]],  # computes the interval from these samples
+    true: float,  # true value, in the samples' unit
+    trials: int = 1000,  # number of experiments
 ) -> float:  # 0 to 1
-    "Return the share of intervals that hold the truth."
+    "Return the share of intervals that contain the true value."
     ends = (interval(draw()) for _ in range(trials))
     return sum(bool(low <= true <= high) for low, high in ends) / trials
 
 # %% ../../nbs/analysis/core/stats.ipynb #5f85f79a
 def order_interval(
-    samples: Sequence[float],  # independent of each other
-    level: float = 0.95,  # least share of such intervals that hold the true median
-) -> tuple[float, float] | None:  # in the samples' unit; None where the extremes hold it less often
-    "Return the interval of the median by order statistics."
+    samples: Sequence[float],  # independent samples
+    level: float = 0.95,  # minimum share of intervals that contain the true median
+) -> tuple[float, float] | None:  # in the samples' unit; None for too few samples for the level
+    "Return a confidence interval of the median of independent samples by order statistics."
     from scipy.special import bdtrik
 
     n, tail = len(samples), (1 - level) / 2
@@ -78,8 +80,8 @@ def order_interval(
 
 # %% ../../nbs/analysis/core/stats.ipynb #e0cedd11
 def student_quantile(
-    share: float,  # of the distribution that lies below, 0 to 1
-    freedom: float,  # degrees of freedom, above 0
+    share: float,  # share of the distribution below the quantile, 0 to 1
+    freedom: float,  # number of degrees of freedom, above 0
 ) -> float:
     "Return a quantile of Student's t distribution."
     from scipy.special import stdtrit
@@ -88,25 +90,27 @@ def student_quantile(
 
 
 class Estimate(NamedTuple):
-    "A figure, its standard error, and the degrees of freedom of that."
+    "Value with its standard error and degrees of freedom."
 
     value: float
-    error: float  # in the same unit; 0: known exactly, NaN: not known
-    freedom: float  # degrees of freedom
+    error: float  # in the unit of the value; 0: exact, NaN: unknown
+    freedom: float  # number of degrees of freedom of the error
 
     def interval(
         self,
-        level: float = 0.95,  # share of such intervals that hold the true figure
+        level: float = 0.95,  # share of intervals that contain the true value
     ) -> tuple[float, float]:
-        "Return Student's interval."
+        "Return the confidence interval by Student's t."
         reach = student_quantile((1 + level) / 2, self.freedom) * self.error
         return self.value - reach, self.value + reach
 
     def p_above(
         self,
-        limit: float = 0.0,  # in the figure's unit
+        limit: float = 0.0,  # in the unit of the value
     ) -> float:  # 0 to 1
-        "Return how often chance makes such an estimate, or a larger one, of a figure at the limit."
+        """Return the one-sided p-value against a limit.
+
+        It is the probability of this or a larger estimate if the true value equals the limit."""
         from scipy.special import stdtr
 
         if self.error == 0:
@@ -115,15 +119,17 @@ class Estimate(NamedTuple):
 
     @property
     def p_zero(self) -> float:  # 0 to 1
-        "How often chance makes an estimate as far from zero, either way, of a figure that is 0."
+        """Two-sided p-value against 0.
+
+        It is the probability of an estimate at least this far from 0 if the true value is 0."""
         return min(1.0, 2 * self._replace(value=abs(self.value)).p_above())
 
 # %% ../../nbs/analysis/core/stats.ipynb #a4a1d5ba
 def trimmed_mean(
-    samples: Sequence[float],  # independent of each other
-    trim: float = 0.2,  # share that is left out at each end, under 0.5
-) -> Estimate:  # of NaN where there is no sample; its error is NaN under two
-    "Return the mean of the middle samples."
+    samples: Sequence[float],  # independent samples
+    trim: float = 0.2,  # share of samples omitted at each end, below 0.5
+) -> Estimate:  # value is NaN without samples; error is NaN for fewer than two
+    "Return the trimmed mean with its standard error. Source: Tukey and McLaughlin 1963."
     x = np.sort(np.asarray(samples, float))
     n = len(x)
     k = int(trim * n)
@@ -136,16 +142,16 @@ def trimmed_mean(
 
 # %% ../../nbs/analysis/core/stats.ipynb #f985de4d
 class Apart(NamedTuple):
-    "How far two medians are from each other, and how sure that is."
+    "Difference between two medians, with its uncertainty."
 
-    ratio: float | None  # the later over the earlier; None where the earlier is zero
+    ratio: float | None  # candidate median over baseline median; None if the latter is zero
     interval: tuple[float, float] | None  # 95 % interval of the ratio
-    delta_s: float  # s, the later less the earlier
-    p: float  # how often chance alone gives such a difference, 0 to 1
+    delta_s: float  # candidate median minus baseline median, in seconds
+    p: float  # two-sided p-value: probability of such a difference by chance, 0 to 1
 
 
 def _worth(samples: np.ndarray) -> float:
-    "Return how many independent samples these are worth, from 1."
+    "Return the number of independent samples with the same information, at least 1."
     n, rho = len(samples), _autocorrelation(samples)
     rho = min(0.95, max(0.0, rho + (1 + 3 * rho) / n))
     return max(1.0, n * (1 - rho) / (1 + rho))
@@ -153,23 +159,23 @@ def _worth(samples: np.ndarray) -> float:
 
 @lru_cache(maxsize=8)
 def _middles(n: int, seed: int) -> np.ndarray:
-    "Return the ranks of the two samples that are the middle of each draw of `n` with repetition."
+    "Return the ranks of the two middle samples of each bootstrap draw of `n` samples."
     ranks = np.sort(np.random.default_rng(seed).integers(0, n, (1000, n)), axis=1)
     return ranks[:, [(n - 1) // 2, n // 2]]
 
 
 def _medians(samples: np.ndarray, seed: int, worth: float, scale: Callable) -> np.ndarray:
     middle = scale(np.median(samples))
-    # ranks are drawn and not places: which of them is in the middle is the same for all samples
+    # draws of ranks, not of samples, can be cached: they depend on `n` only
     medians = scale(np.sort(samples)[_middles(len(samples), seed)].mean(axis=1))
     return middle + (medians - middle) * math.sqrt(len(samples) / worth)
 
 
 def apart(
-    before: Sequence[float],  # s, in the order in which they were taken
-    after: Sequence[float],  # s, of another run
-) -> Apart | None:  # None under six samples on a side, or if they are worth fewer than three
-    "Compare two series of samples by their medians; the same samples give the same answer."
+    before: Sequence[float],  # baseline samples in seconds, in the order of measurement
+    after: Sequence[float],  # candidate samples in seconds, in the order of measurement
+) -> Apart | None:  # None if a series has fewer than six samples or is worth fewer than three
+    "Compare the medians of two series; the same samples give the same result."
     if min(len(before), len(after)) < 6:
         return None
     a, b = np.asarray(before, float), np.asarray(after, float)
@@ -190,16 +196,16 @@ def apart(
 
 # %% ../../nbs/analysis/core/stats.ipynb #e9ead218
 def samples_needed(
-    before: Sequence[float],  # in the order in which they were taken
-    after: Sequence[float],  # of another run
-    reach: float = 0.05,  # of the ratio's 95 % interval, to a side
-) -> int | None:  # of each series; None where these do not tell
-    "Return how many samples make the interval of a ratio of medians so narrow."
+    before: Sequence[float],  # baseline samples, in the order of measurement
+    after: Sequence[float],  # candidate samples, in the order of measurement
+    reach: float = 0.05,  # half width of the ratio's 95 % interval, as a share
+) -> int | None:  # number of samples of each series; None if it cannot be estimated
+    "Estimate how many samples make the interval of the ratio of two medians this narrow."
     series = [np.asarray(x, float) for x in (before, after)]
     if min(map(len, series)) < 3 or min(x.min() for x in series) <= 0:
         return None
     worth = [_worth(x) for x in series]
-    if min(worth) < 3:  # (they drift, and will go on)
+    if min(worth) < 3:  # the series drifts, so more samples would not help
         return None
     draws = (_medians(x, i, w, np.log) for i, (x, w) in enumerate(zip(series, worth, strict=True)))
     one = math.hypot(*(np.std(d) * math.sqrt(w) for d, w in zip(draws, worth, strict=True)))
@@ -210,10 +216,10 @@ def samples_needed(
 
 # %% ../../nbs/analysis/core/stats.ipynb #253ffd12
 def called(
-    probabilities: Sequence[float],  # of differences like these by chance, one a part
-    share: float = 0.05,  # of comparisons in which chance may call any
+    probabilities: Sequence[float],  # p-values, one for each difference
+    share: float = 0.05,  # maximum share of comparisons with any false verdict
 ) -> list[bool]:
-    "Return which of many differences are significant, by Holm's rule."
+    "Return which of many differences are significant. Source: Holm 1979."
     p = np.asarray(probabilities, float)
     order = np.argsort(p, kind="stable")
     clear = np.logical_and.accumulate(p[order] <= share / np.arange(len(p), 0, -1))
@@ -221,10 +227,12 @@ def called(
 
 # %% ../../nbs/analysis/core/stats.ipynb #d8e00d7f
 def false_discovery(
-    probabilities: Sequence[float],  # of differences like these by chance, one a comparison
-) -> list[float]:  # in the same order
-    """Return the probabilities adjusted by Benjamini and Hochberg's rule: those below 0.05 hold 5 %
-    wrong ones at the most, on average."""
+    probabilities: Sequence[float],  # p-values, one for each comparison
+) -> list[float]:  # adjusted p-values, 0 to 1, in the same order
+    """Return the p-values adjusted for the false discovery rate.
+
+    Of the differences with an adjusted value below 0.05, on average at most 5 % are false.
+    Source: Benjamini and Hochberg 1995."""
     p = np.asarray(probabilities, float)
     order = np.argsort(p)[::-1]
     adjusted = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))

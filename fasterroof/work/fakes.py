@@ -51,7 +51,7 @@ _BY_VALUES = frozenset((torch.Tag.data_dependent_output, torch.Tag.dynamic_outpu
 
 @contextmanager
 def values_on() -> Iterator[None]:
-    "Inside, operators run for real, whatever mode of fake tensors is on."
+    "Run operators on real tensors, even if a fake mode is active."
     mode = torch._C._unset_dispatch_mode(_FAKE)
     try:
         yield
@@ -61,7 +61,7 @@ def values_on() -> Iterator[None]:
 
 
 def _present(device: torch.device) -> bool:
-    "Whether tensors can be made there."
+    "Return True if tensors can be created on a device."
     return device.type == "cpu" or (
         device.type != "meta" and getattr(torch, device.type).is_available()
     )
@@ -75,7 +75,8 @@ _use_count = getattr(torch._C, "_storage_Use_Count", lambda storage: 0)
 
 
 def _is_alone(t: torch.Tensor, guarded: Container[int]) -> bool:
-    "Return whether a tensor is what its shape, strides and format say, and its memory is its own."
+    """Return True if shape, strides and format describe a tensor fully, and nothing shares its
+    memory."""
     if type(t) not in _PLAIN or t.dtype not in _FLOATING or t.layout is not torch.strided:
         return False
     if t.is_meta or not t.is_leaf or t.grad is not None or t._is_view() or t.storage_offset():
@@ -87,35 +88,35 @@ def _is_alone(t: torch.Tensor, guarded: Container[int]) -> bool:
         extent = 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True))
     if storage.nbytes() != extent * t.element_size():
         return False
-    # those that use it: the tensor, `storage`, and perhaps a guard
+    # users of the storage: the tensor, `storage`, and perhaps a guard
     return _use_count(storage._cdata) == 2 + (storage._cdata in guarded)
 
 
 class Fakes:
-    "Fake tensors for real ones, and what is known of values."
+    "Fake tensors for real ones, and the tensors whose values are known."
 
     def __init__(
         self,
-        mode: FakeTensorMode,  # whose fake tensors they are
-        # where tensors on meta are assumed to be; None: there are none
+        mode: FakeTensorMode,  # mode of the fake tensors
+        # assumed device of tensors on meta; None: there are none
         device: torch.device | None = None,
-        guarded: Container[int] = (),  # addresses of storages that something else holds, once
+        guarded: Container[int] = (),  # addresses of storages with exactly one other user
     ):
         self.mode, self.device, self.guarded = mode, device, guarded
-        # storages of what operators that ran for real gave, by address
+        # address → storage of a result of an operator that ran on real tensors
         self.made: dict[int, StorageWeakRef] = {}
-        # by address of a fake storage: itself, and a real tensor that it stands for
+        # address of a fake storage → the storage and the real tensor that it replaces
         self.real: dict[int, tuple] = {}
-        self.factories: dict[tuple, bool] = {}  # by signature: whether it makes small tensors
-        self.seen: set[int] = set()  # storages of integers whose values the program may have
-        # those whose values are unknown by now; kept, so no address recurs
+        self.factories: dict[tuple, bool] = {}  # signature → True if its results are small
+        self.seen: set[int] = set()  # storages of integers whose values the program may know
+        # storages whose values are unknown now; kept, so that no address is used again
         self.lost: dict[int, object] = {}
 
     def knows(
         self,
         t: torch.Tensor,  # any tensor
     ) -> bool:
-        "Whether its values are known."
+        "Return True if the values of a tensor are known."
         if not _small(t) or type(t) not in _PLAIN or t.layout is not torch.strided or t.is_meta:
             return False
         storage = t.untyped_storage()._cdata
@@ -125,10 +126,12 @@ class Fakes:
 
     def of(
         self,
-        x: object,  # a tensor, or tuples, lists and dicts of them
+        x: object,  # tensor, or tuples, lists and dicts of tensors
     ) -> object:
-        """`x` with the same fake tensor for every real one, so that views and sharing are seen as
-        they are."""
+        """Return `x` with a fake tensor for every real one.
+
+        A real tensor always maps to the same fake tensor, which preserves views and shared
+        storages."""
         if isinstance(x, FakeTensor):
             return x
         if isinstance(x, torch.Tensor):
@@ -149,14 +152,15 @@ class Fakes:
                 self.real[storage._cdata] = storage, t
             return fake
         with values_on():
-            fake = FakeTensor(self.mode, t, self.device)  # of the same storage
+            fake = FakeTensor(self.mode, t, self.device)  # shares the storage
         if isinstance(t, torch.nn.Parameter):
             fake._is_param = True
         return fake
 
     def _alone(self, t: torch.Tensor) -> FakeTensor | None:
-        """Return the fake tensor of one that shares its memory with no other: most parameters do
-        not, and `from_tensor` takes five times as long."""
+        """Return the fake tensor of a tensor that shares its memory with no other, else None.
+
+        Most parameters are such tensors, and `from_tensor` takes five times as long."""
         converter = self.mode.fake_tensor_converter
         fake = converter._get_memo(t)
         if (
@@ -176,16 +180,16 @@ class Fakes:
 
     def given(
         self,
-        t: torch.Tensor,  # an argument of the program
+        t: torch.Tensor,  # argument of the program
     ) -> torch.Tensor:
-        "What the program gets in its place."
+        "Return the tensor that the program receives: the real one if its values are known."
         return t if self.knows(t) else self.of(t)
 
     def here(
         self,
-        kwargs: dict,  # of an operator
+        kwargs: dict,  # keyword arguments of an operator
     ) -> dict:
-        "The same, with the device that is assumed in place of meta."
+        "Return the keyword arguments with the assumed device in place of meta."
         asked = kwargs.get("device")
         if self.device is None or asked is None or torch.device(asked).type != "meta":
             return kwargs
@@ -193,11 +197,11 @@ class Fakes:
 
     def runs(
         self,
-        func: object,  # an operator
+        func: object,  # operator
         args: tuple,  # its positional arguments, none of them fake
         kwargs: dict,  # its keyword arguments
     ) -> bool:
-        "Whether it can run for real, and what it gives is known."
+        "Return True if an operator can run on real tensors and its result is then known."
         given = list(tensors_in((args, kwargs)))
         if func is _LIFT:
             return all(map(_small, given))
@@ -209,17 +213,17 @@ class Fakes:
             return True
         if not _BY_VALUES.isdisjoint(func.tags):
             return True
-        # what a factory makes follows from its arguments
+        # the size of a factory's result follows from its arguments
         key = None if given else signature(func, args, kwargs)
         if key is None:
-            return self._makes_small(func, args, kwargs)
+            return self._result_is_small(func, args, kwargs)
         key = (torch.get_default_dtype(), *key)
         if key not in self.factories:
-            self.factories[key] = self._makes_small(func, args, kwargs)
+            self.factories[key] = self._result_is_small(func, args, kwargs)
         return self.factories[key]
 
-    def _makes_small(self, func: object, args: tuple, kwargs: dict) -> bool:
-        "Run an operator on fake tensors, which tells the size of what it makes."
+    def _result_is_small(self, func: object, args: tuple, kwargs: dict) -> bool:
+        "Run an operator on fake tensors to find the size of its result."
         try:
             out = func(*self.of(args), **self.of(kwargs))
         except (DataDependentOutputException, DynamicOutputShapeException):
@@ -228,10 +232,10 @@ class Fakes:
 
     def selected(
         self,
-        func: object,  # an operator
+        func: object,  # operator
         args: tuple,  # its positional arguments
     ) -> tuple:
-        "The same arguments, with positions in place of known masks that select elements."
+        "Return the arguments with positions in place of known masks that select elements."
         if func not in _SELECTS:
             return args
         indices = [part for i in args[1] for part in self._positions(i)]
@@ -246,11 +250,11 @@ class Fakes:
 
     def gave(
         self,
-        func: object,  # an operator that ran for real
+        func: object,  # operator that ran on real tensors
         given: object,  # its arguments
-        out: object,  # what it returned
+        out: object,  # its return value
     ) -> None:
-        "Note which memory is the run's own, and nobody else's."
+        "Record the storages that the run itself created."
         theirs = () if func is _LIFT else [t.untyped_storage()._cdata for t in tensors_in(given)]
         for t in tensors_in(out):
             storage = t.untyped_storage()
@@ -259,14 +263,15 @@ class Fakes:
 
     def writes(
         self,
-        func: object,  # an operator, about to run on unknown values
+        func: object,  # operator that is about to run on unknown values
         args: tuple,  # its positional arguments
         kwargs: dict,  # its keyword arguments
     ) -> None:
-        """Forget the values of what it writes to; raise `UnknownWritten` where they are the
-        caller's."""
+        """Mark the tensors that an operator writes to as unknown.
+
+        Raises `UnknownWritten` if the caller owns one of them."""
         for t in tensors_in(written(func, args, kwargs)):
-            if isinstance(t, FakeTensor):  # perhaps a view of integers in another format
+            if isinstance(t, FakeTensor):  # may be a view of integers in another format
                 _, t = self.real.get(t.untyped_storage()._cdata, (None, t))
             if isinstance(t, FakeTensor) or not _small(t) or type(t) not in _PLAIN:
                 continue
@@ -275,14 +280,15 @@ class Fakes:
                 continue
             own = storage._cdata in self.made and storage.resizable()
             if not own and func.namespace != "c10d":
-                raise UnknownWritten(t)  # whose schemas name no writes: any may be
+                raise UnknownWritten(t)  # (the schemas of c10d do not mark written arguments)
             self.mode.from_tensor(t)
             self.lost[storage._cdata] = storage
 
     @contextmanager
     def reads_watched(self) -> Iterator[None]:
-        """While entered, reading memory that lost its values raises `UnknownRead`: no mode sees
-        `numpy` and `tolist`."""
+        """Raise `UnknownRead` if the program reads memory whose values are unknown.
+
+        Dispatch modes do not see `numpy` and `tolist`."""
         with _READS:
             _reading.append(self)
             try:
@@ -310,38 +316,37 @@ def _checked(read: Callable) -> Callable:
     return checked
 
 
-# These go to memory directly; `item` and `bool` ask an operator.
+# These read memory directly; `item` and `bool` dispatch an operator.
 _READS = Patched(torch.Tensor, numpy=_checked, tolist=_checked, __dlpack__=_checked)
 
 
 class UnknownRead(Exception):
-    "Raised where a program reads a tensor that unknown values were written to."
+    "Raised if a program reads a tensor that unknown values were written to."
 
     def __init__(
         self,
-        func: str,  # how it reads: "Tensor.numpy"
+        func: str,  # function that reads: "Tensor.numpy"
     ):
         super().__init__(f"{func} of values that are unknown")
         self.func = func
 
 
 class UnknownWritten(Exception):
-    "Raised where unknown values would be written to an integer tensor of the caller's."
+    "Raised if unknown values would be written to an integer tensor that the caller owns."
 
     def __init__(
         self,
-        t: torch.Tensor,  # the tensor
+        t: torch.Tensor,  # tensor to be written
     ):
         super().__init__(f"it writes unknown values to an integer tensor of shape {tuple(t.shape)}")
 
 
 class ViewWritten(Exception):
-    "Raised where autograd may take another backward on fake tensors than on real ones."
+    "Raised if autograd may run another backward on fake tensors than on real ones."
 
     def __init__(self):
         super().__init__(
-            "it writes to a view in place, of which autograd copies the gradient on real tensors"
-            " only"
+            "it writes to a view in place, and autograd copies its gradient on real tensors only"
         )
 
 # %% ../../nbs/analysis/work/fakes.ipynb #16f13e07
@@ -359,11 +364,11 @@ _LAYER_NORM = _aten.native_layer_norm_backward.default
 
 
 def restrided(
-    func: object,  # an operator
+    func: object,  # operator
     args: tuple,  # its positional arguments
-    out: object,  # what its fake kernel returned
+    out: object,  # result of its fake kernel
 ) -> object:
-    "The same, with the strides that its real kernel gives."
+    "Return the result with the strides of the operator's real kernel."
     if func is _VIEW and type(out) is FakeTensor and 1 in out.shape:
         return _viewed(args[0], out)
     if func is _LAYER_NORM and type(out[0]) is FakeTensor:
@@ -378,7 +383,7 @@ def restrided(
 
 
 def _viewed(x: FakeTensor, out: FakeTensor) -> FakeTensor:
-    """The view with the strides that torch gives axes of one element, which decide what counts as
+    """Return the view with torch's strides for axes of one element, which decide whether it is
     channels-last."""
     with values_on():
         stride = torch.empty_strided(x.shape, x.stride(), device="meta").view(out.shape).stride()
@@ -390,41 +395,41 @@ def _dense(t: FakeTensor) -> FakeTensor:
 
 # %% ../../nbs/analysis/work/fakes.ipynb #04ab4cec
 class _Output(NamedTuple):
-    "One tensor that an operator returned."
+    "Metadata of one tensor that an operator returned."
 
     dtype: torch.dtype
     device: torch.device
     shape: tuple
     stride: tuple
-    offset: int
-    view: bool  # of the first argument
+    offset: int  # offset in the storage, in elements
+    view: bool  # True for a view of the first argument
 
 
 class _Recipe(NamedTuple):
-    "What an operator returned."
+    "Metadata of everything that an operator returned."
 
-    container: type | None  # of several
-    outputs: tuple  # empty: it returns its first argument
+    container: type | None  # list or tuple; None: one tensor
+    outputs: tuple  # one `_Output` per tensor; empty: it returns its first argument
 
 
 @cache
 def repeats(
-    func: object,  # an operator
+    func: object,  # operator
 ) -> bool:
-    "Whether its signature tells what it returns."
+    "Return True if the signature of a call decides the metadata of its result."
     arguments = func._schema.arguments
     writes = [i for i, a in enumerate(arguments) if a.alias_info and a.alias_info.is_write]
     return (
         func.namespace == "aten"
         and _BY_VALUES.isdisjoint(func.tags)
         and (not writes or (writes == [0] and _returns_first(func)))
-        # factors of an interpolation
+        # scale factors of an interpolation decide a shape
         and not any("List[float]" in str(a.type) for a in arguments)
     )
 
 
 def _returns_first(func: object) -> bool:
-    "Whether an operator gives its first argument back, of the same shape: `relu_`, `add_`."
+    "Return True if an operator returns its first argument in the same shape: `relu_`, `add_`."
     returns = func._schema.returns
     written = len(returns) == 1 and returns[0].alias_info and returns[0].alias_info.is_write
     return bool(written) and torch.Tag.inplace_view not in func.tags
@@ -443,22 +448,22 @@ def _output(t: torch.Tensor, first: object) -> _Output | None:
 
 
 def recipe_of(
-    func: object,  # an operator
-    args: tuple,  # its positional arguments, fake ones for real ones
-    out: object,  # what it returned
-) -> _Recipe | None:  # None: it does not follow from the signature
-    "How to make what an operator returned again."
+    func: object,  # operator
+    args: tuple,  # its positional arguments, as fake tensors
+    out: object,  # its return value
+) -> _Recipe | None:  # None: the result does not follow from the signature
+    "Return the recipe that creates an operator's result again."
     if args and out is args[0]:
         kept = repeats(func) and type(out) is FakeTensor and out.constant is None
         return _Recipe(None, ()) if kept else None
     several = type(out) in (list, tuple)
-    made, first = list(out) if several else [out], args[0] if args else None
-    if not repeats(func) or not all(isinstance(t, FakeTensor) for t in made):
+    results, first = list(out) if several else [out], args[0] if args else None
+    if not repeats(func) or not all(isinstance(t, FakeTensor) for t in results):
         return None
     if any(t.is_complex() or t.is_neg() for t in tensors_in(args)):
         return None
-    own = [t.untyped_storage()._cdata for t in made]
-    outputs = tuple(_output(t, first) for t in made)
+    own = [t.untyped_storage()._cdata for t in results]
+    outputs = tuple(_output(t, first) for t in results)
     if None in outputs or (len(set(own)) < len(own) and not all(o.view for o in outputs)):
         return None
     shared = {t.untyped_storage()._cdata for t in tensors_in(args) if t is not first}
@@ -468,19 +473,19 @@ def recipe_of(
 
 
 def repeated(
-    recipe: _Recipe,  # what an operator returned
-    mode: FakeTensorMode,  # whose fake tensors are made
-    args: tuple,  # the positional arguments of this call
+    recipe: _Recipe,  # recipe of an earlier call
+    mode: FakeTensorMode,  # mode of the new fake tensors
+    args: tuple,  # positional arguments of this call
 ) -> object:
-    "The same for other arguments of the same signature."
+    "Return the result of a call with the same signature."
     if not recipe.outputs:
         return args[0]
     with torch._C._DisableTorchDispatch():
-        made = [_made(o, mode, args) for o in recipe.outputs]
-    return made[0] if recipe.container is None else recipe.container(made)
+        results = [_new_output(o, mode, args) for o in recipe.outputs]
+    return results[0] if recipe.container is None else recipe.container(results)
 
 
-def _made(o: _Output, mode: FakeTensorMode, args: tuple) -> FakeTensor:
+def _new_output(o: _Output, mode: FakeTensorMode, args: tuple) -> FakeTensor:
     if o.view:
         t = torch.empty(0, dtype=o.dtype, device="meta")
     else:
@@ -496,19 +501,20 @@ def _on_meta(x: object) -> bool:
 
 @contextmanager
 def stood_in(
-    objects: Iterable,  # from `reachable`
-    fakes: Fakes,  # gives the fake tensors
+    objects: Iterable,  # objects from `reachable`
+    fakes: Fakes,  # source of the fake tensors
 ) -> Iterator[None]:
-    """Inside, fake tensors are in place of those on meta: in items, attributes, closures and
-    globals of the objects."""
-    made: dict[int, torch.Tensor] = {}
+    """Replace tensors on meta by fake tensors while entered.
+
+    Items, attributes, closures and globals of the objects are replaced, and restored on exit."""
+    replaced: dict[int, torch.Tensor] = {}
     undo: list[tuple] = []
 
     def put(holder, key, t):
-        if id(t) not in made:
-            made[id(t)] = fakes.of(t)
+        if id(t) not in replaced:
+            replaced[id(t)] = fakes.of(t)
         undo.append((holder, key, t))
-        _set(holder, key, made[id(t)])
+        _set(holder, key, replaced[id(t)])
 
     try:
         for x in objects:
@@ -531,7 +537,7 @@ def _set(holder, key, value) -> None:
 
 
 def _held(x: object) -> Iterator[tuple]:
-    "(holder, key, value) of what an object holds and can be replaced; a closure's cell has no key."
+    "Yield (holder, key, value) of replaceable values of an object; a closure's cell has no key."
     for d in (x, getattr(x, "__dict__", None)):
         if isinstance(d, dict):
             yield from ((d, k, d[k]) for k in d)
@@ -546,4 +552,4 @@ def _held(x: object) -> Iterator[tuple]:
         try:
             yield cell, None, cell.cell_contents
         except ValueError:
-            continue  # not set yet
+            continue  # the cell is still empty
