@@ -19,6 +19,12 @@ from fasterroof.prediction.calibrated.fit import (
     session_weights,
 )
 from fasterroof.prediction.calibrated.form import DeviceFigures, product_times, vector_times
+from fasterroof.prediction.calibrated.unseen import (
+    EnergyLaw,
+    fit_energy_law,
+    mean_parameters,
+    sustained_flops,
+)
 
 COMMIT = "6945927"
 SOURCE = f"github.com/sitar-lab/NeuSight, commit {COMMIT}"
@@ -129,13 +135,37 @@ def read_rows(folder: Path) -> dict[tuple[str, str], Rows]:
     return {key: value for key, value in rows.items() if len(value)}
 
 
+def row_weights(split: np.ndarray) -> np.ndarray:
+    """Weights of rows by split: random shapes count as 100 rows, transformers' as 400, since those
+    are like what is predicted."""
+    weights = session_weights(split)
+    return np.where(split == TRAIN, 0.25, 1.0) * weights if len(np.unique(split)) > 1 else weights
+
+
 def fit_rows(kind: str, rows: Rows, figures: DeviceFigures, priors=None) -> ClassFit:
-    "A fit of one class on one device, in which both splits weigh alike."
-    weights = session_weights(rows.split)
+    "A fit of one class on one device."
+    weights = row_weights(rows.split)
+    priors = priors or PRIORS[CLASSES[kind]]
     if CLASSES[kind] == "product":
-        priors = priors or PRODUCT_PRIORS
         return fit_products(rows.features, rows.seconds, figures, weights, priors)
-    return fit_vectors(*rows.features, rows.seconds, figures, weights, priors or VECTOR_PRIORS)
+    return fit_vectors(*rows.features, rows.seconds, figures, weights, priors)
+
+
+def energy_law(fits: dict[tuple[str, str], ClassFit], figures, leave_out=()) -> EnergyLaw:
+    "What a FLOP costs, by the products of all devices but those left out."
+    return fit_energy_law(
+        (figures[device], sustained_flops(figures[device], f.parameters))
+        for (kind, device), f in fits.items()
+        if CLASSES[kind] == "product" and device not in leave_out
+    )
+
+
+def parameters_unseen(kind: str, device: str, fits, figures, leave_out=()):
+    "What the other devices let expect of one, without those left out."
+    out = {device, *leave_out}
+    known = [(figures[d], f.parameters) for (k, d), f in fits.items() if k == kind and d not in out]
+    law = energy_law(fits, figures, out)
+    return mean_parameters(figures[device], known, PRIORS[CLASSES[kind]], law)
 
 
 def misses(kind: str, rows: Rows, figures: DeviceFigures, parameters) -> np.ndarray:
