@@ -10,7 +10,7 @@ __all__ = ['PRODUCTS', 'VECTORS', 'class_priors', 'OperationWork', 'ClassCalibra
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -131,11 +131,13 @@ class DeviceCalibration:
     def predict(
         self,
         works: Iterable[OperationWork],  # operations; equal ones may be repeated
+        queued: bool = False,  # True: launches overlap with work, as in an unbroken queue
     ) -> PredictedTime:
         "Return how long operations take, one after another."
         counts: dict[OperationWork, int] = {}
         for work in works:
             counts[work] = counts.get(work, 0) + 1
+        hidden = self._hidden(counts) if queued else 0.0
         terms, seconds, shapes, shared = [], {}, 0.0, 0.0
         unvalidated: dict[str, float] = {}
         for kind in {work.kind: None for work in counts}:
@@ -143,6 +145,7 @@ class DeviceCalibration:
             repeats = np.array([counts[work] for work in chosen], float)
             of_class = self._class(kind)
             times = of_class.times(kind, [work.sizes for work in chosen], self.figures)
+            times = replace(times, launch=times.launch * (1 - hidden))
             each = times.total * repeats
             terms.append((times, repeats))
             seconds[kind] = float(each.sum())
@@ -152,6 +155,17 @@ class DeviceCalibration:
                 if not work.validated or not of_class.measured:
                     unvalidated[work.name] = unvalidated.get(work.name, 0.0) + float(spent)
         return self._summed(terms, seconds, shapes, shared, unvalidated)
+
+    def _hidden(self, counts: Mapping[OperationWork, int]) -> float:
+        """The share of launches that an unbroken queue hides: the host launches while the device
+        works, and only what it takes longer is lost."""
+        host = device = 0.0
+        for work, repeats in counts.items():
+            times = self._class(work.kind).times(work.kind, [work.sizes], self.figures)
+            launch = float(times.launch[0])
+            host += repeats * launch
+            device += repeats * (float(times.total[0]) - launch)
+        return min(host, device) / host if host else 0.0
 
     def _class(self, kind: str) -> ClassCalibration:
         "The class's parameters; raises `InputError` where there are none."
