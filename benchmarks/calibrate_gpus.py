@@ -134,7 +134,9 @@ def main(folder: Path, out: Path) -> None:
     source = {"rows": SOURCE, "licence": LICENCE, "conditions": CONDITIONS}
     for device in sorted({device for _, device in fits}):
         classes = {
-            kind: of_class(kind, device, fits[kind, device], rows[kind, device], biases)
+            kind: of_class(
+                kind, device, fits[kind, device], rows[kind, device].sampled(SAMPLE), biases
+            )
             if (kind, device) in fits
             else expected_class(kind, device, fits, figures, prior)
             for kind in CLASSES

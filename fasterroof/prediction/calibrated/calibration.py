@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PRODUCTS', 'VECTORS', 'class_priors', 'OperationWork', 'ClassCalibration', 'PredictedTime', 'DeviceCalibration',
-           'shipped_calibrations', 'CalibrationPrior', 'shipped_prior', 'device_calibration']
+           'shipped_calibrations', 'known_energy_law', 'CalibrationPrior', 'shipped_prior', 'device_calibration']
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #61667d8e
 import json
@@ -27,7 +27,13 @@ from fasterroof.prediction.calibrated.form import (
     product_times,
     vector_times,
 )
-from .unseen import EnergyLaw, mean_parameters
+from fasterroof.prediction.calibrated.unseen import (
+    CONTRADICTORY,
+    EnergyLaw,
+    fit_energy_law,
+    mean_parameters,
+    sustained_flops,
+)
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #88d3b7cb
 PRODUCTS = ("linear", "bmm")
@@ -243,11 +249,30 @@ def shipped_calibrations() -> dict[str, DeviceCalibration]:  # by the device's n
     return found
 
 
+def _guides(known: Iterable[DeviceCalibration], kind: str) -> list[tuple]:
+    "Figures and parameters of the devices whose rows of a class agree with each other."
+    return [
+        (c.figures, c.classes[kind].parameters)
+        for c in known
+        if kind in c.classes
+        and c.classes[kind].measured
+        and c.classes[kind].residual < CONTRADICTORY
+    ]
+
+
+def known_energy_law(
+    known: Iterable[DeviceCalibration],  # of devices with power and node
+) -> EnergyLaw:
+    "Fit what a FLOP costs to calibrated devices' products."
+    known = list(known)
+    pairs = [pair for kind in PRODUCTS for pair in _guides(known, kind)]
+    return fit_energy_law((figures, sustained_flops(figures, p)) for figures, p in pairs)
+
+
 @dataclass(frozen=True)
 class CalibrationPrior:
-    "What a device without a calibration is predicted by."
+    "How sure a prediction is of a device without a calibration."
 
-    law: EnergyLaw
     residual: dict[str, float]  # class: standard deviation of one operation's logarithm
     device: dict[str, float]  # class: standard deviation of all its operations, on a new device
 
@@ -259,13 +284,9 @@ class CalibrationPrior:
     ) -> DeviceCalibration:
         "Return what is expected of a device."
         known, classes = list(known), {}
+        law = known_energy_law(known)
         for kind, deviation in self.device.items():
-            measured = [
-                (c.figures, c.classes[kind].parameters)
-                for c in known
-                if kind in c.classes and c.classes[kind].measured
-            ]
-            mean = mean_parameters(figures, measured, class_priors(kind), self.law)
+            mean = mean_parameters(figures, _guides(known, kind), class_priors(kind), law)
             classes[kind] = ClassCalibration(mean, {}, self.residual[kind], 0.0, deviation)
         names = ", ".join(c.figures.name for c in known)
         return DeviceCalibration(figures, mode, classes, {"rows": f"none; others: {names}"})
@@ -275,7 +296,7 @@ class CalibrationPrior:
 def shipped_prior() -> CalibrationPrior:
     "Return what comes with the package for devices without a calibration."
     data = json.loads((_data_folder() / "prior.json").read_text(encoding="utf-8"))
-    return CalibrationPrior(EnergyLaw(**data["law"]), data["residual"], data["device"])
+    return CalibrationPrior(data["residual"], data["device"])
 
 
 def device_calibration(

@@ -25,11 +25,17 @@ class DeviceFigures:
     units: int  # streaming multiprocessors, compute units or cores: tiles that run at once
     tdp_w: float | None = None  # W, the power limit as shipped
     node_nm: float | None = None  # nm, the name of the process
+    clock_hz: float | None = None  # Hz, of the units, at which `peak_flops` is reached
 
     def __post_init__(self):
         for name in ("peak_flops", "bandwidth", "units"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} of {self.name} must be positive.")
+
+    @property
+    def unit_flops(self) -> float | None:  # FLOP
+        "Return the FLOPs of one unit in one clock; None without a clock."
+        return self.peak_flops / self.units / self.clock_hz if self.clock_hz else None
 
 # %% ../../../nbs/analysis/prediction/calibrated/form.ipynb #b087ca4b
 @dataclass(frozen=True)
