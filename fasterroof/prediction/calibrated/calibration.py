@@ -59,6 +59,9 @@ class OperationWork:
     validated: bool = True  # False: no rows of this operation were held against the class
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #014a984a
+_RESTART_S = 4e-6  # s; from isolated launches no row tells it
+
+
 @dataclass(frozen=True)
 class ClassCalibration:
     "The parameters of one class on one device, and how sure they are."
@@ -90,6 +93,19 @@ class ClassCalibration:
         columns = np.asarray(sizes, float).T
         timed = product_times if kind in PRODUCTS else vector_times
         return timed(*columns, figures, self.parameters)
+
+    def restart_s(
+        self,
+        kind: str,  # of the class
+        sizes: tuple[float, ...],  # of one operation
+        figures: DeviceFigures,  # of the device
+    ) -> float:  # s
+        "Estimate what is left of a launch in an unbroken queue."
+        if kind in PRODUCTS:
+            return _RESTART_S
+        uncached = replace(self, parameters=replace(self.parameters, cached_s=0.0))
+        whole, saved = (c.times(kind, [sizes], figures).memory[0] for c in (uncached, self))
+        return _RESTART_S + float(whole - saved)
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #f323d972
 _NINETY = 1.6449  # standard deviations that 90 % of a normal distribution are within
@@ -165,13 +181,16 @@ class DeviceCalibration:
     def _hidden(self, counts: Mapping[OperationWork, int]) -> float:
         """The share of launches that an unbroken queue hides: the host launches while the device
         works, and only what it takes longer is lost."""
-        host = device = 0.0
+        launches = restarts = device = 0.0
         for work, repeats in counts.items():
-            times = self._class(work.kind).times(work.kind, [work.sizes], self.figures)
+            of_class = self._class(work.kind)
+            times = of_class.times(work.kind, [work.sizes], self.figures)
             launch = float(times.launch[0])
-            host += repeats * launch
+            restart = of_class.restart_s(work.kind, work.sizes, self.figures)
+            launches += repeats * launch
+            restarts += repeats * min(restart, launch)
             device += repeats * (float(times.total[0]) - launch)
-        return min(host, device) / host if host else 0.0
+        return min(launches - restarts, device) / launches if launches else 0.0
 
     def _class(self, kind: str) -> ClassCalibration:
         "The class's parameters; raises `InputError` where there are none."
