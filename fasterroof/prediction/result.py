@@ -40,9 +40,7 @@ def sensible(
 ) -> None:
     "Check that all figures are positive and finite; raises `InputError` otherwise."
     if not all(math.isfinite(x) and x > 0 for x in figures):
-        raise InputError(
-            "These figures are too far apart to divide: check their values and units."
-        )
+        raise InputError("These figures are too far apart to divide: check their values and units.")
 
 
 def calc_bottleneck(
