@@ -32,8 +32,7 @@ def _checked_efficiency(
     if number and 0 < efficiency <= 1:
         return float(efficiency)
     raise InputError(
-        f"{what} must be a share above 0 and up to 1, not "
-        f"{one_line(repr(efficiency), 40)}."
+        f"{what} must be a share above 0 and up to 1, not {one_line(repr(efficiency), 40)}."
     )
 
 
