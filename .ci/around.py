@@ -178,6 +178,9 @@ def around(page: Page, inside: list[Page]) -> str:
     return f'<nav class="around" aria-label="Neighbours">{before}{after}</nav>'
 
 
+TERM = r'<span id="([^"]+)"><strong>(.*?)</strong></span>: (.*?)</p>'
+
+
 def search_index(pages: dict[str, Page]) -> str:
     """The whole text of the site, by sections: heading, link, page and text of each.
 
@@ -192,6 +195,11 @@ def search_index(pages: dict[str, Page]) -> str:
         rows += [
             (plain(text), f"{page.url}#{name}", where, texts.get(name, ""))
             for _, name, text in page.headings
+        ]
+        # the terms of the glossary, which are no headings
+        rows += [
+            (plain(term), f"{page.url}#{name}", where, plain(text))
+            for name, term, text in re.findall(TERM, page.rendered, flags=re.S)
         ]
     return "window.searchIndex=" + json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 

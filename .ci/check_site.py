@@ -334,6 +334,38 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
     ]
 
 
+SEARCHES = {  # typed text: the page that comes first
+    "AMBIGUOUS": "glossary.html#verdict-ambiguous",
+    "ridge point": "glossary.html#ridge-point",
+    "cache-aware hierarchical convention": "tutorials/fifteen_minutes.html",
+    "measure_peaks": "analysis/machine/measuring.html#measure_peaks",
+}
+FOUND = """async text => {
+  const box = document.querySelector(".search input");
+  box.focus();
+  for (let i = 0; i < 100 && !window.searchIndex; i++) await new Promise(r => setTimeout(r, 50));
+  box.value = text; box.dispatchEvent(new Event("input"));
+  return [...document.querySelectorAll(".search li a")].map(a => a.href);
+}"""
+
+
+def look_at_search(site: Path) -> list[str]:
+    "Return the searches whose first result is not the page that answers them."
+    from browser import chromium
+    from playwright.sync_api import sync_playwright
+
+    faults = []
+    with sync_playwright() as p, chromium(p) as browser:
+        page = browser.new_context(offline=True).new_page()
+        page.goto((site / "index.html").as_uri(), wait_until="load")
+        for text, wanted in SEARCHES.items():
+            links = page.evaluate(FOUND, text)
+            first = links[0].removeprefix(site.as_uri() + "/") if links else "nothing"
+            if not first.startswith(wanted):
+                faults.append(f"index.html: a search for {text!r} finds {first}, not {wanted}")
+    return faults
+
+
 def in_browsers(site: Path, names: list[str]) -> list[str]:
     "The same by several browsers, a share of the pages each."
     with ProcessPoolExecutor(BROWSERS, mp_context=get_context("spawn")) as pool:
@@ -539,6 +571,7 @@ def main():
         )
         pages = args.pages or sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
         found += in_browsers(site, pages)
+        found += [] if args.pages else look_at_search(site)
         what = f"{len(pages)} pages, each light and dark, 1280 and 360 px wide"
     print(*together(found), sep="\n", end="\n" if found else "")
     print(f"{what}, in {time.monotonic() - started:.0f} s: {len(found) or 'no'} defects")

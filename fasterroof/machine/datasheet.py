@@ -42,7 +42,7 @@ def _ceilings(c: Chip) -> Iterator[Ceiling]:
     for mode in c.modes:
         for p in filter(None, (c.peak(mode, unit) for unit in ("matrix", "vector"))):
             for name in roof_modes(mode):
-                yield Ceiling(name, p.value, c.cite(p), p.unit, p.accumulator)
+                yield Ceiling(name, p.value / c.parts, c.cite(p), p.unit, p.accumulator)
 
 
 def chip_roof(
@@ -50,7 +50,10 @@ def chip_roof(
     # compute mode of `peak_flops`; None: the usual mode of models, bf16 or the closest to it
     mode: str | None = None,
 ) -> Roof:  # its source is "datasheet"
-    """Return the roof of a chip's datasheet.
+    """Return the roof of one device of a chip, from its datasheet.
+
+    A runtime shows a chip of two dies, such as the MI250, as two devices: each has half of the
+    printed figures.
 
     Raises `InputError` if the name fits no chip or several, if the chip has no printed peak in
     this mode, or if no source prints its bandwidth."""
@@ -67,15 +70,15 @@ def chip_roof(
     # "HBM" of "HBM3e"
     memory = "DRAM" if c.kind == "cpu" else re.match("[A-Za-z]*", c.memory)[0] or c.memory
     levels = tuple(
-        Level(x.name, x.bytes.value, x.bandwidth.value, c.cite(x.bandwidth))
+        Level(x.name, x.bytes.value / c.parts, x.bandwidth.value / c.parts, c.cite(x.bandwidth))
         for x in (*c.caches, Cache(memory, c.memory_bytes, c.bandwidth))
         if x.bytes and x.bandwidth
     )
     shown = mode if mode in roof_modes(main.mode) else roof_modes(main.mode)[0]
     return Roof(
-        main.value,
-        c.bandwidth.value,
-        f"{c.vendor} {c.name}",
+        main.value / c.parts,
+        c.bandwidth.value / c.parts,
+        f"{c.vendor} {c.name}" + f", 1 of {c.parts} devices" * (c.parts > 1),
         shown,
         tuple(_ceilings(c)),
         levels,

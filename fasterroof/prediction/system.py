@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from ..core.errors import InputError, one_line
 from ..core.units import rate_unit, si, whole
-from ..machine.chips import Chip, chip
+from ..machine.chips import Chip, chip, usual_text
 from ..machine.datasheet import chip_roof, roof_modes
 from ..machine.roof import Ceiling, Roof
 from ..machine.specs import HardwareSpecs
@@ -244,8 +244,9 @@ class SystemArchetype(Displayed, Portable):
             chip_roof(c),
             count,
             name=f"{count} × {c.name}" if whole("count", count) > 1 else c.name,
-            tdp=Q_(c.tdp_w.value, "W") if c.tdp_w else None,
+            tdp=Q_(c.tdp_w.value / c.parts, "W") if c.tdp_w else None,
             cited={what: c.cite(f) for what, f in figures.items() if f},
+            notes=(*filter(None, [usual_text(name)]), *_share_of(c)),
         )
 
     @classmethod
@@ -345,6 +346,13 @@ def source_of(
     if mode == what:
         return cited.get(what, "")
     return cited.get("fp8" if mode.startswith("fp8") else mode, cited.get("peaks", ""))
+
+
+def _share_of(c: Chip) -> list[str]:
+    "Return a note for a chip that runtimes show as several devices."
+    return [f"one of the {c.parts} devices of {c.name}, with its share of the figures"] * (
+        c.parts > 1
+    )
 
 
 def _system(
