@@ -1,5 +1,4 @@
-"""What surrounds a page: the bar, the sidebar, its contents, its neighbours; and what the search
-looks through."""
+"""Build what surrounds a page (bar, sidebar, contents, neighbours) and the index of the search."""
 
 import ast
 import html
@@ -11,15 +10,15 @@ from pathlib import Path
 from cells import plain
 from page import ROOT, Page
 
-# a folder that no menu of the navigation names
+# a folder that no menu lists
 FOLDERS = {"analysis": ("Reference", "reference.html")}
-# The package's packages from what is used to what uses it: three questions, their join, the views
-# of it, the command.
+# Packages in the order in which they build on each other: three questions, their join, its views,
+# the command.
 PACKAGES = "core work timing machine roofline report prediction contract bench cli".split()
 
 
 def entries(items) -> list[dict]:
-    "The navigation's entries, each with a text, and a link or a menu of entries."
+    "Return the entries of the navigation: each has a text, and a link or a menu of entries."
     found = []
     for item in items or []:
         item = {"href": item} if isinstance(item, str) else dict(item)
@@ -31,7 +30,7 @@ def entries(items) -> list[dict]:
 
 
 def link_to(page: Page, item: dict) -> str:
-    "An entry of the navigation."
+    "Return an entry of the navigation as HTML."
     href, text = item["href"], html.escape(item["text"])
     if href == page.url:
         return f'<a href="{page.up}{href}" aria-current="page">{text}</a>'
@@ -39,7 +38,7 @@ def link_to(page: Page, item: dict) -> str:
 
 
 def navigation(page: Page, items: list[dict]) -> str:
-    "The bar at the top."
+    "Return the bar at the top as HTML."
     found = []
     for item in items:
         if not item["menu"]:
@@ -65,8 +64,8 @@ def navigation(page: Page, items: list[dict]) -> str:
 
 
 def place(name: str) -> list[tuple]:
-    """What sorts notebooks: a folder's own before those of folders within it, and packages by what
-    they build on."""
+    """Return the sort key of a notebook: files of a folder before its subfolders, packages in the
+    order in which they build on each other."""
     *folders, last = name.split("/")
     known = [
         PACKAGES.index(f) if i == 1 and f in PACKAGES else len(PACKAGES)
@@ -76,8 +75,8 @@ def place(name: str) -> list[tuple]:
 
 
 def sections(pages: dict[str, Page], items: list[dict]) -> dict[str, tuple[str, list[Page]]]:
-    """The pages of each folder in reading order: first as the menus have them, then by package and
-    name."""
+    """Return the pages of each folder in reading order: in the order of the menus, then by package
+    and name."""
     order = {sub["href"]: i for i, sub in enumerate(s for item in items for s in item["menu"])}
     found = {}
     for folder in sorted({p.folder for p in pages.values()} - {""}):
@@ -99,16 +98,15 @@ def sections(pages: dict[str, Page], items: list[dict]) -> dict[str, tuple[str, 
 
 @cache
 def question(package: str) -> str:
-    "What a package's docstring says in its first line."
+    "Return the first line of the docstring of a package."
     path = ROOT / "fasterroof" / package / "__init__.py"
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
 
 
 def sidebar(page: Page, title: str, inside: list[Page], pages: dict[str, Page]) -> str:
-    """The list of the pages of a section; those of a folder within it fold, and so do folders
-    within that."""
+    """Return the list of the pages of a section as HTML; each folder within it can be folded."""
     landing = FOLDERS.get(page.folder, ("", ""))[1]
-    modules = bool(landing)  # where a notebook is a module its name says more than its title
+    modules = bool(landing)  # the name of a module is more useful than the title of its notebook
 
     def entry(p: Page) -> str:
         label = f"<code>{Path(p.name).stem}</code>" if modules else p.heading
@@ -143,7 +141,7 @@ def sidebar(page: Page, title: str, inside: list[Page], pages: dict[str, Page]) 
 
 
 def contents(page: Page) -> str:
-    "The page's own headings."
+    "Return the headings of a page as HTML."
     shown = [(level, name, text) for level, name, text in page.headings if level <= 4]
     if len(shown) < 2:
         return ""
@@ -161,7 +159,7 @@ def contents(page: Page) -> str:
 
 
 def around(page: Page, inside: list[Page]) -> str:
-    "Links to the pages before and after."
+    "Return links to the pages before and after as HTML."
     i = inside.index(page)
     before = (
         '<a rel="prev"'
@@ -182,9 +180,9 @@ TERM = r'<span id="([^"]+)"><strong>(.*?)</strong></span>: (.*?)</p>'
 
 
 def search_index(pages: dict[str, Page]) -> str:
-    """The whole text of the site, by sections: heading, link, page and text of each.
+    """Return the text of the site by sections: heading, link, page and text of each.
 
-    A script, not JSON: a page that was opened as a file may load a script, and nothing else."""
+    It is a script, not JSON, because a page opened as a file can load only scripts."""
     rows = []
     for page in pages.values():
         module = page.name.removesuffix(".ipynb").removeprefix("analysis/").replace("/", ".")
@@ -196,7 +194,7 @@ def search_index(pages: dict[str, Page]) -> str:
             (plain(text), f"{page.url}#{name}", where, texts.get(name, ""))
             for _, name, text in page.headings
         ]
-        # the terms of the glossary, which are no headings
+        # terms of the glossary, which are not headings
         rows += [
             (plain(term), f"{page.url}#{name}", where, plain(text))
             for name, term, text in re.findall(TERM, page.rendered, flags=re.S)
@@ -205,7 +203,7 @@ def search_index(pages: dict[str, Page]) -> str:
 
 
 def text_of(part: str) -> str:
-    "The words of a section without its heading, its figures and its scripts."
+    "Return the words of a section without its heading, figures and scripts."
     part = re.sub(r"<h[1-6]\b.*?</h[1-6]>", " ", part, count=1, flags=re.S)
     part = re.sub(r"<(script|style|svg|annotation)\b.*?</\1>", " ", part, flags=re.S)
     return " ".join(plain(re.sub(r"<(?!/?(?:span|a|code|em|strong|wbr)\b)", " <", part)).split())

@@ -1,6 +1,6 @@
-"""The Chromium that is on this machine, for the checks of the site and for pictures.
+"""Find and start Chromium, for the checks of the site and for pictures.
 
-`python3 .ci/browser.py` fails where there is none; any Python runs it.
+`python3 .ci/browser.py` fails if there is none; any Python can run it.
 """
 
 import shutil
@@ -17,15 +17,15 @@ NAMES = (
 
 
 def found() -> str:
-    "Its path."
+    "Return the path of Chromium; exit if there is none."
     path = next(filter(None, map(shutil.which, NAMES)), None)
     return path or sys.exit(
-        "There is no browser to check the site with: install chromium or google-chrome."
+        "Checking the site requires a browser: install chromium or google-chrome."
     )
 
 
 def chromium(playwright):
-    "Start it headless, without a network of its own; a context manager."
+    "Start Chromium headless and without network access, as a context manager."
     return playwright.chromium.launch(
         executable_path=found(),
         args=[

@@ -1,4 +1,4 @@
-"A processed notebook as Markdown: its cells, and their outputs, as pandoc takes them."
+"Turn a processed notebook into Markdown for pandoc: its cells and their outputs."
 
 import html
 import json
@@ -11,24 +11,24 @@ CALLOUTS = ("note", "tip", "important", "warning", "caution")
 
 
 def joined(text) -> str:
-    "A notebook's text, which may be a list of lines."
+    "Join the text of a notebook, which may be a list of lines."
     return text if isinstance(text, str) else "".join(text)
 
 
 def plain(text: str) -> str:
-    "HTML's text; of a formula what it looks like."
+    "Return the text of HTML, with formulas as they look."
     text = re.sub(r"<annotation.*?</annotation>", "", text, flags=re.S)
     return html.unescape(re.sub(r"<[^>]+>", "", text)).strip()
 
 
 def fenced(text: str, attributes: str) -> str:
-    "A fenced block around any text."
+    "Return a fenced block around any text."
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
     return f"\n\n{fence} {{{attributes}}}\n{text}\n{fence}\n\n"
 
 
 def raw(text: str) -> str:
-    "HTML that pandoc leaves alone."
+    "Wrap HTML so that pandoc does not change it."
     return fenced(text, "=html")
 
 
@@ -43,7 +43,7 @@ RICH = dict(
 
 
 def coloured(text: str) -> str:
-    "Text of a terminal as HTML: its colours become classes, its other control sequences nothing."
+    "Turn terminal text into HTML: colours become classes, other control sequences are removed."
     out, classes = [], set()
     for i, part in enumerate(re.split(r"\x1b\[([0-9;]*)m", text)):
         if i % 2 == 0:
@@ -53,7 +53,7 @@ def coloured(text: str) -> str:
             continue
         for code in (int(c or 0) for c in part.split(";")):
             if code in (38, 48):
-                break  # one of 256 colours, or a mixed one: the numbers behind it are no codes
+                break  # one of 256 colours, or RGB: the numbers that follow are not codes
             if code == 0:
                 classes = set()
             elif code == 22:
@@ -70,7 +70,7 @@ def coloured(text: str) -> str:
 
 
 def figure(data: list, layout: dict) -> str:
-    "A Plotly figure: its data, which page.js draws."
+    "Return the data of a Plotly figure, which page.js draws."
     title = (layout.get("title") or {}).get("text") or "figure"
     label = html.escape(re.sub("<[^>]+>", "", title))
     drawing = json.dumps({"data": data, "layout": layout}, separators=(",", ":")).replace(
@@ -84,7 +84,7 @@ def figure(data: list, layout: dict) -> str:
 
 
 def figures_in(text: str) -> list[str]:
-    "The figures of an HTML output that Plotly wrote."
+    "Return the figures in an HTML output that Plotly wrote."
     found, decoder = [], json.JSONDecoder()
     for call in re.finditer(r"Plotly\.(?:newPlot|react)\(\s*[\"'][^\"']*[\"']\s*,\s*", text):
         data, end = decoder.raw_decode(text, call.end())
@@ -94,7 +94,7 @@ def figures_in(text: str) -> list[str]:
 
 
 def table_boxes(text: str) -> str:
-    "Every table in a box that scrolls by itself; widths and borders are the style sheet's affair."
+    "Put every table into a scrolling box; the style sheet sets widths and borders."
     text = re.sub(r"<colgroup>.*?</colgroup>\s*", "", text, flags=re.S)
     text = re.sub(
         r"<table\b([^>]*)>",
@@ -111,13 +111,13 @@ def table_boxes(text: str) -> str:
 
 
 def numbers(m) -> str:
-    "A table whose columns of numbers are marked, so that they stand on the right."
+    "Mark the columns of numbers in a table, so that they are aligned to the right."
     rows = [
         re.findall(r"<t[hd]\b.*?</t[hd]>", row, flags=re.S)
         for row in re.findall(r"<tr\b.*?</tr>", m[0], flags=re.S)
     ]
     bodies = [row for row in rows if any(cell.startswith("<td") for cell in row)]
-    if not bodies or len({len(row) for row in rows}) > 1:  # cells that span others
+    if not bodies or len({len(row) for row in rows}) > 1:  # cells that span several columns
         return m[0]
     number = re.compile(r"[-−+~≈]?[\d,.]+(?:e[-+]?\d+)?\s?%?|nan|NaN|–|")
     columns = [[plain(cell) for cell in column] for column in zip(*bodies, strict=True)]
@@ -139,10 +139,10 @@ def numbers(m) -> str:
 
 
 def cleaned(text: str) -> str:
-    "An HTML output in the site's clothes."
+    "Adapt an HTML output to the style of the site."
     text = re.sub(r"<style scoped>.*?</style>|<style[^>]*>\s*</style>", "", text, flags=re.S)
     text = re.sub(r'<tr style="text-align: right;">', "<tr>", text)
-    for colour, name in RICH.items():  # what rich writes
+    for colour, name in RICH.items():  # written by rich
         text = re.sub(
             rf'style="([^"]*?)color: {colour}; text-decoration-color: {colour}',
             rf'class="ansi-{name}" style="\1',
@@ -152,7 +152,7 @@ def cleaned(text: str) -> str:
 
 
 def output(out: dict, asis: bool) -> str:
-    "One output of a cell, as Markdown."
+    "Return one output of a cell as Markdown."
     if out["output_type"] == "stream":
         kind = " stderr" if out.get("name") == "stderr" else ""
         return raw(
@@ -192,8 +192,8 @@ def output(out: dict, asis: bool) -> str:
 
 
 def section(text: str) -> str:
-    """The documentation of a name, which nbdev's show_doc wrote: its link to the source goes into
-    the heading's line."""
+    """Reformat documentation that nbdev's show_doc wrote: the link to the source moves into the
+    line of the heading."""
     m = re.match(r"---\s+\[source\]\(([^)\s]+)\)\{[^}]*\}\s+(#+) (.*?)\n", text)
     if m:
         name, _, its_id = m[3].partition(" {#")
@@ -207,7 +207,7 @@ def section(text: str) -> str:
 
 
 def options(source: str) -> tuple[dict, str]:
-    "A code cell's options, as Quarto reads them, and the rest of it."
+    "Split a code cell into its options, as Quarto reads them, and its code."
     found, lines = {}, source.splitlines()
     while lines and (m := re.match(r"#\s*\|\s*([\w-]+)\s*:\s*(.*)$", lines[0])):
         found[m[1]] = yaml.safe_load(m[2])
@@ -216,7 +216,7 @@ def options(source: str) -> tuple[dict, str]:
 
 
 def code_cell(cell: dict) -> str:
-    "A code cell and its outputs."
+    "Return a code cell and its outputs as Markdown."
     opts, source = options(joined(cell["source"]))
     if opts.get("include") is False:
         return ""
@@ -239,7 +239,7 @@ def code_cell(cell: dict) -> str:
     ]
     shown = "".join(output(o, asis) for o in outs)
     if shown.strip():
-        bare = "" if parts else " bare"  # no code above it
+        bare = "" if parts else " bare"  # no code above the output
         parts.append(shown if asis else raw(f'<div class="output{bare}">') + shown + raw("</div>"))
     return (
         "".join(parts)
@@ -249,7 +249,7 @@ def code_cell(cell: dict) -> str:
 
 
 def markdown(path: Path) -> tuple[dict, str]:
-    "A processed notebook: what its first cell says of it, and the rest as Markdown."
+    "Return title and description of a processed notebook, and the rest as Markdown."
     meta, parts = {}, []
     for i, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
         source = joined(cell["source"])
@@ -258,7 +258,7 @@ def markdown(path: Path) -> tuple[dict, str]:
         elif (
             cell["cell_type"] == "markdown" and "WARNING: THIS FILE WAS AUTOGENERATED" not in source
         ):
-            # pandoc knows no shell
+            # pandoc has no highlighting for shell
             parts.append(re.sub(r"^```shell$", "```bash", source, flags=re.M))
         elif cell["cell_type"] == "code":
             parts.append(code_cell(cell))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The page of a run in a browser without a network: clicks, keys, search, sorting and folds, in
-both widths and both colour schemes.
+"""Check the page of a run in a browser without network access: clicks, keys, search, sorting and
+folds, in two widths and two colour schemes.
 
 .venv/bin/python .ci/check_page.py [--axe axe.min.js]
 
-What is wrong is printed; the exit status says whether it was anything. With the path of axe-core
+Every defect is printed, and the exit status is not zero if there is one. With the path of axe-core
 (npm), its serious and critical findings count too.
 """
 
@@ -40,7 +40,7 @@ FOLLOWS = ("faded", "picked", "summed")
 
 
 def demo():
-    "A run whose layers repeat, with a name that would be markup, and a ceiling of no operation."
+    "Return a run with repeated layers, a name with markup, and a ceiling without operations."
     from fasterroof import Run
 
     run = Run.load(ROOT / "reports/resnet18.json")
@@ -51,7 +51,7 @@ def demo():
 
 
 class Check:
-    "What is wrong with a page in one setting."
+    "Return the defects of a page in one setting."
 
     def __init__(self, page: Page, setting: str) -> None:
         self.page, self.setting, self.found = page, setting, []
@@ -72,7 +72,7 @@ class Check:
 
 
 def select(check: Check, rows: int) -> None:
-    "Search, a row, a point, a bar, a block: everything follows, Escape and the button clear."
+    "Check that selecting by search or by click marks all views, and that it can be cleared."
     page = check.page
     page.fill("#search", "LAYER4 conv")
     now = check.view()
@@ -106,7 +106,7 @@ def select(check: Check, rows: int) -> None:
 
 
 def keys(check: Check, rows: int) -> None:
-    "Arrow keys in each figure; Enter on a row's name and on its fold."
+    "Check arrow keys in each figure, and Enter on the name and on the fold of a row."
     page = check.page
     for figure in ("roofline", "waterfall", "icicle"):
         page.focus(f"#{figure}")
@@ -123,14 +123,14 @@ def keys(check: Check, rows: int) -> None:
 
 
 def table(check: Check) -> None:
-    "Folds open and close, sorting is visible and keeps open groups together, columns appear."
+    "Check folds, sorting with open groups, and hidden columns."
     page = check.page
     g = page.locator("#operations tr[data-g]").first.get_attribute("data-g")
     fold = page.locator(f"#operations tr[data-g='{g}'] .fold")
     fold.click()
     parts = page.locator(f"#operations tr[data-of='{g}']")
-    check.that(parts.count() == 4, f"{parts.count()} parts in the first group")
-    check.that(fold.get_attribute("aria-expanded") == "true", "an open fold does not say so")
+    check.that(parts.count() == 4, f"{parts.count()} rows in the first group")
+    check.that(fold.get_attribute("aria-expanded") == "true", "an open fold is not marked as open")
     heading = page.locator("#operations thead th", has_text="time").first
     for order in ("descending", "ascending"):
         heading.locator("button").click()
@@ -143,7 +143,7 @@ def table(check: Check) -> None:
         after = page.evaluate(
             f"document.querySelector('#operations tr[data-g=\"{g}\"]').nextSibling.dataset.of"
         )
-        check.that(after == g, "sorting takes an open group apart")
+        check.that(after == g, "sorting separates an open group")
     parts.first.locator("button").click()
     now = check.view()
     check.that("limited by compute" in now["says"] and now["picked"] == 1, f"a part: {now}")
@@ -151,15 +151,15 @@ def table(check: Check) -> None:
     fold.click()
     check.that(parts.count() == 0, "a fold does not close")
     detail = page.locator("#operations thead th", has_text="FLOP/B")
-    check.that(not detail.is_visible(), "details are shown at once")
+    check.that(not detail.is_visible(), "details are shown before they are requested")
     page.check("#details")
-    check.that(detail.is_visible(), "all columns are not shown")
+    check.that(detail.is_visible(), "not all columns are shown")
     page.uncheck("#details")
     page.locator("#operations thead th button").first.click()
 
 
 def sound(check: Check, axe: str) -> None:
-    "Nothing wider than the window, figures drawn, names as text, a page that follows the scheme."
+    "Check widths, figures, names as text and colours."
     page = check.page
     over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     check.that(over <= 0, f"wider than the window by {over} px")
@@ -168,15 +168,15 @@ def sound(check: Check, axe: str) -> None:
         "['roofline', 'icicle'].flatMap(id => document.getElementById(id).data)"
         ".flatMap(t => [...t.hovertext ?? [], ...t.labels ?? []])"
     )
-    check.that(any("&lt;img" in x for x in said), "a name is lost")
-    check.that(not any("<img" in x for x in said), "a name is given to plotly as markup")
+    check.that(any("&lt;img" in x for x in said), "a name is missing")
+    check.that(not any("<img" in x for x in said), "plotly gets a name as markup")
     drawn = page.evaluate(
         "[...document.querySelectorAll('.plot')].every(e => e.querySelector('.main-svg path'))"
     )
     check.that(drawn, "a figure is not drawn")
     page.check("input[value=module]")
     names = page.evaluate("document.querySelector('#waterfall').layout.yaxis.ticktext")
-    check.that("layer4" in names, f"by module there is {names}")
+    check.that("layer4" in names, f"grouped by module, the page shows {names}")
     page.check("input[value=cause]")
     bright = page.evaluate(
         "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0] > 128"
@@ -185,14 +185,14 @@ def sound(check: Check, axe: str) -> None:
     if axe:
         page.evaluate(axe)
         results = page.evaluate("axe.run()")
-        check.that(len(results["passes"]) > 10, "axe-core has not looked")
+        check.that(len(results["passes"]) > 10, "axe-core did not run")
         for x in results["violations"]:
             if x["impact"] in ("serious", "critical"):
                 check.found.append(f"{check.setting}: axe-core: {x['id']}, {x['nodes'][0]['html']}")
 
 
 def printed(check: Check) -> None:
-    "On paper, figures fit and all groups are shown."
+    "Check that figures fit on paper and that all groups are printed."
     page = check.page
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
@@ -200,11 +200,11 @@ def printed(check: Check) -> None:
         "Math.max(...[...document.querySelectorAll('.main-svg')].map(e => e.clientWidth))"
     )
     check.that(wide <= 700, f"a figure of {wide} px does not fit on paper")
-    check.that(not page.locator("#search").is_visible(), "the search is printed")
+    check.that(not page.locator("#search").is_visible(), "the search box is printed")
 
 
 def look(axe: str) -> list[str]:
-    "What is wrong with the page."
+    "Return the defects of the page."
     found = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as p, chromium(p) as browser:
         path = Path(folder, "page.html")
@@ -226,7 +226,7 @@ def look(axe: str) -> list[str]:
             page.wait_for_selector(READY, state="attached")
             rows = len(check.view()["rows"])
             sound(check, axe)
-            if (width, scheme) in SETTINGS[:2]:  # each width and each scheme
+            if (width, scheme) in SETTINGS[:2]:  # every width and every scheme
                 select(check, rows)
                 keys(check, rows)
                 table(check)
@@ -239,7 +239,7 @@ def look(axe: str) -> list[str]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--axe", type=Path, help="axe.min.js of axe-core")
+    parser.add_argument("--axe", type=Path, help="path of axe.min.js from axe-core")
     path = parser.parse_args().axe
     defects = look(path.read_text(encoding="utf-8") if path else "")
     print(*defects, sep="\n")

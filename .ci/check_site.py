@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""What is wrong with the site that .ci/site.py built: looked for in its files, then in a browser
-without a network.
+"""Check the site that .ci/site.py built: first its files, then in a browser without network access.
 
-All that is found is printed; the exit status says whether it was anything.
+Every defect is printed, and the exit status is not zero if there is one.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from urllib.parse import unquote, urldefrag
 import yaml
 from page import ROOT, settings
 
-BROWSERS = 4  # at once: each waits for frames most of the time
+BROWSERS = 4  # at the same time: each mostly waits for frames
 REPO = re.compile(rf"{re.escape(settings['git_url'])}/(?:blob|tree)/{settings['branch']}/([^#?]+)")
 MARKUP = re.compile(r":::|\{[#.=]|\$\$|\{\{|\]\(|\*\*\w[^*\n]*\*\*|</?\w+>|\\\(|\\\[a-z]+\{")
 VOID = {
@@ -46,8 +45,8 @@ VOID = {
 
 
 def look_at_notebook(path: Path) -> list[str]:
-    """Text that nbdev would lose: it takes title and description from a cell, and drops what else
-    is in it."""
+    """Return text that nbdev would drop: it reads title and description from one cell and ignores
+    the rest of that cell."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown" and re.search(r"^# \S", text, re.M):
@@ -56,8 +55,8 @@ def look_at_notebook(path: Path) -> list[str]:
             ]
             return (
                 [
-                    f"{path}: title and description need a cell of their own, in which nbdev would"
-                    f" lose: {lost[0][:60]}"
+                    f"{path}: title and description need a separate cell, because nbdev would"
+                    f" drop: {lost[0][:60]}"
                 ]
                 if lost
                 else []
@@ -69,7 +68,7 @@ def look_at_notebook(path: Path) -> list[str]:
 
 
 class Reader(HTMLParser):
-    "A page's ids, links and text."
+    "The ids, links and text of a page."
 
     def __init__(self, text: str):
         super().__init__(convert_charrefs=True)
@@ -102,7 +101,7 @@ class Reader(HTMLParser):
         if tag in VOID:
             return
         if tag not in self.open:
-            self.defects.append(f"</{tag}> of nothing")
+            self.defects.append(f"</{tag}> closes no element")
             return
         while self.open.pop() != tag:
             pass
@@ -115,7 +114,7 @@ class Reader(HTMLParser):
 
 
 def entries(items):
-    "The navigation's links, those in menus too."
+    "Return the links of the navigation, including those in menus."
     for item in items or []:
         if isinstance(item, str):
             yield item
@@ -127,24 +126,26 @@ def entries(items):
 
 
 def page_of(notebook: str) -> str:
-    "The page that a notebook becomes."
+    "Return the name of the page for a notebook."
     return re.sub(r"\.ipynb(?=#|$)", ".html", notebook)
 
 
 def look_at_files(
     site: Path, notebooks: list[str], navigation: list[str], sidebar: list[str]
 ) -> list[str]:
-    "What is wrong with the site's files."
-    found = [f"no page of nbs/{name}" for name in notebooks if not (site / page_of(name)).is_file()]
+    "Return the defects in the files of the site."
+    found = [
+        f"no page for nbs/{name}" for name in notebooks if not (site / page_of(name)).is_file()
+    ]
     if not (site / ".nojekyll").exists():
-        found.append("no .nojekyll: GitHub Pages would run Jekyll over it")
+        found.append("no .nojekyll: GitHub Pages would run Jekyll on the site")
     pages = {p: Reader(p.read_text(encoding="utf-8")) for p in sorted(site.rglob("*.html"))}
     made = {page_of(name) for name in notebooks}
     for path, page in pages.items():
         name = path.relative_to(site).as_posix()
         say = lambda text, name=name: found.append(f"{name}: {text}")  # noqa: E731
         if name not in made:
-            say("a page of no notebook")
+            say("a page without a notebook")
         for defect in dict.fromkeys(page.defects):
             say(defect)
         if page.h1 != 1:
@@ -153,7 +154,7 @@ def look_at_files(
             say("no title")
         for name_of, times in page.ids.items():
             if times > 1:
-                say(f"the id {name_of} stands there {times} times")
+                say(f"the id {name_of} occurs {times} times")
         text = "\n".join(page.text)
         for m in MARKUP.finditer(text):
             say(
@@ -162,16 +163,16 @@ def look_at_files(
             )
         if "Traceback (most recent call last)" in text + "\n".join(page.outputs):
             say("a traceback")
-        linked = set()  # from the navigation
+        linked = set()  # reachable from the navigation
         for tag, kind, link in page.links:
             url, anchor = urldefrag(link)
             if url.startswith(("data:", "mailto:")):
                 continue
             if re.match(r"[a-z]+:|//", url):
                 if tag.split()[-1] != "a":
-                    say(f"<{tag} {kind}={link}> would fetch from elsewhere")
+                    say(f"<{tag} {kind}={link}> would fetch from another site")
                 elif not url.startswith(("https://", "http://")):
-                    say(f"a link of a strange kind: {link}")
+                    say(f"a link of an unknown kind: {link}")
                 elif (m := REPO.match(url)) and not (ROOT / unquote(m[1])).exists():
                     say(f"a link to a file that the repository does not have: {link}")
                 continue
@@ -183,7 +184,7 @@ def look_at_files(
             elif not target.is_file():
                 say(f"a dead link, to {target.relative_to(site).as_posix()}")
             elif anchor and target in pages and unquote(anchor) not in pages[target].ids:
-                say(f"a link to an anchor that is not there: {link}")
+                say(f"a link to a missing anchor: {link}")
             if tag == "nav a":
                 linked.add(target)
         for entry in navigation:
@@ -193,7 +194,7 @@ def look_at_files(
             ):
                 say(f"the navigation lacks {entry}")
     found += [
-        f"the navigation names what is not there: {e}"
+        f"the navigation lists a missing page: {e}"
         for e in (*navigation, *sidebar)
         if not re.match(r"[a-z]+:", e) and urldefrag(e)[0] not in notebooks
     ]
@@ -288,11 +289,11 @@ SETTINGS = [
     (True, 1280),
     (True, 360),
     (False, 360),
-]  # dark, width: one change from each to the next
+]  # (dark, width), in an order with one change from each to the next
 
 
 def look_at_pages(site: Path, names: list[str]) -> list[str]:
-    "What is wrong with the pages as a browser shows them."
+    "Return the defects of the pages in a browser."
     from browser import chromium
     from playwright.sync_api import Error, sync_playwright
 
@@ -309,8 +310,10 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
             request_route.abort()
 
         context.route(re.compile(r"^(?!file:|data:|blob:)"), refuse)
-        page.on("console", lambda m: m.type == "error" and say(f"the console says: {m.text[:300]}"))
-        page.on("pageerror", lambda e: say(f"an error of its script: {str(e)[:300]}"))
+        page.on(
+            "console", lambda m: m.type == "error" and say(f"the console reports: {m.text[:300]}")
+        )
+        page.on("pageerror", lambda e: say(f"a script error: {str(e)[:300]}"))
         page.on("requestfailed", lambda r: say(f"did not load: {r.url[:200]}"))
         for name in names:
             at[0] = name
@@ -322,19 +325,19 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
                     page.emulate_media(color_scheme="dark" if dark else "light")
                     page.set_viewport_size({"width": width, "height": 900})
                     if width == 360 and dark and page.query_selector("div.plot"):
-                        # figures are drawn for the width that they meet
+                        # figures are drawn for the width at which they load
                         page.reload(wait_until="load")
                     for text in page.evaluate(SETTLED, [dark, width]):
                         say(text, f"{width} px, {'dark' if dark else 'light'}")
             except Error as e:
-                say(f"the browser says: {e.message.splitlines()[0]}")
+                say(f"browser error: {e.message.splitlines()[0]}")
     return [
         f"{text}{' (' + '; '.join(dict.fromkeys(s)) + ')' if all(s) else ''}"
         for text, s in found.items()
     ]
 
 
-SEARCHES = {  # typed text: the page that comes first
+SEARCHES = {  # search text: the page that must come first
     "AMBIGUOUS": "glossary.html#verdict-ambiguous",
     "ridge point": "glossary.html#ridge-point",
     "cache-aware hierarchical convention": "tutorials/fifteen_minutes.html",
@@ -367,13 +370,13 @@ def look_at_search(site: Path) -> list[str]:
 
 
 def in_browsers(site: Path, names: list[str]) -> list[str]:
-    "The same by several browsers, a share of the pages each."
+    "Check the pages in several browsers, each with a share of them."
     with ProcessPoolExecutor(BROWSERS, mp_context=get_context("spawn")) as pool:
         shares = [pool.submit(look_at_pages, site, names[i::BROWSERS]) for i in range(BROWSERS)]
         return [text for share in shares for text in share.result()]
 
 
-# What would not be found is not checked
+# The checks themselves are tested by breaking a sound page
 
 SOUND = """<!doctype html><html lang="en"><head><title>Sound</title><meta charset="utf-8"><style>
 :root { color-scheme: light dark }
@@ -388,17 +391,17 @@ const p = document.querySelector("div.plot"); p._fullData = [1];
 const path = '<path d="M0 0 L99 50" stroke="red"/>';
 p.innerHTML = `<svg class="main-svg"><g class="plot">${path}</g></svg>`;
 </script></body></html>"""
-BROKEN = [  # what is broken, how, and what has to be said of it
+BROKEN = [  # (text to replace, replacement, expected message)
     ("</p>", '<a href="c.html">c</a></p>', "a dead link, to c.html"),
     (
         "</p>",
         '<a href="b.html#gone">c</a></p>',
-        "a link to an anchor that is not there: b.html#gone",
+        "a link to a missing anchor: b.html#gone",
     ),
-    ("</p>", '<a href="#gone">c</a></p>', "a link to an anchor that is not there: #gone"),
+    ("</p>", '<a href="#gone">c</a></p>', "a link to a missing anchor: #gone"),
     ("</p>", '<a href="b.ipynb">c</a></p>', "a link to a notebook: b.ipynb"),
     ("</p>", '<a href="../../x.html">c</a></p>', "a link out of the site"),
-    ("</p>", '<a href="javascript:alert()">c</a></p>', "a link of a strange kind"),
+    ("</p>", '<a href="javascript:alert()">c</a></p>', "a link of an unknown kind"),
     (
         "</p>",
         '<a href="https://github.com/fasterroof/fasterroof/blob/main/gone.py">c</a></p>',
@@ -407,7 +410,7 @@ BROKEN = [  # what is broken, how, and what has to be said of it
     (
         "</head>",
         '<link rel="stylesheet" href="https://x.invalid/x.css"></head>',
-        "would fetch from elsewhere",
+        "would fetch from another site",
     ),
     ('<a href="b.html">B</a>', "", "the navigation lacks b.ipynb"),
     ("</p>", "</p><p>::: {.callout-note}</p>", "markup that was not rendered"),
@@ -418,15 +421,15 @@ BROKEN = [  # what is broken, how, and what has to be said of it
     ("</p>", '</p><p class="math inline">x</p>', "a formula that was not converted"),
     ("</p>", "</p><math><merror><mi>x</mi></merror></math>", "a formula with an error"),
     ("</p>", "</p><pre>Traceback (most recent call last):</pre>", "a traceback"),
-    ("</p>", '</p><p id="top">x</p>', "the id top stands there 2 times"),
+    ("</p>", '</p><p id="top">x</p>', "the id top occurs 2 times"),
     ("</p>", "</p><h1>Two</h1>", "2 headings of the first level"),
-    ("</p>", "</p></section>", "</section> of nothing"),
+    ("</p>", "</p></section>", "</section> closes no element"),
     ("<title>Sound</title>", "", "no title"),
     ("</p>", '</p><img src="data:,">', "an image without alt"),
 ]
 BROKEN_SHOWN = [
-    ("</body>", "<script>throw Error('x')</script></body>", "an error of its script"),
-    ("</body>", "<script>console.error('x')</script></body>", "the console says: x"),
+    ("</body>", "<script>throw Error('x')</script></body>", "a script error"),
+    ("</body>", "<script>console.error('x')</script></body>", "the console reports: x"),
     (
         "</body>",
         "<script>fetch('https://x.invalid/').catch(() => 0)</script></body>",
@@ -446,7 +449,7 @@ BROKEN_SHOWN = [
 
 
 def self_test() -> list[str]:
-    "Break a page in each way, and see that it is said; a sound page has to pass."
+    "Break a page in each way and check that the defect is reported; a sound page must pass."
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder).resolve()
@@ -462,10 +465,10 @@ def self_test() -> list[str]:
 
         def expect(what: str, found: list[str], said: str):
             if not any(said in text for text in found):
-                failed.append(f"self-test: {what!r} was not found; only {found}")
+                failed.append(f"self-test: {what!r} was not reported; only {found}")
 
         for title, said in (
-            ("# T\n\n> About.\n\nMore", "lose: More"),
+            ("# T\n\n> About.\n\nMore", "drop: More"),
             ("> About.", "no title"),
             ("# T\n\n> X", ""),
         ):
@@ -474,28 +477,28 @@ def self_test() -> list[str]:
             )
             found = look_at_notebook(site / "n.ipynb")
             expect(title, found or [""], said)
-            failed += [f"self-test: {found} of a sound title"] if found and not said else []
+            failed += [f"self-test: {found} for a sound title"] if found and not said else []
         for old, new, said in BROKEN:
             (site / "a.html").write_text(SOUND.replace(old, new, 1))
             expect(new, files(), said)
         (site / "a.html").write_text(SOUND)
-        failed += [f"self-test: a sound page: {text}" for text in files()]
+        failed += [f"self-test: in a sound page: {text}" for text in files()]
         expect(
             "a notebook without a page",
             files(("a.ipynb", "b.ipynb", "c.ipynb")),
-            "no page of nbs/c.ipynb",
+            "no page for nbs/c.ipynb",
         )
         expect(
             "a page without a notebook",
             files(("b.ipynb",), ("b.ipynb",)),
-            "a.html: a page of no notebook",
+            "a.html: a page without a notebook",
         )
         expect(
             "navigation",
             files(navigation=("a.ipynb", "c.ipynb")),
-            "names what is not there: c.ipynb",
+            "lists a missing page: c.ipynb",
         )
-        expect("sidebar", files(sidebar=("c.ipynb",)), "names what is not there: c.ipynb")
+        expect("sidebar", files(sidebar=("c.ipynb",)), "lists a missing page: c.ipynb")
         (site / ".nojekyll").unlink()
         expect(".nojekyll", files(), "no .nojekyll")
         for i, (old, new, _) in enumerate(BROKEN_SHOWN):
@@ -503,7 +506,7 @@ def self_test() -> list[str]:
             (site / f"{i}.html").write_text(SOUND.replace(old, new, 1))
         found = look_at_pages(site, ["a.html", *(f"{i}.html" for i in range(len(BROKEN_SHOWN)))])
         failed += [
-            f"self-test: a sound page: {text}" for text in found if text.startswith("a.html")
+            f"self-test: in a sound page: {text}" for text in found if text.startswith("a.html")
         ]
         for i, (_, new, said) in enumerate(BROKEN_SHOWN):
             expect(
@@ -515,7 +518,7 @@ def self_test() -> list[str]:
 
 
 def together(found: list[str]) -> list[str]:
-    "What many pages have in common is told once."
+    "Merge a defect that several pages share into one message."
     pages: dict[str, list[str]] = {}
     for text in found:
         page, colon, what = text.partition(".html: ")
@@ -542,9 +545,7 @@ def main():
     parser.add_argument(
         "--pages", nargs="+", default=[], help="pages for the browser, as tutorials/roofline.html"
     )
-    parser.add_argument(
-        "--self-test", action="store_true", help="only see whether what is wrong would be found"
-    )
+    parser.add_argument("--self-test", action="store_true", help="only test the checks themselves")
     args = parser.parse_args()
     started, site = time.monotonic(), args.site.resolve()
     os.chdir(ROOT)

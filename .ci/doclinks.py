@@ -1,10 +1,10 @@
-"""Mend the links that nbdev makes of names in backticks, in the notebooks that it processed.
+"""Correct the links that nbdev makes of names in backticks, in the notebooks that it processed.
 
-nbdev takes a short name for the first module, by the alphabet, that has it, whatever word it is; it
-writes anchors in lower case, of methods too, which have no section; and it makes a link within a
-link. Here a name is what the notebook that says it has by that name: its own, or what it imports,
-or else what a package hands out. Of others only those are kept that one module alone has and that
-are no plain words.
+nbdev links a short name to the first module, alphabetically, that defines it, even if the name is
+an ordinary word; it writes anchors in lower case, also for methods, which have no section; and it
+puts links inside links. This module resolves a name from the notebook that uses it: a name that the
+notebook defines or imports, or else one that a package exports. Other names keep their link only if
+exactly one module defines them and they are not ordinary words.
 """
 
 import ast
@@ -25,7 +25,7 @@ SECTION = re.compile(
 
 @cache
 def defined(path: str) -> dict[str, int]:
-    "The functions and classes that a module has, and their lines."
+    "Return the functions and classes of a module with their lines."
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     return {
         node.name: node.lineno
@@ -35,7 +35,7 @@ def defined(path: str) -> dict[str, int]:
 
 
 def imports(source: str, module: str = "") -> dict[str, str]:
-    "What a piece of code imports from this package: a name's module."
+    "Return the module of each name that code imports from this package."
     try:
         tree = ast.parse(re.sub(r"^\s*[%!].*$", "", source, flags=re.M))
     except SyntaxError:
@@ -54,7 +54,7 @@ def imports(source: str, module: str = "") -> dict[str, str]:
 
 
 def public_names() -> dict[str, str]:
-    "The module of each name that a package hands out: its stub imports it."
+    "Return the module of each name that a package exports, from its stub."
     found = {}
     for stub in (ROOT / "fasterroof").rglob("__init__.pyi"):
         package = ".".join(stub.relative_to(ROOT).with_suffix("").parts)
@@ -72,7 +72,7 @@ def text_of(cell: dict) -> str:
 
 
 class Mender:
-    "All that is known of names and of the sections that document them."
+    "Names and the sections that document them."
 
     def __init__(self, base: str, blob: str, names: list[str]):
         from fasterroof._modidx import d
@@ -97,7 +97,7 @@ class Mender:
 
     @staticmethod
     def documents(nb: dict):
-        "The outputs in Markdown."
+        "Return the outputs in Markdown."
         return [
             out["data"]
             for cell in nb["cells"]
@@ -106,8 +106,8 @@ class Mender:
         ]
 
     def ids(self, nb: dict) -> dict[str, str]:
-        """The names that a page documents, and their ids: in lower case, but where two differ by
-        nothing else."""
+        """Return the names that a page documents with their ids: in lower case, unless two names
+        differ only in case."""
         names = [
             m["name"]
             for data in self.documents(nb)
@@ -117,10 +117,10 @@ class Mender:
         return {name: name if lower.count(name.lower()) > 1 else name.lower() for name in names}
 
     def meant(self, name: str, own: str, imported: dict[str, str]) -> str | None:
-        "The module of a name as a notebook has it."
+        "Return the module of a name in the scope of a notebook."
         first, all_of_it = name.split(".")[0], self.modules.get(name, [])
         for module in (own, imported.get(first), self.public.get(first)):
-            if module not in self.symbols:  # a package, which hands out what its modules have
+            if module not in self.symbols:  # a package, which exports names of its modules
                 module = self.public.get(first)
             if module in all_of_it:
                 return module
@@ -128,14 +128,14 @@ class Mender:
         return all_of_it[0] if len(all_of_it) == 1 and not plain else None
 
     def anchor(self, page: str, name: str) -> str:
-        "Where on a page a name is documented: a method, where it has no section, with its class."
+        "Return where a name is documented; a method without a section is found with its class."
         if page not in self.sections:
             return "#" + name.split(".")[0].lower()
         found = self.sections[page].get(name) or self.sections[page].get(name.split(".")[0])
         return "#" + found if found else ""
 
     def mended(self, text: str, own: str, imported: dict[str, str]) -> str:
-        "Markdown with the links that its names want."
+        "Return Markdown with a link for each name."
 
         def link(m) -> str:
             name = m["name"]
@@ -165,7 +165,7 @@ class Mender:
         return self.link.sub(link, text)
 
     def section(self, text: str, name: str, own: str) -> str:
-        "The documentation of a name, whose source is in its own module and whose id is its own."
+        "Return documentation of a name with a link to its own module and its own id."
 
         def head(m) -> str:
             path, url, line = own.replace(".", "/") + ".py", m["url"], m["line"]
@@ -180,7 +180,7 @@ class Mender:
         return SECTION.sub(head, text, count=1)
 
     def mend(self):
-        "Write the notebooks that change."
+        "Write the notebooks that changed."
         for name, nb in self.notebooks.items():
             source = json.loads((ROOT / "nbs" / name).read_text(encoding="utf-8"))
             code = [text_of(cell) for cell in source["cells"] if cell["cell_type"] == "code"]

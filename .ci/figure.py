@@ -2,7 +2,7 @@
 reports/resnet18.json.
 
 .venv/bin/python .ci/figure.py            (Chromium, and the extra docs)
-.venv/bin/python .ci/figure.py --check    whether the pictures are of that run
+.venv/bin/python .ci/figure.py --check    only compare with that run
 """
 
 import hashlib
@@ -14,9 +14,12 @@ from urllib.parse import unquote
 
 root = Path(__file__).resolve().parent.parent
 source = root / "reports/resnet18.json"
-INK = {"light": "#334155", "dark": "#cbd5e1"}  # of text and axes; the paper is the page's own
+INK = {
+    "light": "#334155",
+    "dark": "#cbd5e1",
+}  # colours of text and axes; the background is that of the page
 SIZE = {"width": 860, "height": 520}
-NAMED = {"maxpool": 32, "layer4.0.conv2": 45, "layer1.0.conv1": 40}  # how many px below its point
+NAMED = {"maxpool": 32, "layer4.0.conv2": 45, "layer1.0.conv1": 40}  # px below the point
 DRAW = """async ([fig, size]) => {
     const div = document.createElement('div');
     document.body.append(div);
@@ -30,7 +33,7 @@ def picture(scheme: str) -> Path:
 
 
 def stamp() -> str:
-    "What a picture carries to tell which run it is of."
+    "Return the mark in a picture that identifies its run."
     return (
         "<desc>reports/resnet18.json, sha256"
         f" {hashlib.sha256(source.read_bytes()).hexdigest()}</desc>"
@@ -38,7 +41,7 @@ def stamp() -> str:
 
 
 def draw() -> None:
-    "Let plotly draw the run in a browser, once for each scheme."
+    "Draw the run with plotly in a browser, once for each colour scheme."
     from browser import chromium
     from playwright.sync_api import sync_playwright
     from plotly.offline import get_plotlyjs
@@ -76,6 +79,6 @@ if "--check" in sys.argv[1:]:
         if not picture(s).exists() or stamp() not in picture(s).read_text("utf-8")
     ]
     if stale:
-        sys.exit(f"{', '.join(stale)}: not of reports/resnet18.json; run .ci/figure.py")
+        sys.exit(f"{', '.join(stale)}: not made from reports/resnet18.json; run .ci/figure.py")
 else:
     draw()

@@ -1,7 +1,8 @@
 """Make the picture of the packages, nbs/images/packages-light.svg and -dark.svg, from the imports
 between them.
 
-.venv/bin/python .ci/packages.py .venv/bin/python .ci/packages.py --check    only compare
+    .venv/bin/python .ci/packages.py
+    .venv/bin/python .ci/packages.py --check    only compare
 """
 
 import sys
@@ -28,8 +29,8 @@ INK = {
         "join": "#1d4a44",
     },
 }
-# Package: what it is, and the middle of its box. Where a box stands is chosen; what is drawn
-# between boxes is read.
+# Package: its description, and the middle of its box. Positions are chosen by hand; the arrows are
+# read from the imports.
 PLACES = {
     "cli": ("arguments in, text out", (440, 40)),
     "contract": ("a claimed bound, checked", (140, 135)),
@@ -37,17 +38,17 @@ PLACES = {
     "prediction": ("the join without a clock", (140, 235)),
     "report": ("what a run looks like", (440, 325)),
     "roofline": ("the join: a Run of RooflinePoints", (440, 425)),
-    "work": ("What had to be computed and moved?", (140, 535)),
+    "work": ("What has to be computed and moved?", (140, 535)),
     "timing": ("How long did it take?", (440, 535)),
-    "machine": ("What can this machine do at most?", (740, 535)),
-    "core": ("helpers that know no roofline", (440, 640)),
+    "machine": ("How fast could this machine do it?", (740, 535)),
+    "core": ("helpers without rooflines", (440, 640)),
 }
 QUESTIONS = {"work", "timing", "machine"}
 
 
 def imports() -> tuple[set[tuple[str, str]], dict[str, int]]:
-    """Which package imports which, without the delegates that .importlinter declares; and the
-    modules of each."""
+    """Return which package imports which, without the delegates that .importlinter declares, and
+    the number of modules of each."""
     graph = grimp.build_graph("fasterroof", exclude_type_checking_imports=True, cache_dir=None)
     declared = {
         tuple(line.strip().split(" -> "))
@@ -68,7 +69,7 @@ def imports() -> tuple[set[tuple[str, str]], dict[str, int]]:
 
 
 def drawn(edges: set[tuple[str, str]]) -> list[tuple[str, str]]:
-    "The edges that no longer way stands for; the three questions are reached each by itself."
+    "Return the edges that no longer path replaces; edges between the three questions all stay."
     among = {(a, b) for a, b in edges if {a, b} <= QUESTIONS}
     rest = edges - among
 
@@ -81,7 +82,7 @@ def drawn(edges: set[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def arrow(a: str, b: str, ink: dict[str, str]) -> str:
-    "A line between the edges of two boxes."
+    "Return a line between the edges of two boxes as SVG."
     (x1, y1), (x2, y2) = PLACES[a][1], PLACES[b][1]
     w, h = BOX[0] / 2, BOX[1] / 2
     if y1 == y2:
@@ -96,7 +97,7 @@ def arrow(a: str, b: str, ink: dict[str, str]) -> str:
 
 
 def picture(scheme: str) -> str:
-    "The drawing."
+    "Return the drawing as SVG."
     ink, (edges, modules) = INK[scheme], imports()
     lines = [arrow(a, b, ink) for a, b in drawn(edges)]
     boxes = []
@@ -133,7 +134,7 @@ if __name__ == "__main__":
         if stale := [
             p.name for p, text in made.items() if not p.exists() or p.read_text("utf-8") != text
         ]:
-            sys.exit(f"{', '.join(stale)}: not what the imports make; run .ci/packages.py")
+            sys.exit(f"{', '.join(stale)}: not up to date with the imports; run .ci/packages.py")
     else:
         for path, text in made.items():
             path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"A page on its way from a processed notebook to HTML, through pandoc; and its links."
+"Turn a processed notebook into an HTML page with pandoc, and resolve its links."
 
 import html
 import posixpath
@@ -18,7 +18,7 @@ BASE = settings["doc_host"] + settings["doc_baseurl"] + "/"
 
 
 def pandoc(text: str) -> str:
-    "Markdown as HTML, with MathML; what pandoc warns of is an error."
+    "Turn Markdown into HTML with MathML; a warning of pandoc is an error."
     import pypandoc
 
     done = subprocess.run(
@@ -33,7 +33,7 @@ def pandoc(text: str) -> str:
 
 
 class Page:
-    "A page on its way: from a notebook to HTML whose links are not resolved yet."
+    "A page of the site: its notebook, and HTML with links that are not resolved yet."
 
     def __init__(self, name: str):
         self.name, self.url = name, name.removesuffix(".ipynb") + ".html"
@@ -42,10 +42,10 @@ class Page:
         self.rendered = ""
 
     def render(self):
-        "Notebook to HTML."
+        "Turn the notebook into HTML."
         self.meta, text = markdown(ROOT / "_proc" / self.name)
         self.title = self.meta.get("title") or self.name
-        # Titles may hold code and formulas, so they go the same way.
+        # Titles may contain code and formulas, so pandoc converts them, too.
         about = self.meta.get("description") or ""
         try:
             head, _, body = pandoc(
@@ -92,12 +92,12 @@ class Page:
 
 
 def boxed(m) -> bool:
-    "Whether a table stands in its box already."
+    "Return True if a table is already inside a box."
     return m.string[: m.start()].endswith('<div class="scroll" tabindex="0">')
 
 
 def resolved(page: Page, text: str) -> str:
-    "HTML with links that lead from this page to others of the site."
+    "Return HTML whose links lead from this page to other pages of the site."
 
     def link(m) -> str:
         before, url, after = m.groups()

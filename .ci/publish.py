@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Execute tutorials, and keep their outputs if other programs left the CPUs alone meanwhile.
+"""Execute tutorials, and keep the outputs if other programs hardly used the CPUs meanwhile.
 
     .venv/bin/python .ci/publish.py nbs/tutorials/roofline.ipynb …
     .venv/bin/python .ci/publish.py --anyway …    keep the outputs of the quietest attempt
 
-Figures that other programs disturbed teach the wrong thing. An attempt counts if they used at most
-a tenth of the CPU time; three attempts are made. The rule, what was measured and the machine stand
-at the end of each page. Cells marked notest or long keep the outputs that they have.
+Figures disturbed by other programs would mislead the reader. An attempt counts if those programs
+used at most a tenth of the CPU time; there are three attempts. The end of each page states the
+rule, the measured share and the machine. Cells marked notest or long keep their stored outputs.
 """
 
 import argparse
@@ -30,7 +30,7 @@ KEPT = re.compile(r"^#\| ?(notest|long|eval: false)\b", re.M)
 
 @dataclass
 class Attempt:
-    "A notebook that was executed, and the share of CPU time that other programs used meanwhile."
+    "An executed notebook, and the share of CPU time that other programs used meanwhile."
 
     notebook: nbformat.NotebookNode
     foreign: float
@@ -38,7 +38,7 @@ class Attempt:
 
 
 def cpu_seconds(pid: int) -> float:
-    "CPU time of a process and of the children that it waited for."
+    "Return the CPU time of a process and of the children that it waited for, in seconds."
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
@@ -59,7 +59,7 @@ def executed(path: Path, number: int) -> Attempt:
 
 
 def statement(found: Attempt) -> str:
-    "Say under which conditions the outputs came about."
+    "State the conditions under which the outputs were measured."
     cpu = environment("cpu")["cpu"]
     machine = f"{cpu['cpus_allowed']} CPUs of {cpu['name']}"
     share, limit = (f"{100 * x:.0f} %" for x in (found.foreign, LIMIT))

@@ -1,6 +1,6 @@
 """Make README.md, CONTRIBUTING.md, CHANGELOG.md and benchmarks/README.md from their notebooks.
 
-The README's badges, and the version in CITATION.cff, are made too.
+It also writes the badges of the README and the version in CITATION.cff.
 
     .venv/bin/python .ci/readme.py
     .venv/bin/python .ci/readme.py --check    only compare
@@ -24,11 +24,11 @@ LINK = re.compile(r'(\]\(|src="|srcset=")(?!https?:|#)')
 
 
 def markdown(name: str, to_notebooks: str) -> str:
-    "Markdown cells as they are but for links and divs; code cells fenced, with their text outputs."
+    "Return a notebook as Markdown: links adapted, divs removed, code fenced with its text outputs."
     parts = []
     for cell in nbformat.read(root / f"nbs/{name}.ipynb", 4).cells:
         if cell.cell_type == "markdown":
-            # links are relative to nbs/ there
+            # links in the notebook are relative to nbs/
             text = LINK.sub(rf"\g<1>{to_notebooks}", cell.source)
             text = re.sub(r"^:::.*\n?", "", text, flags=re.M)
             parts.append(re.sub(r"\n{3,}", "\n\n", text).strip())
@@ -41,10 +41,10 @@ def markdown(name: str, to_notebooks: str) -> str:
 
 
 def badge(label: str, value: str, color: str = "#0f766e") -> str:
-    "A small SVG that needs no server; 6.6 px a character of DejaVu Sans at 11 px."
+    "Return a badge as SVG, with 6.6 px per character of DejaVu Sans at 11 px."
     left, right = (round(6.6 * len(text)) + 12 for text in (label, value))
 
-    def said(text, middle):
+    def label_svg(text, middle):
         return f'<text x="{middle}" y="14" text-anchor="middle">{text}</text>'
 
     return (
@@ -53,12 +53,12 @@ def badge(label: str, value: str, color: str = "#0f766e") -> str:
         f'<rect width="{left + right}" height="20" rx="3" fill="{color}"/>'
         f'<path d="M0 3a3 3 0 0 1 3-3h{left - 3}v20h-{left - 3}a3 3 0 0 1-3-3z" fill="#374151"/>'
         f'<g fill="#fff" font-family="DejaVu Sans,Verdana,sans-serif" font-size="11">'
-        f"{said(label, left / 2)}{said(value, left + right / 2)}</g></svg>\n"
+        f"{label_svg(label, left / 2)}{label_svg(value, left + right / 2)}</g></svg>\n"
     )
 
 
 def badges() -> dict[str, tuple[str, str]]:
-    "What they say is read from where it is decided."
+    "Return label and value of each badge, read from the files that define them."
     cfg = ConfigParser(delimiters=["="])
     cfg.read(root / "settings.ini", encoding="utf-8")
     cfg = cfg["DEFAULT"]
@@ -76,7 +76,7 @@ def badges() -> dict[str, tuple[str, str]]:
     }
 
 
-made = {f"nbs/images/badge-{name}.svg": badge(*said) for name, said in badges().items()}
+made = {f"nbs/images/badge-{name}.svg": badge(*texts) for name, texts in badges().items()}
 row = " ".join(
     f"![{label}: {value}](nbs/images/badge-{name}.svg)" for name, (label, value) in badges().items()
 )
@@ -96,7 +96,7 @@ if "--check" in sys.argv[1:]:
         if not (root / p).exists() or (root / p).read_text("utf-8") != text
     ]
     if stale:
-        sys.exit(f"{', '.join(stale)}: not what its source makes; run .ci/readme.py")
+        sys.exit(f"{', '.join(stale)}: not up to date with its source; run .ci/readme.py")
 else:
     for path, text in made.items():
         (root / path).write_text(text, encoding="utf-8")

@@ -1,8 +1,9 @@
-"""Check what a release hands out: the files of the wheel and the sdist, and their description.
+"""Check a release: the files of the wheel and the sdist, and their description.
 
     python -m build && python -m twine check --strict dist/* && python .ci/release.py dist
 
-The wheel holds every tracked file under fasterroof/, the sdist also what setup.py reads.
+The wheel must contain every tracked file under fasterroof/, the sdist also the files that setup.py
+reads.
 """
 
 import re
@@ -18,7 +19,7 @@ RELATIVE = re.compile(r'(?:\]\(|\bsrc="|\bsrcset=")(?!\w+:|#)[^)"]*')
 
 
 def only(folder: Path, pattern: str) -> Path:
-    "The one file of that kind: a second is left of another build."
+    "Return the only file of this kind; a second one is left from another build."
     files = list(folder.glob(pattern))
     if len(files) != 1:
         sys.exit(f"{folder} has {len(files)} files {pattern}: empty it, then run python -m build")
@@ -36,7 +37,7 @@ in_sdist = {name.partition("/")[2] for name in sdist.getnames()}
 problems = [f"the wheel lacks {name}" for name in sorted(tracked - set(wheel.namelist()))]
 problems += [f"the sdist lacks {n}" for n in sorted((tracked | set(BESIDE)) - in_sdist)]
 strays = {n for n in wheel.namelist() if ".dist-info/" not in n} - tracked
-problems += [f"the wheel has {name}, which git does not track" for name in sorted(strays)]
+problems += [f"the wheel contains {name}, which git does not track" for name in sorted(strays)]
 metadata = next(n for n in wheel.namelist() if n.endswith(".dist-info/METADATA"))
 description = wheel.read(metadata).decode().partition("\n\n")[2]
 problems += [f"a relative link in the description: {m}" for m in RELATIVE.findall(description)]

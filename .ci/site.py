@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The documentation site without Quarto: nbdev's processed notebooks, through pandoc, into a folder
-of plain pages.
+"""Build the documentation site without Quarto: nbdev processes the notebooks, and pandoc turns them
+into plain pages.
 
-Nothing in it fetches anything: open `_site/index.html`. GitHub Pages gets what Quarto makes of the
-same notebooks.
+The pages fetch nothing from the network: open `_site/index.html`. GitHub Pages serves the site that
+Quarto builds from the same notebooks.
 """
 
 import argparse
@@ -26,18 +26,18 @@ WORKERS = 2
 BLOB = f"{settings['git_url']}/blob/{settings['branch']}/"
 
 
-# What nbdev makes of the notebooks
+# Processing by nbdev
 
 
 def notebooks() -> list[str]:
-    "The notebooks' paths below nbs/, as nbdev sees them."
+    "Return the paths of the notebooks below nbs/, as nbdev finds them."
     found = (p.relative_to(ROOT / "nbs") for p in (ROOT / "nbs").rglob("*.ipynb"))
     return sorted(p.as_posix() for p in found if not any(part[0] in "._" for part in p.parts))
 
 
 def process(only: list[str], force: bool):
-    """Run nbdev over the notebooks, into _proc: show_doc executed, hidden cells gone, links to
-    names added and mended."""
+    """Process the notebooks with nbdev into _proc: run show_doc, remove hidden cells, add and
+    correct links to names."""
     if any(part.startswith(".") for part in ROOT.parts):
         sys.exit(f"nbdev finds no notebooks below a hidden folder: {ROOT}")
     os.chdir(ROOT)
@@ -48,7 +48,7 @@ def process(only: list[str], force: bool):
     refresh_quarto_yml()
     nbdev_sidebar.__wrapped__()
     if not only:
-        proc_nbs(force=force, n_workers=0)  # in this process: see the end of main
+        proc_nbs(force=force, n_workers=0)  # in this process: see the end of main()
     for name in only:
         target = ROOT / "_proc" / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -63,21 +63,21 @@ def process(only: list[str], force: bool):
 
 
 def fill(template: str, values: dict[str, str]) -> str:
-    "The template with its {{name}}s replaced."
+    "Replace each {{name}} in a template."
     return re.sub(r"\{\{(\w+)\}\}", lambda m: values[m[1]], template)
 
 
 def build(out: Path, only: list[str]) -> int:
-    "All pages, or only some; how many."
+    "Build all pages, or only some; return their number."
     config = yaml.safe_load((ROOT / "_quarto.yml").read_text(encoding="utf-8"))
     bar = config["website"]["navbar"]
     items = entries((bar.get("left") or []) + (bar.get("right") or []))
     pages = {p.url: p for p in map(Page, notebooks())}
     wanted = [p for p in pages.values() if not only or p.name in only]
-    with ThreadPoolExecutor(WORKERS) as pool:  # the work is pandoc's
+    with ThreadPoolExecutor(WORKERS) as pool:  # pandoc does the work
         list(pool.map(Page.render, wanted))
     for page in pages.values():
-        if not page.rendered:  # not asked for: its name has to do
+        if not page.rendered:  # not requested: use its name as its title
             page.heading, page.about, page.title, page.headings = (
                 html.escape(Path(page.name).stem),
                 "",
@@ -142,18 +142,18 @@ def main():
     parser.add_argument(
         "pages",
         nargs="*",
-        help="notebooks, as nbs/tutorials/roofline.ipynb; all where none is given",
+        help="notebooks, such as nbs/tutorials/roofline.ipynb (default: all)",
     )
     parser.add_argument("--out", type=Path, default=ROOT / "_site", help="folder of the site")
     parser.add_argument(
         "--processed",
         action="store_true",
-        help="only the processed notebooks, in _proc, for Quarto",
+        help="only write the processed notebooks to _proc, for Quarto",
     )
     parser.add_argument(
         "--force",
         action="store_true",
-        help="also notebooks that did not change since the last time",
+        help="also process notebooks that did not change",
     )
     args = parser.parse_args()
     only = [p.split("nbs/")[-1].removesuffix(".ipynb") + ".ipynb" for p in args.pages]
@@ -168,8 +168,7 @@ def main():
             f"{count} pages in {out}: nbdev took {processed - started:.0f} s, the rest "
             f"{time.monotonic() - processed:.0f} s"
         )
-    # nbdev left an IPython shell per notebook, and they take a minute to say goodbye, one after the
-    # other.
+    # nbdev leaves an IPython shell per notebook; shutting them down one by one takes a minute.
     sys.stdout.flush()
     os._exit(0)
 

@@ -1,9 +1,9 @@
-"""Does anything run above the roof?
+"""Check whether any layer or operation is faster than the measured ceilings allow.
 
-Profiles torchvision classifiers of different families, then times single operations over sizes and
-layouts in fp32 and bf16, and counts what stands above 100 % of the measured roof: of its estimate,
-and of the upper end of its interval. Beside it, for contrast, the same under a roof of `torch.mm`
-and `copy_`, as other tools measure it.
+Profile torchvision classifiers of different families, then time single operations of several sizes
+and layouts in fp32 and bf16. Count the points above 100 % of the measured ceilings: of the
+estimate, and of the upper end of its interval. For contrast, do the same with the rates of
+`torch.mm` and `copy_` as ceilings, as other tools do.
 
     python benchmarks/audit.py [--steps 15] [--json FILE] [--only models|operations]
 """
@@ -51,7 +51,7 @@ BATCHED = ["resnet18", "mobilenet_v3_small", "vit_b_16", "densenet121"]
 
 
 def operations() -> list[tuple[str, object]]:
-    "Calls of one operation each: (name, a function without arguments)."
+    "Yield single operations: (name, a function without arguments)."
     rng = torch.Generator().manual_seed(0)
     cases = []
 
@@ -132,7 +132,7 @@ def operations() -> list[tuple[str, object]]:
 
 
 def poor_roof() -> Roof:
-    "What many tools take for a roof: a matrix product and a copy."
+    "Return the roof that many tools use: the rates of a matrix product and a copy."
     a = torch.rand(1024, 1024)
     x, y = torch.rand(1 << 25), torch.rand(1 << 25)
     mm = min(time_call(lambda: torch.mm(a, a), samples=10).samples)
@@ -141,8 +141,10 @@ def poor_roof() -> Roof:
 
 
 def tally(rows: list[tuple[str, float, float, float, float]]) -> dict:
-    """Of (name, time, floor, floor under the upper ends, floor under the poor roof): how many are
-    above, the largest."""
+    """Count the rows above each roof, and find the largest.
+
+    A row is (name, time, floor, floor of the upper ends, floor of the roof of mm and copy).
+    """
     known = [r for r in rows if r[2] == r[2]]
 
     def share(i):
@@ -174,7 +176,7 @@ poor = poor_roof()
 
 if args.only != "operations":
     for name, batch in [(m, 1) for m in MODELS] + [(m, 8) for m in BATCHED]:
-        clear_peaks_cache()  # a roof belongs to its session: probed anew for each model
+        clear_peaks_cache()  # ceilings are valid for one session: probe them for each model
         model, sample = load_target(name, batch=batch)
         analyzer = RooflineAnalyzer(model, sample, name=name)
         points = analyzer.profile("cpu", steps=args.steps)
@@ -216,7 +218,7 @@ if args.only != "models":
         looks = [guard.look()]
         for i, (name, fn) in enumerate(operations()):
             ops = trace(fn).ops
-            # The fastest call of many: what a single operation can do at its best moment.
+            # The fastest of many calls is the best that a single operation can do.
             timed.append(
                 (name, ops, min(time_call(fn, device="cpu", budget_s=0.1, most=60).samples))
             )
@@ -237,7 +239,7 @@ if args.only != "models":
         return [(name, t, *fs) for (name, _, t), *fs in every]
 
     rows = judged(widened(roof, *looks))
-    if any(r[3] > r[1] for r in rows):  # once more, as a profile does
+    if any(r[3] > r[1] for r in rows):  # probe again, as a profile does
         rows = judged(widened(better(roof, peaks_for(modes, device, cache=False)), *looks))
         print("probed again")
     results["operations, the fastest of many calls"] = tally(rows) | {"rows": rows, "looks": looks}

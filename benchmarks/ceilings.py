@@ -1,15 +1,13 @@
-"""Whether the ceilings that `measure_peaks` finds are as high as what plain C reaches, measured in
-turn.
+"""Compare the ceilings of `measure_peaks` with what plain C reaches, measured in turn.
 
 In each round `ceilings.c` and `measure_peaks` run one after the other on the same CPUs, in
-alternating order. Caches are gone over by half of their capacity, main memory by as much as
-`measure_peaks` takes. Main memory may be in another state a second later, so C tries it right
-before and right after; the better of the two counts. Since `measure_peaks` takes seconds, its
-kernels for main memory then run alone between two tries of C, and pairs in which these two agree
-within a tenth were in one state: their median is what counts. Prints what both reached and their
-ratios; then the smallest ratio of each quantity beside what is to be reached. With `--mixes`, the
-ratios of each mix of reading and writing too: one far above the others of its level is worth a
-look.
+alternating order. The working set is half of a cache's capacity, and for main memory the size
+that `measure_peaks` uses. Main memory may change its state within a second, so C measures it right
+before and right after; the better of the two counts. Because `measure_peaks` takes seconds, its
+kernels for main memory then run alone between two measurements in C. Pairs in which these two agree
+within a tenth were in one state, and the median of those pairs counts. The output is what both
+reached, their ratios, and the smallest ratio of each quantity beside its target. `--mixes` adds the
+ratios of each mix of reads and writes; one far above the others of its level deserves a look.
 
     python benchmarks/ceilings.py [--rounds 3] [--modes fp32 bf16] [--mixes] [--width 100]
     [--json FILE]
@@ -43,7 +41,7 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 
 def built(folder: str) -> tuple[str, list[Path]]:
-    "The compiler's version and a program for each width of a vector that this machine has."
+    "Return the version of the compiler and a program for each vector width of this machine."
     native = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
     try:
         version = subprocess.run(
@@ -74,14 +72,14 @@ def built(folder: str) -> tuple[str, list[Path]]:
                 check=True,
             )
     except FileNotFoundError:
-        sys.exit("This benchmark needs a C compiler, and there is none called cc.")
+        sys.exit("This benchmark requires a C compiler named cc.")
     except subprocess.CalledProcessError as e:
         sys.exit(f"The C compiler could not build {SOURCE.name} ({shlex.join(e.cmd)}):\n{e.stderr}")
     return version, programs
 
 
 def in_c(programs: list[Path], cpus: list[int], ms: int, what: list[str]) -> list[dict]:
-    "What every kernel reached, at every width: dicts of `what`, `mix`, `name` and `rate`."
+    "Return the rate of every kernel at every width: dicts of `what`, `mix`, `name` and `rate`."
     found = []
     for program in programs:
         done = subprocess.run(
@@ -94,12 +92,12 @@ def in_c(programs: list[Path], cpus: list[int], ms: int, what: list[str]) -> lis
 
 
 def best(kernels: list[dict], what: str) -> dict | None:
-    "The fastest kernel of a mode or level."
+    "Return the fastest kernel of a mode or level."
     return max((k for k in kernels if k["what"] == what), key=lambda k: k["rate"], default=None)
 
 
 def by_mix(kernels: list[dict], what: str) -> dict[str, float]:
-    "The best rate of each mix in a level, of any width."
+    "Return the best rate of each mix in a level, over all widths."
     found: dict[str, float] = {}
     for k in kernels:
         if k["what"] == what:
@@ -108,7 +106,7 @@ def by_mix(kernels: list[dict], what: str) -> dict[str, float]:
 
 
 def in_one_state(dram, probe, nbytes: int, pairs: int) -> list[float]:
-    "Our kernels for main memory over C's best mix, where C was the same before and after."
+    "Return the ratio to C's best mix in main memory, if C was the same before and after."
     found, before = [], best(dram(), "DRAM")["rate"]
     for _ in range(pairs):
         readings = memory_readings(probe, {"DRAM": nbytes}, {"DRAM": 0.02}, rounds=1)
@@ -121,12 +119,12 @@ def in_one_state(dram, probe, nbytes: int, pairs: int) -> list[float]:
 
 
 def in_python(peaks) -> dict[str, dict]:
-    """The best of each mode and level that `measure_peaks` found, with the upper end of its
+    """Return the best of each mode and level that `measure_peaks` found, with the upper end of its
     interval."""
     found: dict[str, dict] = {}
     for c in peaks.ceilings:
         if c.unit == "vector":
-            continue  # C's loops multiply and add at once, as contractions do
+            continue  # C's loops use fused multiply-adds, like contractions
         if c.flops_per_s > found.get(c.mode, {"rate": 0})["rate"]:
             found[c.mode] = {"rate": c.flops_per_s, "name": c.by, "high": c.interval[1]}
     for x in (*peaks.caches, peaks.main):
@@ -145,18 +143,21 @@ parser = argparse.ArgumentParser(
 )
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument(
-    "--pairs", type=int, default=12, help="of main memory alone, between two tries of C"
+    "--pairs",
+    type=int,
+    default=12,
+    help="pairs for main memory alone, between two measurements in C",
 )
 parser.add_argument(
     "--modes", nargs="+", default=["fp32", "bf16"], choices=["fp32", "bf16", "fp64"]
 )
-parser.add_argument("--ms", type=int, default=20, help="of each kernel in C")
-parser.add_argument("--mixes", action="store_true", help="the ratios of each mix too")
+parser.add_argument("--ms", type=int, default=20, help="milliseconds for each kernel in C")
+parser.add_argument("--mixes", action="store_true", help="also print the ratios of each mix")
 parser.add_argument("--width", type=int, default=100)
 parser.add_argument("--json", metavar="FILE")
 args = parser.parse_args()
 if platform.system() != "Linux":
-    sys.exit("This benchmark pins threads the way Linux does.")
+    sys.exit("This benchmark requires Linux, because it pins threads.")
 
 cpus = placements(torch.get_num_threads(), cpu_set(), cpu_quota())[0]
 nbytes = memory_size(torch.device("cpu"))
@@ -172,7 +173,7 @@ with tempfile.TemporaryDirectory() as folder:
         return in_c(programs, cpus, args.ms, ["arithmetic", *halves])
 
     for i in range(args.rounds):
-        # Capacities are the last that measure_peaks found, so the first round begins with it.
+        # C needs the capacities that measure_peaks found, so measure_peaks begins the first round.
         first = others() if i % 2 else []
         before = dram()
         began = time.perf_counter()
@@ -187,7 +188,7 @@ with tempfile.TemporaryDirectory() as folder:
         if max(sides) > 1.1 * min(sides):
             notes.append(
                 f"Round {i}: C's main memory went from {si(sides[0], 'B/s')} before to"
-                f" {si(sides[1], 'B/s')} after: its state changed meanwhile."
+                f" {si(sides[1], 'B/s')} after: its state changed."
             )
         notes += [f"Round {i}, measure_peaks: {n}" for n in peaks.notes]
         rounds.append(
@@ -236,8 +237,8 @@ for i, r in enumerate(rounds):
             end_section=what == quantities[-1],
         )
 for what in quantities:
-    # Nothing but main memory has states of its own: C below its best was held up, and its ratio
-    # says little.
+    # Only main memory has states. C below its best elsewhere was slowed by other programs, and its
+    # ratio means little.
     reached = [a["rate"] if (a := best(r["c"], what)) else None for r in rounds]
     held = [
         i
@@ -250,7 +251,7 @@ for what in quantities:
     ]
 for (what, mix), each in of_mixes.items():
     mixes.add_row(what, mix, "  ".join(f"{x:.2f}" for x in each))
-verdicts = Table("", "smallest ratio", "to be reached", "")
+verdicts = Table("", "smallest ratio", "target", "")
 if same:
     low, half, high = min(same), statistics.median(same), max(same)
     notes.append(

@@ -1,5 +1,4 @@
-"""Two emulated nodes of a Ray cluster on this machine: one attempt at a time on a device, and a
-node that is killed."""
+"""Test a Ray cluster of two emulated nodes on this machine while nodes and processes are killed."""
 
 import argparse
 import collections
@@ -45,7 +44,7 @@ CALLS = 6
 
 
 class Nodes:
-    "A cluster whose driver is on a node that lends nothing."
+    "A cluster whose driver runs on a node that lends no devices."
 
     def __init__(self, folder: Path):
         from ray.cluster_utils import Cluster
@@ -68,7 +67,7 @@ class Nodes:
         return node
 
     def remove(self, nodes: list) -> None:
-        "Those that are still there, and the scratch of what was killed on them."
+        "Remove the nodes that still run, and the scratch folders of killed processes."
         for node in nodes:
             if node in self.cluster.worker_nodes:
                 self.cluster.remove_node(node)
@@ -77,7 +76,7 @@ class Nodes:
 
 
 def workers(folder: Path) -> list[int]:
-    "Processes whose command line names a scratch folder of the nodes."
+    "Return the processes whose command line names a scratch folder of the nodes."
     found = []
     for p in Path("/proc").iterdir():
         if not p.name.isdigit():
@@ -95,7 +94,7 @@ def workers(folder: Path) -> list[int]:
 
 
 def none_left(folder: Path) -> float:
-    "Seconds until no worker is left; raises where one stays."
+    "Return the seconds until no worker is left; raise if one stays."
     began = time.monotonic()
     while left := workers(folder):
         if time.monotonic() > began + 10:
@@ -105,7 +104,7 @@ def none_left(folder: Path) -> float:
 
 
 def spans(folder: Path) -> dict[str, tuple[float, float, str]]:
-    "Worker → when it was first and last seen inside an attempt or an oracle, and its node."
+    "Return for each worker when it was first and last inside an attempt or oracle, and its node."
     log, found = folder / "log", {}
     for line in log.read_text().splitlines():
         t, what, pid = line.split()
@@ -121,13 +120,13 @@ def overlaps(seen: dict) -> int:
 
 
 def stored(store: Path, planned: int | None) -> list[dict]:
-    "All rows of a store, having checked that each attempt has one; None: that none has two."
+    "Return all rows of a store; check that each attempt has one (planned=None: at most one)."
     from fasterroof.bench.row import read_rows
 
     rows = [row for path in store.glob("*/*.jsonl") for row in read_rows(path)]
     keys = collections.Counter((r["run_id"], r["attempt"]) for r in rows)
     if twice := [k for k, n in keys.items() if n > 1]:
-        raise SystemExit(f"doubled: {twice}")
+        raise SystemExit(f"duplicated: {twice}")
     if planned not in (None, len(keys)):
         raise SystemExit(f"{len(keys)} rows of {planned} attempts")
     if left := list(store.glob(".attempts/*")):
@@ -136,7 +135,7 @@ def stored(store: Path, planned: int | None) -> list[dict]:
 
 
 def run(folder: Path, executor, seeds: int):
-    "A run of the case, kept in a store of its own; the suite and the rows."
+    "Run the case with a new store; return the suite and the rows."
     from fasterroof.bench.case import named_cases
     from fasterroof.bench.run.plan import Options, plan_attempts
     from fasterroof.bench.run.suite import Suite
@@ -155,8 +154,8 @@ def run(folder: Path, executor, seeds: int):
 
 
 def inside(log: Path, node: str | None, timeout_s: float = 20) -> int | None:
-    """The next worker on a node (None: on any) that enters an attempt or an oracle; None where none
-    does."""
+    """Return the next worker on a node (None: any node) that enters an attempt or an oracle, or
+    None."""
     end, at = time.monotonic() + timeout_s, log.stat().st_size if log.exists() else 0
     while time.monotonic() < end:
         if log.exists():
@@ -169,12 +168,12 @@ def inside(log: Path, node: str | None, timeout_s: float = 20) -> int | None:
 
 
 def parent(pid: int) -> int:
-    "The process that started another one; raises `OSError` where that has ended."
+    "Return the parent of a process; raise `OSError` if the process has ended."
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def struck(rng: random.Random, nodes: Nodes, node, how: str) -> float | None:
-    "Do what a round is of, at a random moment, and return when it was done."
+    "Cause the event of a round at a random moment, and return the time of it."
     log, name = nodes.folder / "log", nodes.names[node]
     if how == "node killed at any moment":
         time.sleep(rng.uniform(0, 5))
@@ -186,9 +185,9 @@ def struck(rng: random.Random, nodes: Nodes, node, how: str) -> float | None:
     at = time.monotonic()
     if how == "task killed":
         try:
-            task = parent(parent(pid))  # (the worker's supervisor is between them)
+            task = parent(parent(pid))  # (the supervisor of the worker is in between)
         except OSError:
-            return None  # its attempt is over
+            return None  # the attempt is over
         os.kill(task, signal.SIGKILL)
     else:
         nodes.cluster.remove_node(node, allow_graceful=False)
@@ -196,7 +195,7 @@ def struck(rng: random.Random, nodes: Nodes, node, how: str) -> float | None:
 
 
 def checked(how: str, suite, rows: list[dict], seen: dict) -> collections.Counter:
-    "What became of a run; raises for what may not be."
+    "Return the outcome of a run; raise if a rule was violated."
     status = collections.Counter(r["status"] for r in rows)
     ran = {str(r["provenance"].get("pid")) for r in rows}
     oracles = len(suite.brief.places)
@@ -210,20 +209,20 @@ def checked(how: str, suite, rows: list[dict], seen: dict) -> collections.Counte
     )
     worked = {node for _, _, node in seen.values()}
     if how != "locks apart" and found["overlaps"]:
-        raise SystemExit(f"{how}: at once on one device: {seen}")
+        raise SystemExit(f"{how}: simultaneous on one device: {seen}")
     if found["lost"] or status["ok"] != len(rows):
         raise SystemExit(f"{how}: {len(rows)} rows of {len(suite.attempts)} attempts: {status}")
     if how in ("nothing", "locks apart") and (found["again"] or len(worked) != 2):
         raise SystemExit(f"{how}: {found}, {worked}")
     if strange := ran - seen.keys():
-        raise SystemExit(f"{how}: rows of no worker that was seen: {strange}")
+        raise SystemExit(f"{how}: rows without a worker that was seen: {strange}")
     if any((r["ratio"] or {}).get("other_device") for r in rows):
-        raise SystemExit(f"{how}: a ratio of two nodes")
+        raise SystemExit(f"{how}: a ratio combines two nodes")
     return found
 
 
 def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
-    "One run on two nodes."
+    "Run once on two nodes."
     from fasterroof.bench.run.cluster import on_ray
 
     folder = nodes.folder
@@ -250,8 +249,8 @@ def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections
 
 
 def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
-    """The process that holds the plan and the store is ended: its workers end, and what was
-    finished is there."""
+    """End the process that holds the plan and the store: its workers must end, and finished rows
+    must be kept."""
     from fasterroof.bench.store.store import Store
 
     folder, here = nodes.folder, [nodes.add("locks") for _ in range(2)]
@@ -267,7 +266,7 @@ def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> coll
     ]
     driver = subprocess.Popen(args, stdout=sys.stderr, start_new_session=True)
     if inside(folder / "log", None, 60) is None:
-        raise SystemExit("the driver did not begin")
+        raise SystemExit("the driver did not start")
     time.sleep(rng.uniform(0, seeds))
     over = driver.poll() is not None
     driver.send_signal(signal.SIGKILL if how == "driver killed" else signal.SIGINT)
@@ -313,7 +312,9 @@ HOWS = (
 def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
     rng = random.Random(seed)
     found, longest = {how: collections.Counter() for how in hows}, collections.Counter()
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="c") as d:  # (a socket's path is short)
+    with tempfile.TemporaryDirectory(
+        dir="/tmp", prefix="c"
+    ) as d:  # (the path of a socket must be short)
         with contextlib.redirect_stdout(sys.stderr):
             nodes = Nodes(Path(d))
             try:
@@ -339,8 +340,8 @@ def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
         "lost",
     ]
     print(
-        f"| what happens | {' | '.join(columns)} | doubled or torn | mean run | workers left"
-        " at the end, for |"
+        f"| event | {' | '.join(columns)} | duplicated or truncated | mean run time | workers gone"
+        " after |"
     )
     print("|---" * (len(columns) + 4) + "|")
     for how, c in found.items():
@@ -348,9 +349,9 @@ def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
         mean = f"{c['s'] / max(c['rounds'], 1):.1f} s"
         print(f"| {how} | {cells} | 0 | {mean} | {longest[how]:.0f} ms |")
     print(
-        "\nStruck are rounds in which something was killed; again, processes of attempts and"
-        " oracles that ran once more. Overlaps are pairs of attempts or oracles that were on a"
-        " device at once; with locks apart, which stands for two machines, they are right."
+        "\nStruck: rounds in which a process was killed. Again: processes of attempts and oracles"
+        " that ran once more. Overlaps: pairs of attempts or oracles on a device at the same time;"
+        " with locks apart, which represents two machines, they are correct."
     )
 
 
@@ -358,9 +359,11 @@ if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--seeds", type=int, default=4, help="points of the case; each has two attempts")
     p.add_argument(
-        "--only", choices=HOWS, action="append", help="what happens; again for each further one"
+        "--seeds", type=int, default=4, help="number of points of the case; each has two attempts"
+    )
+    p.add_argument(
+        "--only", choices=HOWS, action="append", help="event to test; repeat for several"
     )
     p.add_argument("--drive", nargs=2, metavar=("ADDRESS", "FOLDER"), help=argparse.SUPPRESS)
     args = p.parse_args()

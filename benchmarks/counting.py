@@ -1,11 +1,11 @@
-"""What counting costs, beside a plain forward and torch's own counter.
+"""Measure the time of counting, beside a plain forward and torch's own counter.
 
 python benchmarks/counting.py [--rounds N]
 
-Every round runs each of them once, in random order, so that drift falls on all alike; a ratio is
-the median over the rounds of what two of them took in the same round. The decoder is built on meta:
-it has 405 billion parameters. So is Mamba 2.8B, whose loop over time steps makes tens of thousands
-of small operations.
+Every round runs each of them once, in random order, so that drift affects all equally. A ratio is
+the median over the rounds of two times of the same round. The decoder has 405 billion parameters
+and is built on meta. So is Mamba 2.8B, whose loop over time steps has tens of thousands of small
+operations.
 """
 
 import argparse
@@ -66,7 +66,7 @@ class Layer(nn.Module):
 
 
 class Decoder(nn.Module):
-    "The shape of Llama 3.1 405B."
+    "A decoder with the sizes of Llama 3.1 405B."
 
     def __init__(self, layers=126, width=16_384, hidden=53_248, heads=128, groups=8, words=128_256):
         super().__init__()
@@ -87,7 +87,7 @@ class Decoder(nn.Module):
 
 
 class Mixer(nn.Module):
-    "A layer of Mamba as a loop over time steps, which is what runs without its CUDA kernels."
+    "A layer of Mamba as a loop over time steps, as it runs without its CUDA kernels."
 
     def __init__(self, width: int, states: int, rank: int):
         super().__init__()
@@ -119,7 +119,7 @@ class Mixer(nn.Module):
 
 
 class Mamba(nn.Module):
-    "The shape of Mamba 2.8B."
+    "A model with the sizes of Mamba 2.8B."
 
     def __init__(self, layers=64, width=2560, words=50_280):
         super().__init__()
@@ -134,7 +134,7 @@ class Mamba(nn.Module):
 
 
 def steps(rounds: int) -> None:
-    "Print what many small operations take: the first trace, and the median of later ones."
+    "Print the time to count many small operations: the first trace, and the median of later ones."
     with torch.device("meta"):
         model = Mamba()
     tokens, took = torch.zeros(1, 64, dtype=torch.long, device="meta"), []
@@ -147,7 +147,7 @@ def steps(rounds: int) -> None:
     size = sum(p.numel() for p in model.parameters()) / 1e9
     print(
         f"\nMamba, {size:.1f} billion parameters, 64 tokens on meta, {n:,} operations: first trace"
-        f" {took[0]:.1f} s, later ones {later:.1f} s, {1e6 * later / n:.0f} µs an operation"
+        f" {took[0]:.1f} s, later ones {later:.1f} s, {1e6 * later / n:.0f} µs per operation"
     )
 
 
@@ -165,14 +165,16 @@ def counter(model, sample):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=15, help="rounds a model (default 15)")
+    parser.add_argument(
+        "--rounds", type=int, default=15, help="number of rounds for each model (default: 15)"
+    )
     rounds = parser.parse_args().rounds
     with torch.device("meta"):
         decoder = Decoder().to(torch.bfloat16)
     tokens, image = torch.zeros(1, 512, dtype=torch.long, device="meta"), torch.rand(1, 3, 224, 224)
     with torch.no_grad():
         trace(decoder, tokens)
-    # before anything else is loaded
+    # before other models are loaded
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     from torchvision.models import resnet18, vit_b_16
 
@@ -217,9 +219,7 @@ def main() -> None:
             f"| {name} | {times} | {ratio('trace', 'plain'):.2f} | {ratio('trace', 'counter'):.2f}"
             f" | {ratio('real', 'counter'):.2f} | {ours:,.2f} | {theirs:,.2f} |"
         )
-    print(
-        f"\nMost memory of the process, torch included, once the decoder was traced: {most:.2f} GiB"
-    )
+    print(f"\nPeak memory of the process, torch included, with the decoder traced: {most:.2f} GiB")
     steps(min(rounds, 3))
 
 

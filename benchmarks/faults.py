@@ -1,6 +1,6 @@
-"""What the benchmark suite keeps when workers and the suite itself are killed, whether two suites
-share a device, whether a store answers as before when its compaction is killed, and what the
-commands do under pressure: `pressure.py` has those cases."""
+"""Test what the benchmark suite keeps if its workers or the suite are killed, whether two suites
+ever share a device, whether a store answers correctly after its compaction is killed, and how the
+commands behave under pressure (the cases are in `pressure.py`)."""
 
 import argparse
 import collections
@@ -30,7 +30,7 @@ def note(what):
     os.write(f, f"{time.monotonic()} {what} {os.getpid()}\\n".encode())
 
 def detached(program, parents):
-    "Start a process in another session, whose parent ends; return when it is there."
+    "Start a process in another session, whose parent ends; return when it runs."
     ours, theirs = os.pipe()
     if not os.fork():
         os.setsid()
@@ -95,7 +95,7 @@ ENDS = {
 
 
 def suite(folder: Path, *more: str, **env) -> subprocess.Popen:
-    "`fasterroof bench` on the case in a folder, in a process group of its own."
+    "Start `fasterroof bench` on the case in a folder, in a new process group."
     args = [
         sys.executable,
         "-m",
@@ -125,7 +125,7 @@ def suite(folder: Path, *more: str, **env) -> subprocess.Popen:
 
 
 def ours(folder: Path) -> list[int]:
-    "Processes whose command line names the folder."
+    "Return the processes whose command line names the folder."
     found = []
     for p in Path("/proc").iterdir():
         if not p.name.isdigit():
@@ -143,18 +143,18 @@ def ours(folder: Path) -> list[int]:
 
 
 def seen_rows(store: Path) -> dict[tuple[str, str], dict]:
-    "(run, attempt) → row of what lies finished in spools now."
+    "Return the finished rows in the spools by (run, attempt)."
     found = {}
-    with contextlib.suppress(FileNotFoundError):  # a folder that is renamed meanwhile
+    with contextlib.suppress(FileNotFoundError):  # the folder was renamed meanwhile
         for path in store.glob(".attempts/*/[0-9]*.json"):
-            # it is whole, or this benchmark has found a torn one
+            # raises if the row is truncated
             row = json.loads(path.read_text())
             found[row["run_id"], row["attempt"]] = row
     return found
 
 
 def stored(store: Path) -> dict[tuple[str, str], dict]:
-    "(run, attempt) → row of what the store holds; raises for a torn or doubled one."
+    "Return the rows of a store by (run, attempt); raise if one is truncated or duplicated."
     from fasterroof.bench.row import read_rows
 
     found = {}
@@ -162,14 +162,13 @@ def stored(store: Path) -> dict[tuple[str, str], dict]:
         for row in read_rows(path):
             key = row["run_id"], row["attempt"]
             if key in found:
-                raise SystemExit(f"{key} stands twice in {path}")
+                raise SystemExit(f"{key} is twice in {path}")
             found[key] = row
     return found
 
 
 def trial(rng: random.Random, folder: Path, how: str, length_s: float) -> collections.Counter:
-    """One run with one fault; what became of it, having checked that nothing that was finished is
-    lost."""
+    """Run once with one fault; check that no finished row is lost, and return the outcome."""
     names = ["good", *rng.sample([n for n in ENDS if n != "good"], 4)]
     (folder / "faults.py").write_text(
         CASE.replace("NAMES_HERE", repr(names)).replace("SEEDS_HERE", "2")
@@ -199,7 +198,7 @@ def trial(rng: random.Random, folder: Path, how: str, length_s: float) -> collec
                     else:
                         struck, strike = False, time.monotonic() + 0.05
             time.sleep(0.003)
-        for _ in range(500):  # workers end with the suite
+        for _ in range(500):  # workers end together with the suite
             if not (left := ours(store)):
                 break
             time.sleep(0.01)
@@ -223,15 +222,18 @@ def trial(rng: random.Random, folder: Path, how: str, length_s: float) -> collec
         kept = stored(store)
         for key, row in seen.items():
             if key not in kept:
-                raise SystemExit(f"{how}: {key} was finished and is lost")
+                raise SystemExit(f"{how}: {key} was finished and was lost")
             if {**kept[key], "ratio": None} != {**row, "ratio": None}:
                 raise SystemExit(f"{how}: {key} has changed")
         if list(store.glob(".attempts/*/*")):
-            raise SystemExit(f"{how}: something is left in {store}/.attempts")
+            raise SystemExit(f"{how}: files are left in {store}/.attempts")
         for row in kept.values():
             may = {ENDS[row["baseline"]]}
             if how == "worker killed":
-                may |= {"crashed", "fidelity_inconclusive"}  # (it may have been the oracle's)
+                may |= {
+                    "crashed",
+                    "fidelity_inconclusive",
+                }  # (it may have been the process of the oracle)
             if row["status"] not in may:
                 raise SystemExit(f"{how}: {row['baseline']} is {row['status']}: {row}")
         whole = (p.returncode, len(kept)) == (0, 2 * 5)
@@ -246,13 +248,13 @@ def trial(rng: random.Random, folder: Path, how: str, length_s: float) -> collec
 
 
 def faults(trials: int, seed: int) -> None:
-    "Many runs, each with a fault at a random moment."
+    "Run many times, each with a fault at a random moment."
     rng = random.Random(seed)
     hows = ["suite killed", "worker killed", "suite interrupted", "none"]
     if os.geteuid() == 0:
         hows.append("full disk")
     else:
-        print("Not root: a full disk is not tried.", file=sys.stderr)
+        print("Not root: the full disk is skipped.", file=sys.stderr)
     found = {how: collections.Counter() for how in hows}
     for i in range(trials):
         how = hows[i % len(hows)]
@@ -260,16 +262,16 @@ def faults(trials: int, seed: int) -> None:
             found[how] += trial(rng, Path(d), how, 3.5) + collections.Counter(trials=1)
         print(f"\r{i + 1} of {trials}", end="", file=sys.stderr)
     print(file=sys.stderr)
-    print("| fault | runs | rows kept | of these seen as they were finished | exit codes |")
+    print("| fault | runs | rows kept | of these, seen when they were finished | exit codes |")
     print("|---|---|---|---|---|")
     for how, c in found.items():
         codes = ", ".join(f"{k[5:]}: {v}" for k, v in sorted(c.items()) if k.startswith("exit"))
         print(f"| {how} | {c['trials']} | {c['rows']} | {c['watched']} | {codes} |")
-    print("\nLost, torn, changed or doubled: none.")
+    print("\nLost, truncated, changed or duplicated: none.")
 
 
 def overlap(rounds: int) -> None:
-    "Two suites started together: no two attempts are on the device at once."
+    "Start two suites together, and check that no two attempts use the device at the same time."
     pairs, turns = 0, 0
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as d:
@@ -288,7 +290,7 @@ def overlap(rounds: int) -> None:
             for line in log.read_text().splitlines():
                 t, _, pid = line.split()
                 spans[pid].append(float(t))
-            where = {}  # pid → CPUs, by its row
+            where = {}  # pid → CPUs, from its row
             for f in folders:
                 for row in stored(f / "store").values():
                     where[str(row["provenance"].get("pid"))] = {
@@ -300,14 +302,14 @@ def overlap(rounds: int) -> None:
             for i, (a0, a1, cpus, _) in enumerate(whole):
                 for b0, b1, others, _ in whole[:i]:
                     if cpus & others and a0 < b1 and b0 < a1:
-                        raise SystemExit(f"at once on CPUs {cpus & others}")
+                        raise SystemExit(f"simultaneous on CPUs {cpus & others}")
                     pairs += 1
             order = [pid for *_, pid in sorted(whole)]
             mine = {str(row["provenance"]["pid"]) for row in stored(folders[0] / "store").values()}
             turns += sum((x in mine) != (y in mine) for x, y in itertools.pairwise(order))
     print(
-        f"{rounds} rounds of two suites: {pairs} pairs of attempts, none at once on a shared CPU;"
-        f" the device went from one suite to the other {turns} times."
+        f"{rounds} rounds of two suites: {pairs} pairs of attempts, none at the same time on a"
+        f" shared CPU; the device passed from one suite to the other {turns} times."
     )
 
 
@@ -319,7 +321,7 @@ print(compact_store(sys.argv[1], share=200_000))
 
 
 def said_of(store: Path) -> list:
-    "What a store answers: the newest rows, and a question in SQL."
+    "Return two answers of a store: the newest rows, and an SQL query."
     from fasterroof.bench.store.store import Store
 
     asked = Store(store).query(
@@ -330,7 +332,7 @@ def said_of(store: Path) -> list:
 
 
 def compactions(store: Path, n: int) -> list[subprocess.Popen]:
-    "Compactions that begin together, each in a process group of its own."
+    "Start compactions together, each in its own process group."
     return [
         subprocess.Popen(
             [sys.executable, "-c", COMPACT, str(store)],
@@ -343,8 +345,8 @@ def compactions(store: Path, n: int) -> list[subprocess.Popen]:
 
 
 def compaction(trials: int, seed: int) -> None:
-    """Kill compactions of a store at random moments, change the journal between them, and compare
-    every answer with that of the same journal without columns."""
+    """Kill compactions of a store at random moments, change the journal in between, and compare
+    every answer with the answer of the journal alone."""
     from store import make
 
     from fasterroof.bench.store.compact import FOLDER, covered
@@ -356,7 +358,7 @@ def compaction(trials: int, seed: int) -> None:
         make(spare, 60, 100, 400)
         files = Store(spare).files()
         for i in range(trials):
-            for file in rng.sample(files, 10):  # runs come and go
+            for file in rng.sample(files, 10):  # runs appear and disappear
                 place = store.joinpath(*file.parts[-2:])
                 if place.exists():
                     place.unlink()
@@ -368,7 +370,9 @@ def compaction(trials: int, seed: int) -> None:
             time.sleep(rng.uniform(0, 2.5))
             for p in running:
                 found["ended before"] += p.poll() is not None
-                with contextlib.suppress(ProcessLookupError):  # alone, or with all that it began
+                with contextlib.suppress(
+                    ProcessLookupError
+                ):  # alone, or with all processes that it started
                     rng.choice((os.kill, os.killpg))(p.pid, signal.SIGKILL)
                 p.wait()
             shutil.rmtree(alone, ignore_errors=True)
@@ -376,32 +380,32 @@ def compaction(trials: int, seed: int) -> None:
             if {f: f.read_bytes() for f in Store(store).files()} != before:
                 raise SystemExit("compaction: the journal has changed")
             if said_of(store) != said_of(alone):
-                raise SystemExit("compaction: the answers differ from the journal's")
+                raise SystemExit("compaction: the answers differ from those of the journal")
             n = len(covered([*before]))
             found += collections.Counter(
                 {"trials": 1, "compactions": len(running), "covered": n, "files": len(before)}
             )
-            if rng.random() < 0.3:  # the next one works, and leaves nothing lying about
+            if rng.random() < 0.3:  # the next compaction must work and leave no files behind
                 code = compactions(store, 1)[0].wait()
                 there = {p.name for p in (store / FOLDER).iterdir()}
                 if code or len(covered([*before])) != len(before):
-                    raise SystemExit(f"compaction: the next one does not work: {code}")
+                    raise SystemExit(f"compaction: the next one failed: {code}")
                 if any(
                     n.startswith(".") or not n.endswith((".parquet", ".json", "lock"))
                     for n in there
                 ):
-                    raise SystemExit(f"compaction: something is left: {there}")
+                    raise SystemExit(f"compaction: files are left: {there}")
                 if said_of(store) != said_of(alone):
-                    raise SystemExit("compaction: the answers differ from the journal's")
+                    raise SystemExit("compaction: the answers differ from those of the journal")
                 found["whole"] += 1
             print(f"\r{i + 1} of {trials}", end="", file=sys.stderr)
     print(file=sys.stderr)
     print(
         f"{found['compactions']} compactions in {found['trials']} trials,"
-        f" {found['ended before']} of which had ended before they were killed; then"
+        f" {found['ended before']} of which had finished before they were killed; then"
         f" {found['covered']:,} of {found['files']:,} files were in columns, and every answer was"
-        f" that of the journal alone. {found['whole']} times the next one was let be: it covered"
-        " every file and left nothing else."
+        f" that of the journal alone. {found['whole']} times the next one ran undisturbed: it"
+        " covered every file and left nothing else."
     )
 
 
@@ -413,10 +417,10 @@ if __name__ == "__main__":
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seed", type=int, default=0)
     args = p.parse_args()
-    # ignored where a shell starts this in the background
+    # a shell ignores it for background processes
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if shutil.which("mount") is None:
-        print("There is no mount here.", file=sys.stderr)
+        print("This system has no command mount.", file=sys.stderr)
     if args.what in ("faults", "all"):
         faults(args.trials, args.seed)
     if args.what in ("overlap", "all"):

@@ -1,14 +1,14 @@
-"""How often a gate is wrong: the same code against itself, and against itself with work added.
+"""Measure how often a gate is wrong: code compared with itself, with and without added work.
 
     python benchmarks/gate.py run gate0.jsonl --trials 300 100 100 100 --lane 0/2
     python benchmarks/gate.py run gate1.jsonl --trials 300 100 100 100 --lane 1/2
     python benchmarks/gate.py rates gate0.jsonl gate1.jsonl
 
-A trial is a comparison of its own, by the parts of `fasterroof bench compare`: a fresh process for
-each side of each pair, on the whole machine, or on one of several equal shares of it that are used
-at once. The kinds of trials are shuffled, so that what drifts over the hour meets all alike. Each
-trial is written down when it ends; a run that is begun again goes on where it was. All rules see
-the same processes.
+A trial is a separate comparison with the functions of `fasterroof bench compare`: a fresh process
+for each side of each pair, on the whole machine or on one of several equal shares of it that work
+in parallel. The kinds of trials are shuffled, so that drift affects all equally. Each trial is
+written when it ends, and a restarted run continues where it stopped. All rules see the same
+processes.
 """
 
 import argparse
@@ -36,7 +36,7 @@ LIGHT = str(Path(__file__).with_name("light.py"))
 
 
 def trial(kind, pairs, budget_s, slot):
-    "One comparison: what it took, what it said, and all samples of pairs that count, in ns."
+    "Run one comparison; return its time, its verdict, and all samples of its valid pairs in ns."
     cases, sides = cases_from({"path": LIGHT}), (Side("baseline", "a"), Side("baseline", kind))
     began = time.monotonic()
     options = PairOptions(pairs=pairs, budget_s=budget_s, slot=slot)
@@ -66,7 +66,7 @@ def trial(kind, pairs, budget_s, slot):
 def run(args):
     lane, lanes = map(int, args.lane.split("/"))
     path, slot = Path(args.file), cpu_slots(lanes)[lane]
-    # or this process would be the foreign load of the other lane
+    # otherwise this process would count as foreign load in the other lane
     os.sched_setaffinity(0, slot.cores)
     done = (
         collections.Counter(json.loads(x)["kind"] for x in path.read_text().splitlines())
@@ -88,12 +88,12 @@ def run(args):
 
 
 def judged(t):
-    "The verdict on the pairs of a trial, by the rule that `compare` has now."
+    "Return the verdict on the pairs of a trial, by the current rule of `compare`."
     return verdicts([paired(logs(t))])[0] if t["figures_s"] else "AMBIGUOUS"
 
 
 def rules(t):
-    "What each rule says of a trial: whether B is slower."
+    "Return for each rule whether it calls B slower."
     from scipy.stats import mannwhitneyu
 
     def dual(a, b):
@@ -104,7 +104,7 @@ def rules(t):
 
     ours = {"pairs of processes (`compare`)": judged(t) == "SLOWER"}
     if not t["samples_ns"]:
-        return ours  # the machine was never quiet: the other rules have nothing to judge
+        return ours  # the machine was never quiet: the other rules have no data
     one = [np.array(x) for x in t["samples_ns"][0]]
     pooled = [np.concatenate([two[side] for two in t["samples_ns"]]) for side in (0, 1)]
     return ours | {
@@ -119,7 +119,7 @@ def rules(t):
 
 
 def logs(t, most=None, what="figures_s"):
-    "What the pairs of a trial say."
+    "Return the log ratios of the pairs of a trial."
     return log_ratios(*zip(*t[what][:most], strict=True))
 
 
@@ -133,7 +133,7 @@ def rates(args):
     )
     print(
         f"{len(trials)} trials, {np.median(took):.1f} s each (median), {sum(took) / 60:.0f} min"
-        f" together; {again} of {sum(t['run'] for t in trials)} pairs disturbed and run again;"
+        f" together; {again} of {sum(t['run'] for t in trials)} pairs were disturbed and repeated;"
         f" {os.cpu_count()} CPUs.\n"
     )
     by_kind = {kind: [t for t in trials if t["kind"] == kind] for kind in KINDS}
@@ -144,14 +144,14 @@ def rates(args):
             f"- {kind}: "
             + ", ".join(f"{n} {v}" for v, n in collections.Counter(map(judged, mine)).items())
             + f"; {few} had fewer than {LEAST} undisturbed pairs, which is AMBIGUOUS whatever"
-            " they say"
+            " they show"
         )
     _spread(by_kind)
     _fewer(by_kind)
 
 
 def _table(by_kind):
-    "False alarms and power of each rule, with 95 % intervals (Clopper and Pearson)."
+    "Print false alarms and power of each rule, with 95 % intervals (Clopper and Pearson)."
     from scipy.stats import binomtest
 
     def cell(hits):
@@ -176,7 +176,7 @@ def _table(by_kind):
 
 
 def _spread(by_kind):
-    "How processes scatter, and what it takes."
+    "Print the scatter of processes, and the number of pairs that it requires."
     print(
         "\n| kind | B / A (median of trials) | spread of a pair (median; 90 % of trials below) |"
         " pairs for +5 % | spread within a process |\n|:--|--:|--:|--:|--:|"
@@ -201,7 +201,7 @@ def _spread(by_kind):
 
 
 def _fewer(by_kind):
-    "The same trials judged by their first pairs alone."
+    "Print the verdicts on the same trials from their first pairs alone."
     most = max(len(t["samples_ns"]) for mine in by_kind.values() for t in mine)
     for n in range(8, most):
         shares = []
@@ -211,7 +211,7 @@ def _fewer(by_kind):
                 shares.append(
                     f"{kind} {100 * found.count('SLOWER') / len(found):.1f} % of {len(found)}"
                 )
-        print(f"- by the first {n} pairs SLOWER: {', '.join(shares)}")
+        print(f"- SLOWER by the first {n} pairs: {', '.join(shares)}")
 
 
 if __name__ == "__main__":
@@ -219,25 +219,27 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = p.add_subparsers(dest="command", required=True)
-    s = commands.add_parser("run", help="take trials")
-    s.add_argument("file", help="a line a trial")
+    s = commands.add_parser("run", help="run trials")
+    s.add_argument("file", help="file with one line for each trial")
     s.add_argument(
         "--trials",
         type=int,
         nargs=4,
         default=[300, 100, 100, 100],
         metavar="N",
-        help=f"of {', '.join(KINDS)}",
+        help=f"numbers of trials: {', '.join(KINDS)}",
     )
-    s.add_argument("--pairs", type=int, default=12, help="of each trial")
-    s.add_argument("--budget", type=float, default=0.03, help="seconds of samples in a process")
-    s.add_argument("--seed", type=int, default=0, help="of the order of trials")
+    s.add_argument("--pairs", type=int, default=12, help="number of pairs in each trial")
+    s.add_argument("--budget", type=float, default=0.03, help="seconds of samples in each process")
+    s.add_argument("--seed", type=int, default=0, help="seed for the order of trials")
     s.add_argument(
         "--lane",
         default="0/1",
         metavar="I/N",
-        help="this share of the trials, on the I-th of N shares of the CPUs",
+        help="run the I-th of N shares of the trials on the I-th share of the CPUs",
     )
-    commands.add_parser("rates", help="what the trials say").add_argument("files", nargs="+")
+    commands.add_parser("rates", help="print the rates of the trials").add_argument(
+        "files", nargs="+"
+    )
     args = p.parse_args()
     {"run": run, "rates": rates}[args.command](args)

@@ -1,18 +1,17 @@
-"""How often does the interval that is stated for a ceiling hold what the machine then reaches?
+"""Measure how often the interval of a ceiling contains what the machine then reaches.
 
-A recording probes each kernel for 15 ms, a round every few seconds, for hours, and notes how busy
-other programs were. It is added to a file, one line a probe, so that it can be stopped and go on:
+A recording probes each kernel for 15 ms, one round every few seconds, for hours, and records how
+busy other programs were. It appends one line per probe to a file, so you can stop and continue it:
 
     python benchmarks/honesty.py record FILE [--hours 3] [--every 15]
 
-Judging replays it in sessions of ten minutes. A session's best is the best sample of all its
-probes. Three intervals are held against it, stated at each of its rounds:
+`judge` replays it in sessions of ten minutes. The best of a session is the best sample of all its
+probes. Each round gives three intervals:
 
-- of the probe alone, as short probes gave them before anything was kept;
-- learned from the looks so far, this session's first and all earlier ones: what `measure_peaks`
-  states, by the same code;
-- and for the level's own rate a few seconds later, the interval of the state that was found: does
-  the next round's probe lie within it?
+- of the probe alone, as fasterroof gave it before ceilings were kept: does it contain the best?
+- learned from the first check of this session and all earlier ones, by the code of
+  `measure_peaks`: does it contain the best?
+- of the state that was found: does it contain the next probe, a few seconds later?
 
     python benchmarks/honesty.py judge FILE
 """
@@ -43,7 +42,7 @@ SESSION_S = 600
 
 
 def kernels_of(probe: CPUProbe) -> list[tuple[str, object, int]]:
-    "What is probed in a round: (name, kernel, B)."
+    "Return the probes of a round: (name, kernel, bytes)."
     device, mixed = torch.device("cpu"), {k.mix: k for k in mixes(probe.machine)}
     found = [
         (f"{mode} {k.name}", k, 0)
@@ -64,12 +63,12 @@ def kernels_of(probe: CPUProbe) -> list[tuple[str, object, int]]:
 
 
 def record(path: str, hours: float, every: float) -> None:
-    "Add rounds to the file, each whole."
+    "Append complete rounds to the file."
     end = time.time() + 3600 * hours
     with Prober() as prober:
         probe = CPUProbe(prober, torch.get_num_threads())
         measure_clock(probe)
-        list(compute_readings(probe, ["fp32"], 0.01))  # warm
+        list(compute_readings(probe, ["fp32"], 0.01))  # warm up
         kernels = kernels_of(probe)
         while time.time() < end:
             began, rows = time.time(), []
@@ -87,14 +86,14 @@ def record(path: str, hours: float, every: float) -> None:
 
 
 def roof_of(rate: float, interval: tuple[float, float]) -> Roof:
-    "A roof of one level, as the first probe found it."
+    "Return a roof of one level from a single probe."
     mix = Mix("update", rate, 0.5, interval=interval)
     level = Level("DRAM", 1e12, rate, mixes=(mix,), interval=interval)
     return Roof(1e12, rate, levels=(level,))
 
 
 def judged(rows: list[dict]) -> dict[str, object]:
-    "How often each interval of one kernel holds what it is held against."
+    "Return how often each interval of one kernel contains its target."
     sessions = defaultdict(list)
     for r in rows:
         sessions[int((r["t"] - rows[0]["t"]) // SESSION_S)].append(r)
@@ -130,7 +129,7 @@ def judged(rows: list[dict]) -> dict[str, object]:
 
 
 def judge(path: str) -> None:
-    "Print the table."
+    "Print the table of all kernels."
     rows = defaultdict(list)
     with open(path) as f:
         for line in f:
@@ -140,7 +139,7 @@ def judge(path: str) -> None:
     table = Table(
         "kernel",
         "probes (sessions)",
-        "probes found",
+        "range of probes",
         "states",
         "alone",
         "learned",

@@ -1,5 +1,4 @@
-"""Additions in numpy, and the same with 3, 5 and 10 % more of them: the case that `gate.py`
-compares."""
+"""The case that `gate.py` compares: additions in numpy, and the same with 3, 5 and 10 % more."""
 
 import numpy as np
 
@@ -11,7 +10,7 @@ TIMES = {
     "slower3": 206,
     "slower5": 210,
     "slower10": 220,
-}  # work is added: nothing sleeps
+}  # added work, not sleep
 
 
 def build(point):

@@ -1,4 +1,4 @@
-"""How large the page of a run is, and how fast a browser opens it and follows a selection.
+"""Measure how large the page of a run is, and how fast a browser opens it and follows a selection.
 
 `.venv/bin/python benchmarks/page.py` (Chromium, `playwright`; a minute)
 """
@@ -38,7 +38,7 @@ SEARCH = """text => {
 
 
 def run_of(points: int, repeated: bool) -> Run:
-    "A run with that many points, in layers that repeat, or whose names share nothing."
+    "Return a run with this many points, in repeated layers or with unrelated names."
     run = Run.load(ROOT / "reports/resnet18.json")
     letters = "abcdefghijklmnopqrstuvwxyz"
 
@@ -59,7 +59,7 @@ def run_of(points: int, repeated: bool) -> Run:
 
 
 def opened(browser, path: Path) -> dict[str, float]:  # ms
-    "How long it takes to open a page, and to follow a search."
+    "Return the times to open a page and to follow a search."
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(path.as_uri())
     page.wait_for_selector(READY, state="attached")
@@ -74,7 +74,9 @@ def main() -> None:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--points", type=int, nargs="+", default=[61, 500, 2000])
-    parser.add_argument("--times", type=int, default=5, help="how often each page is opened")
+    parser.add_argument(
+        "--times", type=int, default=5, help="number of times that each page is opened"
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as p, chromium(p) as browser:
         for points in args.points:

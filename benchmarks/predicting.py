@@ -1,5 +1,5 @@
-"""What the engine predicts over what is measured, what building without memory saves, what a
-hostile file costs."""
+"""Compare predictions with measured times, and measure building models without weights and reading
+hostile contracts."""
 
 import argparse
 import json
@@ -51,7 +51,7 @@ HOSTILE = {
 
 
 def predicted(rounds: int) -> None:
-    "Predicted over measured, plain runs of all models in turn."
+    "Print predicted over measured times, with plain runs of all models in turn."
     import torch
     from torchvision import models
 
@@ -73,7 +73,9 @@ def predicted(rounds: int) -> None:
                 start = time.perf_counter()
                 net(x)
                 if i:
-                    times[case].append(time.perf_counter() - start)  # the first of each warms up
+                    times[case].append(
+                        time.perf_counter() - start
+                    )  # the first run of each warms up
     print("| model | batch | measured (ms) | sizes, 0.5 | operations, 0.5 | operations, 1.0 |")
     print("|---|---|---|---|---|---|")
     for case in cases:
@@ -89,7 +91,7 @@ def predicted(rounds: int) -> None:
 
 
 def child(code: str, *argv: str) -> dict:
-    "What a new process says in JSON on its last line, with its most memory."
+    "Run code in a new process; return the JSON of its last line, with its peak memory."
     done = subprocess.run(
         [sys.executable, "-c", f"{FIRST}{code}{LAST}", *argv],
         capture_output=True,
@@ -129,8 +131,8 @@ found = {"s": time.perf_counter() - start, "before MB": before, "said": said}
 
 
 def built() -> None:
-    "Building a model with and without its weights."
-    print("\n| model | with (s, MB) | without (s, MB) |\n|---|---|---|")
+    "Print the cost of building a model with and without its weights."
+    print("\n| model | with weights (s, MB) | without weights (s, MB) |\n|---|---|---|")
     for name in ("resnet50", "vit_h_14", "regnet_y_128gf"):
         both = [child(BUILD, name, how) for how in ("with", "without")]
         cells = " | ".join(f"{x['s']:.2f}, {x['MB'] - x['before MB']:,.0f}" for x in both)
@@ -138,8 +140,8 @@ def built() -> None:
 
 
 def hostile() -> None:
-    "Reading and checking files that mean harm."
-    print("\n| file | s | MB more | what is said |\n|---|---|---|---|")
+    "Print the cost of reading and checking hostile files."
+    print("\n| file | s | additional MB | message |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name, text in HOSTILE.items():
             path = Path(folder) / "hostile-v1.yaml"
@@ -155,7 +157,11 @@ def hostile() -> None:
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument(
-        "--rounds", type=int, default=10, metavar="N", help="runs of each model (default: 10)"
+        "--rounds",
+        type=int,
+        default=10,
+        metavar="N",
+        help="number of runs of each model (default: 10)",
     )
     args = p.parse_args()
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")

@@ -1,6 +1,5 @@
-"""What the commands do under pressure: processes that outlive their attempt, devices that others
-hold, files that never end, streams that take nothing, little memory. `faults.py pressure` runs
-it."""
+"""Test the commands under pressure: processes that outlive their attempt, devices held by others,
+endless files, closed and full streams, little memory. Run it with `faults.py pressure`."""
 
 import contextlib
 import gzip
@@ -18,16 +17,16 @@ from pathlib import Path
 from faults import CASE, ours, stored, suite
 
 RUN = Path(__file__).resolve().parent.parent / "reports/resnet18.json"
-# of a command that refuses a file; memory beyond what it takes to refuse an empty one
+# limits for refusing a file: time, and memory beyond that of refusing an empty file
 LONGEST_S, MOST_BYTES = 60.0, 500e6
 
 
 class Wrong(Exception):
-    "What a case found that may not be."
+    "A case found a violation."
 
 
 def need(holds: object, what: object) -> None:
-    "Raise `Wrong` with a text where something does not hold."
+    "Raise `Wrong` with a text if a condition is false."
     if not holds:
         raise Wrong(what)
 
@@ -35,9 +34,9 @@ def need(holds: object, what: object) -> None:
 def command(
     *args: str, shell: str = "", limit_s: float = LONGEST_S, **env: str
 ) -> tuple[int, str, str, float, float]:
-    "Run `fasterroof`; return exit code, stdout, stderr, s and the most bytes that it held."
+    "Run `fasterroof`; return exit code, stdout, stderr, seconds and peak memory in bytes."
     line = [sys.executable, "-m", "fasterroof", *args]
-    if shell:  # "$@" is the command
+    if shell:  # "$@" is the command line
         line = ["sh", "-c", shell, "sh", *line]
     began, out, err = time.monotonic(), tempfile.TemporaryFile(), tempfile.TemporaryFile()
     with out, err:
@@ -56,7 +55,7 @@ def command(
         if not pid:
             os.killpg(p.pid, signal.SIGKILL)
             p.wait()
-            raise Wrong(f"{args}: not over after {limit_s:g} s")
+            raise Wrong(f"{args}: not finished after {limit_s:g} s")
         p.returncode = os.waitstatus_to_exitcode(status)
         for stream in (out, err):
             stream.seek(0)
@@ -65,7 +64,7 @@ def command(
 
 
 def refused(result: tuple, *words: str) -> str:
-    "Check that a command ended with one sentence and exit code 2; return how long it took."
+    "Check that a command ended with one sentence and exit code 2; return time and memory."
     code, _, err, seconds, size = result
     need(code == 2 and err.count("\n") == 1, f"exit code {code}: {err[-600:]}")
     need(all(w in err for w in words), f"{words} is not in: {err}")
@@ -77,7 +76,7 @@ def refused(result: tuple, *words: str) -> str:
 
 
 def measured(folder: Path, names: list[str], seeds: int = 1) -> dict[str, str]:
-    "Run implementations of the case; baseline → status. None of their processes is left."
+    "Run implementations of the case; return their statuses, and check that no process is left."
     text = CASE.replace("NAMES_HERE", repr(names)).replace("SEEDS_HERE", str(seeds))
     (folder / "faults.py").write_text(text)
     p = suite(folder, "--store", str(folder / "store"), FAULTS_LOG=str(folder / "log"))
@@ -87,21 +86,21 @@ def measured(folder: Path, names: list[str], seeds: int = 1) -> dict[str, str]:
 
 
 def detached(folder: Path, name: str, status: str) -> str:
-    "An attempt whose implementation detaches a process; an attempt before, one after."
+    "Run an implementation that detaches a process, between two other attempts."
     found = measured(folder, ["good", name, "raises"])
     need(found == {"good": "ok", name: status, "raises": "crashed"}, found)
-    # each process of the log: when it wrote, and what; none may begin while a detached one is there
+    # for each process in the log: when it wrote, and what; none may start while a detached one runs
     pids = {line.split()[2] for line in (folder / "log").read_text().splitlines()}
     left = [pid for pid in pids if Path("/proc", pid).exists()]
     need(not left, f"left: {left}")
     began = [x for x in (folder / "log").read_text().splitlines() if " detached " in x]
     need(len(began) == 1, began)
-    return f"{name} {status}, the others as they are; no process left"
+    return f"{name} {status}, the others are unchanged; no process is left"
 
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[subprocess.Popen]:
-    "While another process holds every CPU of this machine, in a folder of locks."
+    "Hold every CPU of this machine from another process, in a folder of locks."
     program = """
 import os, sys, time
 from fasterroof.bench.locks import device_lock
@@ -112,7 +111,7 @@ with device_lock(cpu_slots(1)[0].locks):
 """
     line = [sys.executable, "-c", program]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as other:
-        need(other.stdout.readline() == "held\n", "nothing was held")
+        need(other.stdout.readline() == "held\n", "no device was held")
         try:
             yield other
         finally:
@@ -129,7 +128,7 @@ def killed_holder(folder: Path) -> str:
         other.kill()
         need(p.wait(600) == 0, (folder / "said.txt").read_text())
     need(len(stored(folder / "store")) == 1, "no row")
-    return "the suite that waited goes on: exit 0"
+    return "the waiting suite continues: exit 0"
 
 
 def busy(folder: Path, *args: str) -> str:
@@ -142,7 +141,7 @@ def busy(folder: Path, *args: str) -> str:
 
 
 def hostage(folder: Path) -> str:
-    "A lock that a process inherited, with an empty file."
+    "Hold a lock in a process that inherited it, with an empty lock file."
     program = """
 import ctypes, fcntl, os, sys, time
 names = [f"{sys.argv[1]}/cpu-{i}" for i in os.sched_getaffinity(0)]
@@ -176,7 +175,7 @@ os._exit(0)
     return f"the holder is named; {refused(result, f'process {pid} of ')}"
 
 
-# Files that never end
+# Endless files
 
 READERS = {
     "show": ("show", "FILE"),
@@ -192,7 +191,7 @@ READERS = {
 
 
 def endless(folder: Path) -> dict[str, tuple[Path, ...]]:
-    "Kinds of files that never end, or nearly, under the names that readers know."
+    "Create endless and very large files under the names that readers expect."
     pipe, sparse = folder / "pipe.json", folder / "sparse.json"
     os.mkfifo(pipe)
     with open(sparse, "wb") as f:
@@ -215,7 +214,7 @@ def never_ending(folder: Path, name: str, kinds: dict[str, tuple[Path, ...]]) ->
     (folder / "trace.json").write_text('{"traceEvents": []}')
     (folder / "empty").touch()
     worst, most, count = 0.0, 0.0, 0
-    with contextlib.chdir(folder):  # what the command takes anyway, as torch where it is loaded
+    with contextlib.chdir(folder):  # what the command needs anyway, such as torch where it loads it
         base = command(*("empty" if x == "FILE" else x for x in READERS[name]))[4]
     for kind, paths in kinds.items():
         for path in paths:
@@ -223,7 +222,7 @@ def never_ending(folder: Path, name: str, kinds: dict[str, tuple[Path, ...]]) ->
             try:
                 with contextlib.chdir(folder):
                     result = command(*words)
-                # (rows that are none are named by what is missing)
+                # (the message names what an invalid row lacks)
                 need(path.name in result[2] or "no rows" in result[2], result[2])
                 refused(result)
                 need(result[4] - base < MOST_BYTES, f"{result[4] / 1e6:.0f} MB")
@@ -279,7 +278,7 @@ def streams(folder: Path, shell: str, codes: tuple[int, ...], **env: str) -> str
         need(code in codes, f"{args}: exit code {code}: {err[-600:]}")
         need("a fault of fasterroof" not in err and "Traceback" not in err, f"{args}: {err[-600:]}")
         found.add(code)
-    return f"exit {' or '.join(map(str, sorted(found)))}, no fault of fasterroof"
+    return f"exit {' or '.join(map(str, sorted(found)))}, no error of fasterroof"
 
 
 def no_locks(folder: Path) -> str:
@@ -331,7 +330,7 @@ CASE = Case("softmax", build, {"seed": [0]}, {"seed": 0},
 
 
 def remembered(folder: Path) -> str:
-    "Implementations that keep their answers fail, one that computes does not, three times each."
+    "Check three times that implementations that cache answers fail and one that computes passes."
     (folder / "softmax.py").write_text(REMEMBERS)
     for run in range(3):
         rows = folder / f"{run}.jsonl"
@@ -344,11 +343,11 @@ def remembered(folder: Path) -> str:
         need(ends.pop("computes") == "ok" and {*ends.values()} == {"fidelity_failed"}, ends)
         messages = (found[name]["failure_detail"]["message"] for name in ends)
         need(all("it keeps results between calls" in text for text in messages), found)
-    return "fidelity_failed, by content and by address; the one that computes ok; three times"
+    return "caching by content and by address: fidelity_failed; computing: ok; three times"
 
 
 def cases(folder: Path) -> Iterator[tuple[str, Callable[[Path], str]]]:
-    "What is tried: its name, and what tries it in a new folder."
+    "Return the cases: name, and function that tests it in a new folder."
     for name, status in (("daemon", "ok"), ("burns", "ok"), ("hangs detached", "timeout")):
         yield (
             f"an implementation that detaches: {name}",
@@ -364,8 +363,8 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[Path], str]]]:
     yield "no folder for locks", no_locks
     kinds = endless(folder)
     for name in READERS:
-        yield f"files without end: {name}", lambda d, n=name: never_ending(d, n, kinds)
-    yield "implementations that keep their answers", remembered
+        yield f"endless files: {name}", lambda d, n=name: never_ending(d, n, kinds)
+    yield "implementations that cache answers", remembered
     yield "two threads profile at once", two_threads
     latin = {"PYTHONIOENCODING": "latin-1"}
     yield "output in latin-1", lambda d: streams(d, '"$@"', (0,), **latin)
@@ -377,10 +376,10 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[Path], str]]]:
 
 
 def pressure() -> None:
-    "Try every case; raises `SystemExit` at the end if one of them is wrong."
+    "Test every case; raise `SystemExit` at the end if one fails."
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     wrong = []
-    print("| under pressure | what happens |\n|:--|:--|")
+    print("| case | result |\n|:--|:--|")
     with tempfile.TemporaryDirectory() as files:
         for name, tried in cases(Path(files)):
             with tempfile.TemporaryDirectory() as d:

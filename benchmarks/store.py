@@ -1,5 +1,5 @@
-"""Seconds and memory for the newest row of each identity, and for the site, from stores of 10,000
-to 1,000,000 rows, before and after they are compacted."""
+"""Measure seconds and memory for the newest row of each identity and for the site, from stores of
+10,000 to 1,000,000 rows, before and after compaction."""
 
 import argparse
 import json
@@ -14,11 +14,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 CASES = ("attention", "dense_matmul", "ell_edge_aggregate", "semiring_matmul", "trace_cost")
-MARK = 987654321.5  # stands where a row's own figures go
+MARK = 987654321.5  # replaced by the figures of each row
 
 
 def template() -> dict:
-    "A row with all that one of this package says, some 2.6 kB of JSON."
+    "Return a row with all fields that this package writes, about 2.6 kB of JSON."
 
     def value(v, unit):
         return {"value": v, "unit": unit}
@@ -123,7 +123,7 @@ def template() -> dict:
 
 
 def make(root: Path, runs: int, per: int, identities: int) -> int:
-    "A store of so many runs with so many rows each; its bytes."
+    "Create a store with this many runs and rows per run; return its bytes."
     rng, began = random.Random(0), datetime(2026, 1, 1, tzinfo=UTC)
     text = (
         json.dumps(template(), separators=(",", ":")).replace("%", "%%").replace(repr(MARK), "%r")
@@ -161,7 +161,7 @@ def latest(root: str) -> int:
 
 
 def plain(root: str) -> int:
-    "One loop, one process: read, keep the newest."
+    "Read every row in one loop and keep the newest."
     from fasterroof.bench.row import identity
     from fasterroof.bench.store.query import moment
     from fasterroof.bench.store.store import Store
@@ -175,7 +175,7 @@ def plain(root: str) -> int:
 
 
 def unchecked(root: str) -> int:
-    "DuckDB's own reading of JSON, which looks at what it is asked for and at nothing else."
+    "Read with DuckDB's own JSON reader, which parses only the requested fields."
     import duckdb
 
     names = ("case", "param_point", "baseline", "platform", "framework", "device")
@@ -220,8 +220,8 @@ WAYS = {f.__name__: f for f in (*ANSWERS, plain, unchecked, compact)}
 
 
 def child(way: str, root: str) -> dict:
-    """What one way takes in a process of its own: seconds, processor seconds, MB of it and of its
-    largest child."""
+    """Run one way in its own process; return seconds, CPU seconds, and the peak memory in MB of it
+    and of its largest child."""
     done = subprocess.run(
         [sys.executable, __file__, "--way", way, "--store", root],
         capture_output=True,
@@ -254,7 +254,7 @@ if __name__ == "__main__":
     p.add_argument(
         "--folder",
         default=None,
-        help="where stores are made and removed: 2.6 GB for a million rows",
+        help="folder for temporary stores: 2.6 GB for a million rows",
     )
     p.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
     p.add_argument("--store", help=argparse.SUPPRESS)
@@ -263,7 +263,7 @@ if __name__ == "__main__":
         print(json.dumps(measured(args.way, args.store)))
         sys.exit()
     beside = (
-        "| rows | MB | identities | latest, s | processor s | most memory, MB | of a child, MB |"
+        "| rows | MB | identities | latest, s | CPU s | peak memory, MB | child process, MB |"
         " plain / latest, s | plain, MB | unchecked / latest, s"
         " |\n|---|---|---|---|---|---|---|---|---|---|"
     )
@@ -296,6 +296,6 @@ if __name__ == "__main__":
             print(f"{beside}\n\n{lines[-1]}", file=sys.stderr, flush=True)
     print(beside)
     names = " | ".join(f"{f.__name__}, s | MB" for f in ANSWERS)
-    print(f"\n| rows | compacting, s | processor s | of a child, MB | columns, MB | {names} |")
+    print(f"\n| rows | compacting, s | CPU s | child process, MB | columns, MB | {names} |")
     print("|---" * (5 + 2 * len(ANSWERS)) + "|")
     print("\n".join(lines))

@@ -1,10 +1,10 @@
-"""How long a large trace takes to read and to turn into operations, and how much memory.
+"""Measure time and memory for reading a large trace and turning it into operations.
 
 python benchmarks/traces.py [--megabytes N] [--rounds N]
 
-The trace is one that torch writes here, training steps of resnet18 with shapes (and again with
-stacks), repeated until the file is large enough. Each round reads it in a process of its own, whose
-peak memory is what is stated.
+torch writes a trace here (training steps of resnet18 with shapes, and again with stacks), which is
+repeated until the file is large enough. Each round reads it in its own process, whose peak memory
+is stated.
 """
 
 import argparse
@@ -31,7 +31,7 @@ print(imported - start, read - imported, done - read, used, most,
 
 
 def real(path: Path, with_stack: bool) -> None:
-    "A trace of three training steps."
+    "Record a trace of three training steps."
     import torch
     from torchvision.models import resnet18
 
@@ -57,7 +57,7 @@ def real(path: Path, with_stack: bool) -> None:
 
 
 def large(path: Path, megabytes: float) -> None:
-    "The same, repeated one after the other: later, and with steps and launches of other numbers."
+    "Repeat a trace: each copy starts later and has new numbers for steps and launches."
     whole = json.loads(path.read_text())
     events = whole.pop("traceEvents")
     timed = [e for e in events if e.get("ph") == "X" and e.get("cat") != "Trace"]
@@ -86,13 +86,15 @@ def large(path: Path, megabytes: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--megabytes", type=float, default=200, help="size of the trace, MB (default 200)"
+        "--megabytes", type=float, default=200, help="size of the trace in MB (default: 200)"
     )
-    parser.add_argument("--rounds", type=int, default=3, help="processes that read it (default 3)")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="number of processes that read it (default: 3)"
+    )
     asked = parser.parse_args()
     print(
-        "| trace | MB | events | steps | operations a step | importing, s | reading, s |"
-        " operations, s | both, s | both, processor s | most memory, GiB"
+        "| trace | MB | events | steps | operations per step | importing, s | reading, s |"
+        " operations, s | both, s | both, CPU s | peak memory, GiB"
         " |\n|---|---|---|---|---|---|---|---|---|---|---|"
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +116,7 @@ def main() -> None:
                 f" {importing:.1f} | {reading:.1f} | {telling:.1f} | {both:.1f} | {used:.1f} |"
                 f" {most:.2f} |"
             )
-    print(f"\nThe slowest of {asked.rounds} rounds, and the most memory of any.")
+    print(f"\nThe slowest of {asked.rounds} rounds, and the largest peak memory.")
 
 
 if __name__ == "__main__":

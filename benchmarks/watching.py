@@ -1,14 +1,14 @@
-"""What profiling does to a run, how much of the run it accounts for, and whether its times are
-right.
+"""Measure the profiling overhead, the share of a run that is accounted for, and the accuracy of the
+times.
 
-For each program plain and profiled steps alternate in one process, block by block. Prints, as
-ratios of the plain median: the profiled steps, steps under the dispatch clock (the way before), the
-operations, and the operations with the time between them. Then, for operations of 50 µs and more,
-the profiler's times beside those of the dispatch clock, and beside two readings of the clock around
-each call of a program written by hand.
+For each program, blocks of plain and profiled steps alternate in one process. The output gives, as
+ratios of the plain median: profiled steps, steps under the dispatch clock (the earlier method),
+operations, and operations with the time between them. Then, for operations of 50 µs and more, it
+compares the profiler's times with those of the dispatch clock, and with two readings of the clock
+around each call of a program written by hand.
 
-For JAX, whose operations XLA's profiler times: profiled steps, operations, and operations with the
-time between them.
+For JAX, whose operations are timed by XLA's profiler, it prints profiled steps, operations, and
+operations with the time between them.
 
     python benchmarks/watching.py [--steps 20] [--rounds 3] [PROGRAM ...]
 """
@@ -189,7 +189,7 @@ def jax_vmap() -> tuple:
 
 
 def jax_scan() -> tuple:
-    "The gradient of a transformer whose layers are scanned."
+    "Return the gradient of a transformer with scanned layers."
     import jax
     import jax.numpy as jnp
 
@@ -218,7 +218,7 @@ def jax_scan() -> tuple:
 
 
 def jax_cnn() -> tuple:
-    "The gradient of a CNN of flax, with batch norms that keep a state."
+    "Return the gradient of a flax CNN with stateful batch norms."
     import jax
     import optax
     from flax import linen
@@ -245,7 +245,7 @@ def jax_cnn() -> tuple:
 
 
 def jax_step() -> tuple:
-    "A training step of a flax transformer, AdamW of optax, with donated arguments."
+    "Return a training step of a flax transformer with optax AdamW and donated arguments."
     import jax
     import optax
     from flax import linen
@@ -283,7 +283,7 @@ def jax_step() -> tuple:
 
 
 def jax_shard_map() -> tuple:
-    "Half of the rows on each of two devices, which then add what they have."
+    "Return a function that splits rows over two devices and adds their results."
     import jax
     import jax.numpy as jnp
     from jax.sharding import Mesh, PartitionSpec
@@ -311,7 +311,7 @@ TWO_DEVICES = "--xla_force_host_platform_device_count=2"
 
 
 def jax_row(name: str, steps: int) -> tuple[str, ...]:
-    "One round of a JAX program: plain and profiled steps in turn."
+    "Run one round of a JAX program: plain and profiled steps in turn."
     fn, *args = JAX_PROGRAMS[name]()
     workload, roof = JaxWorkload(fn, tuple(args), name=name), Roof(1e12, 1e11)
     with workload.prepared(roof):
@@ -334,7 +334,7 @@ def jax_row(name: str, steps: int) -> tuple[str, ...]:
 
 
 def jax_row_apart(name: str, steps: int) -> tuple[str, ...]:
-    "The same in a process of its own, on as many devices as it needs."
+    "Run one round in a new process, on as many devices as the program needs."
     code = f"import watching as w; import json; print(json.dumps(w.jax_row({name!r}, {steps})))"
     flags = {"XLA_FLAGS": TWO_DEVICES} if name == "JAX shard_map" else {}
     out = subprocess.run(
@@ -355,7 +355,7 @@ def both(first, second) -> Iterator[None]:
 
 
 def clocked(watch: Watch, steps: int) -> tuple[float, np.ndarray]:
-    "Steps under the dispatch clock over plain ones in turn, and the median time of each operation."
+    "Return dispatch clock over plain steps in turn, and the median time of each operation."
     plain, slow, times = [], [], []
     for _ in range(steps):
         plain.append(watch.plain())
@@ -366,8 +366,8 @@ def clocked(watch: Watch, steps: int) -> tuple[float, np.ndarray]:
 
 
 def by_hand(steps: int) -> dict[str, tuple[float, float]]:
-    """Operations of 50 µs and more, called one by one: the clock read around each call, and the
-    profiler's time."""
+    """Time operations of 50 µs and more, called one by one, by the clock around each call and by
+    the profiler."""
     x, image, words = torch.randn(512, 512), torch.randn(8, 16, 56, 56), torch.randn(4, 8, 128, 64)
     kernel, big = torch.randn(16, 16, 3, 3), torch.randn(4096, 1024)
     rows, columns = words.flatten(0, 1), words.flatten(0, 1).mT
@@ -383,7 +383,7 @@ def by_hand(steps: int) -> dict[str, tuple[float, float]]:
     }
 
     def program():
-        for call in calls.values():  # each output is freed before the next call, as by hand
+        for call in calls.values():  # free each output before the next call, as in the loop by hand
             call()
 
     with (

@@ -1,5 +1,5 @@
-"""Training steps, eager and compiled: the shares of the phases, the sum against the plain run, what
-fusion saved."""
+"""Measure training steps, eager and compiled: shares of the phases, the sum over the plain run, and
+what fusion saved."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ from fasterroof import RooflineAnalyzer
 
 
 class Block(nn.Module):
-    "A block of a decoder: causal attention and an MLP, each behind a norm."
+    "A decoder block: causal attention and an MLP, each after a norm."
 
     def __init__(self, width: int, heads: int):
         super().__init__()
@@ -63,7 +63,7 @@ def share(part: float, whole: float) -> str:
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument(
-        "--steps", type=int, default=12, help="plain and watched steps of each (default: 12)"
+        "--steps", type=int, default=12, help="number of plain and profiled steps (default: 12)"
     )
     p.add_argument("--json", metavar="FILE", help="write the figures")
     args = p.parse_args()
@@ -71,8 +71,9 @@ def main() -> None:
     torch.manual_seed(0)
     peaks, rows = fasterroof.measure_peaks(), []
     print(
-        "| step | plain | points / plain | forward, backward, optimizer | most memory | of the roof"
-        " | MFU | GFLOP | MB | MB unfused |\n|---|---|---|---|---|---|---|---|---|---|"
+        "| step | plain | points / plain | forward, backward, optimizer | peak memory"
+        " | roofline efficiency | MFU | GFLOP | MB | MB unfused |\n"
+        "|---|---|---|---|---|---|---|---|---|---|"
     )
     for make in (transformer, resnet18):
         for compiled in (False, True):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What type checkers see of the public names: all of it is known, and it says what the names do.
+"""Check that type checkers see precise types for all public names.
 
-`python tools/public_types.py` (10 s) fails where a public name, a part of a public class or a type
-that one of them refers to within the package has no type or a vague one, and where the program
-below is an error to pyright, or the one mistake in it is none.
+`python tools/public_types.py` (10 s) fails if a public name, a member of a public class or a type
+of the package that one of them uses has no type or a vague one. It also fails if pyright reports
+an error in the program below, or misses the one mistake in it.
 """
 
 # pyright: reportUnnecessaryTypeIgnoreComment=error
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, assert_type
 
 ROOT = Path(__file__).resolve().parent.parent
 
-if TYPE_CHECKING:  # a program that nobody runs
+if TYPE_CHECKING:  # a program that is only type-checked
     import pandas as pd
     import torch
 
@@ -95,7 +95,7 @@ if TYPE_CHECKING:  # a program that nobody runs
 
 
 def names() -> set[str]:
-    "Full names of what the packages hand out: their stubs import it from the modules that have it."
+    "Return the full names of all public names, from the stubs of the packages."
     found: set[str] = set()
     for stub in (ROOT / "fasterroof").rglob("__init__.pyi"):
         package = stub.parent.relative_to(ROOT).parts
@@ -107,11 +107,11 @@ def names() -> set[str]:
 
 
 def pyright(*arguments: str) -> Any:
-    "What it prints as JSON."
+    "Run basedpyright and return its JSON output."
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    # --verifytypes asks the first python of PATH where packages are, whatever --pythonpath says.
+    # --verifytypes asks the first python on PATH where packages are and ignores --pythonpath.
     found = shutil.which("basedpyright", path=places) or sys.exit(
-        "pip install basedpyright: it is not there."
+        "basedpyright is not installed: pip install basedpyright."
     )
     done = subprocess.run(
         [found, "--pythonpath", sys.executable, "--outputjson", *arguments],
@@ -145,7 +145,7 @@ def main() -> int:
         any(s["name"] == n or s["name"].startswith(n + ".") for n in public) for s in symbols
     )
     missing = public - {s["name"] for s in symbols}
-    wrong += [f"{name} is not seen" for name in sorted(missing)]
+    wrong += [f"{name} was not checked" for name in sorted(missing)]
     for d in pyright(__file__)["generalDiagnostics"]:
         if d["severity"] == "error":
             wrong.append(f"line {d['range']['start']['line'] + 1}: {d['message']}")

@@ -1,8 +1,8 @@
-"""How much code there is, package by package, measured on the syntax tree, not on lines.
+"""Measure the amount of code in each package, on the syntax tree instead of lines.
 
-nodes: nodes of the syntax tree inside function bodies, docstrings left out; a statement: nodes
-divided by statements; branches: McCabe's cyclomatic complexity, the mean of all functions;
-described: the share of public functions and methods that have a docstring.
+nodes: nodes of the syntax tree inside function bodies, without docstrings; a statement: nodes per
+statement; branches: mean cyclomatic complexity (McCabe) of all functions; described: share of
+public functions and methods with a docstring.
 
     python tools/size.py [TREE]
 """
@@ -28,12 +28,12 @@ BRANCHES = (
 
 
 def body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
-    "The statements of a function without its docstring."
+    "Return the statements of a function without its docstring."
     return function.body[ast.get_docstring(function) is not None :]
 
 
 def outermost(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    "Functions and methods that are not inside another function."
+    "Return functions and methods that are not inside another function."
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, FUNCTIONS):
             yield child
@@ -42,14 +42,14 @@ def outermost(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
 
 
 def complexity(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    "One more than the places where its flow divides."
+    "Return one more than the number of branches."
     inside = [n for statement in body(function) for n in ast.walk(statement)]
     operators = sum(len(n.values) - 1 for n in inside if isinstance(n, ast.BoolOp))
     return 1 + operators + sum(isinstance(n, BRANCHES) for n in inside)
 
 
 def measures(paths: list[Path]) -> tuple[int, float, float, float]:
-    "Nodes, nodes a statement, mean complexity, share with a docstring (%)."
+    "Return nodes, nodes per statement, mean complexity, share with a docstring (%)."
     trees = [ast.parse(path.read_text()) for path in paths]
     tops = [f for tree in trees for f in outermost(tree)]
     inside = [n for f in tops for statement in body(f) for n in ast.walk(statement)]
