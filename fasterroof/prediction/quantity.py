@@ -172,13 +172,13 @@ class Portable:
     def magnitude(
         self,
         name: str,  # field of a quantity
-    ) -> float:  # value in the unit that `UNITS` names; NaN where it is unknown
+    ) -> float:  # in its own unit, see `UNITS`; NaN where it is unknown
         "Return one quantity as a plain number."
         value = getattr(self, name)
         return math.nan if value is None else float(value.m_as(self.UNITS[name]))
 
-    def magnitudes(self) -> dict[str, float | None]:  # None where a value is unknown
-        "Return all quantities as plain numbers, each in the unit that `UNITS` names."
+    def magnitudes(self) -> dict[str, float | None]:  # each in its own unit; None where unknown
+        "Return all quantities as plain numbers, in the units that `UNITS` names."
         plain = {name: self.magnitude(name) for name in self.UNITS}
         return {name: x if math.isfinite(x) else None for name, x in plain.items()}
 

@@ -142,7 +142,7 @@ class Predicted(Displayed, Portable):
     def with_room(
         self,
         name: str,  # field of a quantity
-    ) -> float:  # value in the unit that `UNITS` names
+    ) -> float:  # in its own unit, see `UNITS`
         "Return a figure as if the memory were large enough."
         if name in self.if_it_fit:
             return float(self.if_it_fit[name].m_as(self.UNITS[name]))
