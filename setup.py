@@ -77,6 +77,8 @@ setup(
             "machine/*.json",
             "machine/chipdata/*.json",
             "prediction/*.json",
+            "prediction/calibrated/data/*.json",
+            "prediction/calibrated/data/*.txt",
             "report/interactive/*.css",
             "report/interactive/*.js",
             "work/hubs/*.json",

