@@ -272,7 +272,7 @@ def read_versioned(
     path: str | os.PathLike,  # the file to read
     form: str,  # expected value of "format"
     newest: int,  # newest supported version number
-    what: str,  # what the file should be, for the error: "a saved run"
+    what: str,  # kind of file that is expected, for the error: "a saved run"
 ) -> dict:
     """Return the JSON object in a file.
 
@@ -284,7 +284,7 @@ def versioned(
     d: object,  # a JSON value
     form: str,  # expected value of "format"
     newest: int,  # newest supported version number
-    what: str,  # what the file should be, for the error: "a saved run"
+    what: str,  # kind of file that is expected, for the error: "a saved run"
     where: str,  # source of the value, for the error
 ) -> dict:
     """Return the value as a dict if it has this format and a supported version.

@@ -174,7 +174,7 @@ def read_sourced(
     cls: type,  # class of its content, with a field `sources`
     form: str,  # required value of "format"
     newest: int,  # number of the newest supported version
-    what: str,  # what the file should be, for the error
+    what: str,  # kind of file that is expected, for the error
 ) -> Any:  # an instance of `cls`
     "Read a file of figures and their sources. Raises `RunFileError` for any other file."
     d = read_versioned(path, form, newest, what)

@@ -111,7 +111,7 @@ class Best(NamedTuple):
 def best_of(
     samples: Sequence[float],  # rates, FLOP/s or bytes/s
     limit: float | None = None,  # theoretical limit in the same unit; None: unknown
-    level: float = 0.95,  # probability with which each end should hold
+    level: float = 0.95,  # probability with which each end holds
 ) -> Best:
     """Return the best sample with its interval: a bootstrap below; theory, or else the spread of
     the best samples, above."""

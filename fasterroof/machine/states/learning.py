@@ -188,7 +188,7 @@ def elsewhere(
 
 
 def widened(
-    roof: Roof,  # roof whose intervals should contain the session's best rates
+    roof: Roof,  # roof whose intervals are to contain the session's best rates
     *looks: dict[str, float],  # what → FLOP/s or B/s
 ) -> Roof:
     "Return the roof with its upper ends raised by the factor by which a look exceeded it."

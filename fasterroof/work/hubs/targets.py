@@ -143,7 +143,7 @@ def _compiler_later() -> Iterator[None]:
 
 
 def _by_hub(name: str) -> str:
-    "Return a clause that suggests a hub model of this name, with or without its organization."
+    "Return a clause that names a hub model like this, with or without its organization."
     same = [
         k
         for k in transformers_configurations()
