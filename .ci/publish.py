@@ -25,7 +25,7 @@ from fasterroof.machine.host import ForeignLoad
 
 LIMIT, ATTEMPTS = 0.1, 3
 MARK = "<!-- outputs -->"
-KEPT = re.compile(r"^#\| ?(notest|long|eval: false)\b", re.M)
+KEPT = re.compile(r"^#\| ?(long|eval: false)\b|^#\| ?notest\b(?s:.*)\bcuda\b", re.M)
 
 
 @dataclass

@@ -1,6 +1,8 @@
-"""Per-operator times of NeuSight as arrays, by device and class; see shared/neusight/README.txt.
+"""Per-operator times of NeuSight as arrays, by device and class.
 
-Rows are read by DuckDB (`pip install 'fasterroof[bench]'`).
+They are those of github.com/sitar-lab/NeuSight (MIT licence), put into gemm.parquet and
+vector.parquet with devices.csv beside them; rows of shapes that occur in its end-to-end labels are
+left out. Rows are read by DuckDB (`pip install 'fasterroof[bench]'`).
 """
 
 import csv
