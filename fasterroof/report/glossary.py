@@ -55,6 +55,8 @@ _WORK = {
     "FLOP": "one floating-point operation; a multiply-accumulate is two. FLOP/s is a rate",
     "executed FLOPs": "FLOPs without those that a kernel provably skips, such as the masked half of"
     " causal attention. Efficiency uses these; MFU and intensity use the conventional count",
+    "contraction": "multiply-accumulates over a shared index: a matrix product, a convolution,"
+    " attention",
     "bytes moved": "compulsory traffic: each distinct input element read once, each output element"
     " written once. For a fused kernel: its external inputs and outputs",
     "arithmetic intensity": "FLOPs over bytes moved, in FLOP/B",
