@@ -128,7 +128,7 @@ def _elsewhere(name: str, shapes, batch, image_size, pretrained) -> tuple:
 def load(
     name: str,  # "hf:gpt2", "timm:resnet50", "diffusers:UNet2DConditionModel", "resnet18", "my:net"
     *,
-    batch: int | None = None,  # number of sequences or pictures; None: 1, or that of the target
+    batch: int | None = None,  # number of sequences or images; None: 1, or that of the target
     seq: int | None = None,  # tokens per sequence; None: 128, or all positions if fewer
     image_size: int | None = None,  # pixels per side; None: that of the model
     phase: str | None = None,  # "prefill" or "decode" of a causal model; None: prefill
