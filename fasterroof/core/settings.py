@@ -239,7 +239,7 @@ def resolve_device(
         name = None
     if name not in present:
         raise DeviceError(
-            f"There is no device {str(device)!r} here; present: {', '.join(present)}."
+            f"There is no device {str(device)!r} here; available: {', '.join(present)}."
         )
     return torch.device(name)
 
