@@ -16,7 +16,7 @@ from fasterroof.prediction.calibrated.calibration import (
     shipped_calibrations,
     shipped_prior,
 )
-from .operations import classified
+from .operation_classes import classified
 from ...work.op import Op, Trace
 
 # %% ../../../nbs/analysis/prediction/calibrated/trace_times.ipynb #61054d13
