@@ -34,16 +34,18 @@ _RUN = {
     " operation",
     "between operations": "time in which no operation runs: on a CPU, time in Python and PyTorch's"
     " dispatcher; on a GPU, time in which it waits for the host",
+    "exposed communication": "communication while the device computes nothing; the rest is hidden"
+    " behind computation",
     "accounted for": "the sum of all profiled operations and the time between them, over the run"
     " time",
     "profiling overhead": "how much longer a profiled run takes than a plain one",
     "unstable": "other programs used the processors, or the speed of the machine changed, while it"
-    " was measured; the figures may be wrong by as much as that",
+    " was measured, so the figures are less certain than their intervals show",
     "unsteady": "the runs differ from each other by more than a factor of two, so that the median"
     " says little",
 }
 _LIMITS = {
-    **CAUSES,
+    **{cause: f"cause of lost time: {text}" for cause, text in CAUSES.items()},
     "unknown limit": "the operation has no cost rule, or its compute mode has no ceiling",
     "limited by": "the ceiling that sets the floor of an operation: compute, or the memory level"
     " that its data comes from; or overhead, where the operation is shorter than its launch",
@@ -95,7 +97,8 @@ _MACHINE = {
     " ≤ in front",
 }
 _COMPARING = {
-    "baseline": "what is compared against: the earlier run, the older revision",
+    "baseline": "what is compared against: the earlier run, the older revision; in a benchmark"
+    " case: one implementation",
     "candidate": "what is compared: the later run, the newer revision",
     "noise": "the difference is no larger than the scatter of the samples",
     "faster?": "faster beyond the scatter of the samples, but other programs or changed speeds of"
@@ -116,7 +119,9 @@ _COMPARING = {
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong",
 }
 _SUITE = {
-    "case": "a function to benchmark, with its inputs, a reference result and a tolerance",
+    "case": "a function to benchmark, with its inputs, implementations, oracle and tolerance",
+    "oracle": "the right result of a case, usually computed in fp64; an implementation whose result"
+    " differs by more than the tolerance gets no ratio",
     "attempt": "one implementation of a case at one point, on one device",
     "point": "one combination of a case's parameters; in a roofline figure: one operation",
     "row": "the record of one attempt: times, samples, machine, versions",
