@@ -47,11 +47,12 @@ _RUN = {
 _LIMITS = {
     **{cause: f"cause of lost time: {text}" for cause, text in CAUSES.items()},
     "unknown limit": "the operation has no cost rule, or its compute mode has no ceiling",
-    "limited by": "the ceiling that sets the floor of an operation: compute, or the memory level"
-    " that its data comes from; or overhead, where the operation is shorter than its launch",
+    "limited by": "the ceiling that sets the floor of an operation: compute, or the outermost"
+    " memory level that its data reaches; or overhead, where the operation is shorter than its launch. An"
+    " operation far below its ceiling is slow for another reason, such as its code",
     "memory bound": "the traffic of an operation takes longer than its arithmetic, each at its"
-    " ceiling; memory L3 means that its data fits in the L3 cache, so that the bandwidth of L3 is"
-    " the limit",
+    " ceiling; memory L3 means that its data reaches as far as the L3 cache: what does not fit in"
+    " L1 and L2 moves at the bandwidth of L3",
     "compute bound": "the arithmetic of an operation takes longer than its traffic, each at its"
     " ceiling",
     "small operations": "operations that run for a shorter time than their launch takes",
@@ -73,8 +74,8 @@ _WORK = {
     "module": "a part of the model as it is written in Python (`layer4.0.conv1`); a layer of the"
     " network",
     "phase": "forward, recompute, backward or optimizer",
-    "uncounted": "an operation without a cost rule. It is listed by name, and its FLOPs and bytes"
-    " are in no sum",
+    "uncounted": "an operation without a cost rule. It is listed by name; its FLOPs are in no sum,"
+    " its bytes are, since they follow from its tensors",
 }
 _MACHINE = {
     "ceiling": "the highest rate that a part of the machine can reach: FLOP/s of a unit in a"
@@ -115,7 +116,8 @@ _COMPARING = {
     "FASTER": "the whole interval of candidate over baseline lies below 1 / (1 + effect)",
     "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect",
     "AMBIGUOUS": "no verdict: the interval contains 1 + effect or 1 / (1 + effect), or fewer than"
-    " eight pairs count. More pairs or a quieter machine can decide it",
+    " eight pairs were undisturbed. More pairs (`--pairs`) or a quieter machine can decide it. Exit"
+    " code 0",
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong",
 }
 _SUITE = {
@@ -167,13 +169,11 @@ def define(
     return tuple(f"{term}: {known[term]}." for term in terms)
 
 # %% ../../nbs/analysis/report/glossary.ipynb #3ebe07ec
-def glossary_markdown() -> str:
-    "Return the glossary as Markdown: a heading for each group, and an anchor for each term."
-    groups = (
-        "\n".join([f"## {group}", "", *(_entry(term, text) for term, text in terms.items())])
-        for group, terms in GLOSSARY.items()
-    )
-    return "\n\n".join(groups)
+def glossary_markdown(
+    group: str,  # heading, a key of `GLOSSARY`
+) -> str:
+    "Return the terms of a group as Markdown, with an anchor for each."
+    return "\n".join(_entry(term, text) for term, text in GLOSSARY[group].items())
 
 
 def anchor(
