@@ -194,7 +194,7 @@ class ClassFit:
     covariance: np.ndarray  # covariance on the free scale, in the order of the parameters
     bias: float  # median logarithm of predicted over measured time
     median_error: float  # median relative error of the predicted time, as a share
-    residual: float  # standard deviation of that logarithm, by its 90 % quantile
+    residual: float  # standard deviation of the same logarithm as `bias`, by its 90 % quantile
     rows: int  # number of rows
 
     def __repr__(self):
