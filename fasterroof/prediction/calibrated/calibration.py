@@ -146,9 +146,9 @@ class DeviceCalibration:
         "Origin of the parameters, in a few words."
         rows = sum(sum(c.rows.values()) for c in self.classes.values())
         if not rows:
-            return "estimated from other devices' calibrations"
-        part = "" if all(c.measured for c in self.classes.values()) else " and other devices'"
-        return f"calibrated with {rows} operations of other sessions{part}"
+            return "expected from the calibrations of other devices"
+        rest = "" if all(c.measured for c in self.classes.values()) else " and by other devices"
+        return f"calibrated by {rows:,} operations of other sessions{rest}"
 
     def predict(
         self,
