@@ -34,8 +34,8 @@ _RUN = {
     "accounted for": "the sum of all profiled operations and the time between them, over the run"
     " time",
     "profiling overhead": "how much longer a profiled run takes than a plain one",
-    "unstable": "other programs used the processors, or the speed of the machine changed, while it"
-    " was measured; the figures may be wrong by as much",
+    "unstable": "other programs used the processors, or the speed of the machine changed, during"
+    " the measurement, so the figures may be wrong",
     "unsteady": "the runs differ from each other by more than a factor of two, so that the median"
     " says little",
 }
@@ -117,7 +117,7 @@ _SUITE = {
     "slower": "a statistic of the new row is above its limit",
     "faster": "a statistic of the new row is below the stored one by as much as the limit allows"
     " it to be above",
-    "broken": "the attempt was ok in the stored row and failed now",
+    "broken": "the attempt was ok in the stored row and fails now",
     "not run": "the attempt was ok in the stored row and is missing now",
     "mended": "the attempt failed in the stored row and is ok now",
     "no figure": "one of the two rows has no time",
