@@ -31,7 +31,7 @@ from fasterroof.prediction.calibrated.calibration import (
     shipped_prior,
 )
 from fasterroof.prediction.calibrated.form import DeviceFigures
-from fasterroof.prediction.calibrated.operations import operation_works
+from fasterroof.prediction.calibrated.operation_classes import operation_works
 from fasterroof.work.hubs.targets import weightless
 
 SHARED = Path(__file__).resolve().parents[2] / "shared/neusight/models"

@@ -103,15 +103,15 @@ def _answer(
     kv_precision=None,
     weight_precision=None,
     sequence_length=None,
-    efficiency=0.5,
-    bandwidth_efficiency=1.0,
+    efficiency=None,
+    bandwidth_efficiency=None,
 ):
     "Return the prediction for one combination of arguments."
     where = _system(system, count)
     shares = {"efficiency": efficiency, "bandwidth_efficiency": bandwidth_efficiency}
     if prompt is not None:
-        given = {"batch_size": batch_size, "precision": precision}
-        given = {name: value for name, value in given.items() if value is not None} | shares
+        given = {"batch_size": batch_size, "precision": precision} | shares
+        given = {name: value for name, value in given.items() if value is not None}
         stored = {"kv_precision": kv_precision, "weight_precision": weight_precision}
         return Engine.generate(model, where, prompt, new_tokens, **given, **stored)
     if model is not None:

@@ -13,6 +13,12 @@ from numbers import Real
 from ..core.errors import InputError, one_line
 from ..core.units import computed_as, rate_unit, whole
 from ..machine.roof import Roof
+from .calibrated.calibration import DeviceCalibration, PredictedTime
+from fasterroof.prediction.calibrated.trace_times import (
+    calibration_of,
+    interval_of,
+    operation_times,
+)
 from .decoder import Generation, generation, sequence_profile
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, precision_name
@@ -110,8 +116,32 @@ def _uncovered(trace: Trace, roof: Roof, system: SystemArchetype) -> list[str]:
     ] + unlimited
 
 
+def _calibrated(p: PerformanceProfile, predicted: PredictedTime) -> PerformanceProfile:
+    "Add to a prediction the interval of its calibration, and what it is made of."
+    rate = sum(part.flops for part in p.parts) / p.peak_flops_actual.m_as("FLOP/s")
+    untested = sum(predicted.not_validated.values())
+    names = ", ".join(one_line(name, 40) for name in [*predicted.not_validated][:3])
+    note = f"not validated, since no rows of it were measured: {100 * untested:.0f} % of the time"
+    return replace(
+        p,
+        interval_s=interval_of(predicted),
+        basis=predicted.source,
+        shares=predicted.shares,
+        efficiency=rate / predicted.seconds,
+        # the calibration has launch costs, whatever the datasheet lacks
+        notes=(
+            *(text for text in p.notes if "launch cost" not in text),
+            *[f"{note} ({names})"] * (untested >= 0.005),
+        ),
+    )
+
+
 def _solve_trace(
-    trace: Trace, system: SystemArchetype, efficiency: float, of_bandwidth: float
+    trace: Trace,
+    system: SystemArchetype,
+    efficiency: float,
+    of_bandwidth: float,
+    calibration: DeviceCalibration | None,
 ) -> PerformanceProfile:
     work = [op for op in trace.ops if op.kind not in FREE and (op.bytes or op.executed_flops)]
     if not work:
@@ -122,7 +152,7 @@ def _solve_trace(
     roof, count = system.hardware.roof(efficiency), system.count
     bandwidth = system.magnitude("memory_bw") * of_bandwidth
     notes = [*_uncovered(trace, roof, system), *trace.caveats]
-    tax = system.hardware.launch_s
+    tax, predicted = system.hardware.launch_s, None
 
     def part(op):
         compute = op_floor(roof, op).compute_s
@@ -137,6 +167,26 @@ def _solve_trace(
             op.mode,
         )
 
+    if calibration is None:
+        parts = [*map(part, work)]
+    else:
+        efficiency = 1.0  # the rates are those of the chip; times are the calibration's
+        roof = system.hardware.roof(efficiency)
+        timed, predicted = operation_times(calibration, trace)
+        parts = [
+            Part(
+                t.op.name,
+                t.op.executed_flops or 0,
+                t.op.bytes,
+                t.compute_s,
+                t.memory_s,
+                t.launch_s,
+                t.op.module,
+                t.op.mode,
+                added=True,
+            )
+            for t in timed
+        ]
     held = max(trace.held_bytes or 0, trace.external_bytes or 0, max(op.footprint for op in work))
     written = sum(op.bytes_written for op in work)  # upper bound: as if no memory were freed
     notes.append(
@@ -154,8 +204,8 @@ def _solve_trace(
     mode = next(
         (m for m in modes if not math.isnan(roof.ceiling(m))), modes[0] if modes else "none"
     )
-    return profile_of(
-        [*map(part, work)],
+    solved = profile_of(
+        parts,
         Pace(system, mode, efficiency, roof.ceiling(mode) * count, bandwidth),
         held,
         model=trace.name,
@@ -164,6 +214,7 @@ def _solve_trace(
         most=math.inf if trains else held + written,
         notes=notes,
     )
+    return solved if predicted is None else _calibrated(solved, predicted)
 
 # %% ../../nbs/analysis/prediction/engine.ipynb #cfac31fc
 class Engine:
@@ -177,26 +228,38 @@ class Engine:
         batch_size: int | None = None,  # number of inferences at once; None: 1. Not for a trace
         # precision of weights and arithmetic; None: "fp16". Not for a trace
         precision: str | None = None,
-        efficiency: float = 0.5,  # share of the peak that arithmetic reaches, above 0 and up to 1
+        # share of the peak that arithmetic reaches, above 0 and up to 1; None: what a calibration
+        # of the chip gives, or else 0.5
+        efficiency: float | None = None,
         *,
-        # share of the bandwidth that traffic reaches, above 0 and up to 1
-        bandwidth_efficiency: float = 1.0,
+        # share of the bandwidth that traffic reaches, above 0 and up to 1; None: what a calibration
+        # gives, or else 1
+        bandwidth_efficiency: float | None = None,
         # number of tokens of one inference; None: 128 for an encoder, 1 for a decoder
         sequence_length: int | None = None,
     ) -> PerformanceProfile:
         """Predict latency, throughput, bound, energy and memory of one batch of inferences.
 
+        A trace in fp32 on a chip with a shipped calibration is predicted by it, with an interval,
+        unless a share is given.
+
         Raises `InputError` for invalid arguments, and for a precision without a peak on the
         system."""
-        system, efficiency = SystemArchetype.of(system), _checked_efficiency(efficiency)
-        of_bandwidth = _checked_efficiency(bandwidth_efficiency, "bandwidth_efficiency")
+        system, assumed = SystemArchetype.of(system), (efficiency, bandwidth_efficiency)
+        efficiency = _checked_efficiency(0.5 if efficiency is None else efficiency)
+        of_bandwidth = _checked_efficiency(
+            1.0 if bandwidth_efficiency is None else bandwidth_efficiency, "bandwidth_efficiency"
+        )
         if isinstance(model, Trace):
             if (batch_size, precision, sequence_length) != (None, None, None):
                 raise InputError(
                     "A trace has its own batch, sequence and precision: leave these arguments out,"
                     " or trace the model with other ones."
                 )
-            return _solve_trace(model, system, efficiency, of_bandwidth)
+            calibration = None
+            if assumed == (None, None) and system.count == 1:
+                calibration = calibration_of(system.hardware.name, model)
+            return _solve_trace(model, system, efficiency, of_bandwidth, calibration)
         batch = 1 if batch_size is None else _limited("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
         if sequence_length is not None:

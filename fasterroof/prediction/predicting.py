@@ -74,8 +74,11 @@ def predict(
     precision: str | None = None,  # number format, for a name; None: "fp16" or the model's format
     prompt: int | None = None,  # prompt tokens of each sequence; requires `new_tokens`
     new_tokens: int | None = None,  # number of tokens to generate for each sequence
-    efficiency: float = 0.5,  # share of the peak that arithmetic reaches, above 0 and up to 1
-    bandwidth_efficiency: float = 1.0,  # share of the bandwidth that traffic reaches
+    # share of the peak that arithmetic reaches, above 0 and up to 1; None: what a calibration of
+    # the chip gives, or else 0.5
+    efficiency: float | None = None,
+    # share of the bandwidth that traffic reaches; None: what a calibration gives, or else 1
+    bandwidth_efficiency: float | None = None,
     # keyword arguments of a callable; for a name: seq, image_size, phase and shapes
     **kwargs: object,
 ) -> "PerformanceProfile | Generation":
@@ -95,7 +98,8 @@ def predict(
     if args:
         raise InputError("A model given by its sizes takes no arguments: leave them out.")
     chosen = {"batch_size": batch, "precision": precision}
-    given = {name: value for name, value in chosen.items() if value is not None} | shares
+    chosen |= shares
+    given = {name: value for name, value in chosen.items() if value is not None}
     if prompt is None and new_tokens is None:
         seq = kwargs.pop("seq", None)
         _refuse(kwargs)

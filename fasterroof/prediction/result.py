@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fastcore.basics import groupby
 
 from ..core.errors import InputError, one_line
-from ..core.units import si
+from ..core.units import Scale, si
 from .display import Displayed
 from .quantity import Q_, Portable, Quantity, amount
 from .system import SystemArchetype, source_of
@@ -82,11 +82,13 @@ class Part:
     overhead_s: float = 0.0  # time of launching, in s
     module: str = ""  # module that ran a traced operation
     mode: str = ""  # compute mode
+    added: bool = False  # True: `memory_s` is only the traffic that arithmetic does not hide
 
     @property
     def time_s(self) -> float:
-        "Time in s: the longer of arithmetic and traffic, plus launching."
-        return max(self.compute_s, self.memory_s) + self.overhead_s
+        "Time in s: the longer of arithmetic and traffic, or their sum if `added`, plus launching."
+        together = sum if self.added else max
+        return together((self.compute_s, self.memory_s)) + self.overhead_s
 
     def as_dict(self) -> dict[str, Any]:
         "Return plain values, with the time and the bound."
@@ -181,11 +183,15 @@ class Predicted(Displayed, Portable):
     ) -> str:
         "Build a sentence from the text, the model and the assumptions, and from a missing fit."
         known = "" if self.feasible is not None else " Whether it fits in memory is unknown."
-        assumed = f"arithmetic at {100 * self.efficiency:.3g} % of its peak"
-        about = f"{self.precision}{formats}, {assumed}.{known}"
+        about = f"{self.precision}{formats}, {self.assumed}.{known}"
         if self.feasible is False:
             return f"{self.subject}. If it fit: {text}, {about}"
         return f"{text[:1].upper()}{text[1:]}. {one_line(self.model, 60)}, {about}"
+
+    @property
+    def assumed(self) -> str:
+        "What the prediction rests on."
+        return f"arithmetic at {100 * self.efficiency:.3g} % of its peak"
 
     def of_a_run(
         self,
@@ -270,6 +276,10 @@ class PerformanceProfile(Predicted):
     cited: Mapping[str, str] = field(default_factory=dict)
     # figures with enough memory (s, 1/s, J) for a model that does not fit; else empty
     if_it_fit: Mapping[str, "Quantity"] = field(default_factory=dict)
+    interval_s: tuple[float, float] | None = None  # 90 % interval of the latency, s; None: unknown
+    basis: str = ""  # what a calibrated prediction is made of: "calibrated by 160 operations …"
+    # "waves", "memory", "launch", "power" -> share of the latency; empty without a calibration
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     def by_part(self) -> "pd.DataFrame":
         "Return a frame with one row per part, in FLOP, B and s, with its bound."
@@ -288,22 +298,40 @@ class PerformanceProfile(Predicted):
         }
         parts = ", ".join(f"{si(x, 's')} {k}" for k, x in times.items() if x or k != "overhead")
         latency, energy = si(self.with_room("latency"), "s"), si(self.with_room("energy"), "J")
+        spent = {
+            "time spent on": ", ".join(f"{name} {100 * x:.0f} %" for name, x in self.shares.items())
+        }
         return {
             "latency": self.of_a_run(f"{latency}, {self.bottleneck}-bound ({parts})"),
+            **(spent if self.shares else {}),
             "throughput": self.of_a_run(f"{self.with_room('throughput'):,.4g} /s"),
             "intensity": self.shown("arithmetic_intensity"),
             "work": f"{self.shown('operations')}, {self.shown('bytes_moved')}",
-            "rates": f"{self.shown('peak_flops_actual')}, {self.shown('peak_bw_actual')} (assumed)",
+            "rates": f"{self.shown('peak_flops_actual')}, {self.shown('peak_bw_actual')}"
+            f" ({'peaks' if self.shares else 'assumed'})",
             "energy": self.of_a_run(energy),
             "memory": f"{self.shown('memory_footprint')}: {self.fits}",
         }
+
+    @property
+    def _interval(self) -> str:
+        if self.interval_s is None:
+            return ""
+        scale = Scale(self.with_room("latency"), "s")
+        return f" (90 %: {scale.between(*self.interval_s)})"
+
+    @property
+    def assumed(self) -> str:
+        "What the prediction rests on: a calibration, or the share of the peak that is assumed."
+        return self.basis or super().assumed
 
     @property
     def sentence(self) -> str:
         "Run time, rate and bound on the system; for a model that does not fit, that it does not."
         inferences = _several(one_line(self.inference, 60), self.batch_size or 1)
         rate = rate_text(self.with_room("throughput"), self.inference)
-        latency = f"{si(self.with_room('latency'), 's')} on {one_line(self.system, 60)}"
+        latency = f"{si(self.with_room('latency'), 's')}{self._interval}"
+        latency += f" on {one_line(self.system, 60)}"
         return self.answer(f"{latency} for {inferences} ({rate}): {self.bottleneck} bound")
 
 # %% ../../nbs/analysis/prediction/result.ipynb #9a4bd6e6

@@ -146,9 +146,9 @@ class DeviceCalibration:
         "Say in a few words what the calibration is made of."
         rows = sum(sum(c.rows.values()) for c in self.classes.values())
         if not rows:
-            return "expected from other devices' calibrations"
-        part = "" if all(c.measured for c in self.classes.values()) else " and other devices'"
-        return f"calibrated by {rows} operations of other sessions{part}"
+            return "expected from the calibrations of other devices"
+        rest = "" if all(c.measured for c in self.classes.values()) else " and by other devices"
+        return f"calibrated by {rows:,} operations of other sessions{rest}"
 
     def predict(
         self,
