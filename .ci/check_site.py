@@ -339,6 +339,9 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
 
 SEARCHES = {  # search text: the page that must come first
     "AMBIGUOUS": "glossary.html#verdict-ambiguous",
+    "hugging face model": "i",  # the home page or Install
+    "how do I gate a pull request": "tutorials/bench_gate.html",
+    "custom operation": "tutorials/custom_op.html",
     "ridge point": "glossary.html#ridge-point",
     "cache-aware hierarchical convention": "tutorials/fifteen_minutes.html",
     "measure_peaks": "analysis/machine/measuring.html#measure_peaks",

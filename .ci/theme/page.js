@@ -28,8 +28,9 @@ addEventListener("keydown", e => {
   if (e.key === "/" && !/INPUT|TEXTAREA/.test(document.activeElement.tagName)) { e.preventDefault(); box.focus() }
 });
 
-// The search: sections that hold every word; those with the words in their heading come first, then
-// those that name them most often.
+// The search: sections that hold every word, at the beginning of a word of theirs; where none holds
+// all, those that hold most. Words in a heading count most, and pages to learn from come before the
+// pages of modules.
 const box = one(".search input"), results = one(".search ul");
 box.onfocus = () => {
   if (!one("script[data-search]")) {
@@ -38,7 +39,13 @@ box.onfocus = () => {
     document.head.append(script);
   }
 };
-const count = (text, word) => text.split(word).length - 1;
+const SMALL = new Set("a an and are as at be by can do does for from how i in is it my not of on or that the this to was what when where which why with".split(" "));
+const wordsOf = text => {
+  const words = text.toLowerCase().split(/[^\p{L}\p{N}_.%:-]+/u).filter(Boolean), large = words.filter(w => !SMALL.has(w));
+  return large.length ? large : words;
+};
+const starts = word => new RegExp("(?<![\\p{L}\\p{N}])" + word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "giu");
+const count = (text, pattern) => (text.match(pattern) || []).length;
 // the words of a section around the first match, marked
 const excerpt = (text, words) => {
   const from = Math.max(0, Math.min(...words.map(w => text.toLowerCase().indexOf(w)).filter(i => i >= 0)) - 40);
@@ -54,16 +61,20 @@ const excerpt = (text, words) => {
   return line;
 };
 const find = () => {
-  const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const rank = ([title, url, , text]) => {
-    const t = title.toLowerCase();
-    if (t === words.join(" ")) return -1e6 - !url.includes("#");
-    if (words.every(w => t.includes(w))) return -1e5 - 1e4 * t.startsWith(words[0]) - !url.includes("#") + t.length / 1e3;
-    return -words.reduce((n, w) => n + Math.min(9, count(text.toLowerCase(), w)) + 10 * t.includes(w), 0);
+  const words = wordsOf(box.value), patterns = words.map(starts), typed = box.value.trim().toLowerCase();
+  const score = ([title, url, where, text]) => {
+    let held = 0, points = 0;
+    for (const p of patterns) {
+      const heads = count(title, p), pages = count(where, p), times = count(text, p);
+      held += !!(heads || pages || times);
+      points += 20 * !!heads + 4 * !!pages + Math.min(6, times);
+    }
+    const lesson = !url.startsWith("analysis/") && !url.startsWith("changelog");
+    return [held, points * (lesson ? 1.5 : 1) + 1e3 * (title.toLowerCase() === typed) + 5 * !url.includes("#") - title.length / 100];
   };
-  const found = !words.length ? [] : (window.searchIndex || [])
-    .filter(([title, , , text]) => words.every(w => title.toLowerCase().includes(w) || text.toLowerCase().includes(w)))
-    .map(row => [rank(row), row]).sort((a, b) => a[0] - b[0]).slice(0, 30);
+  const scored = !words.length ? [] : (window.searchIndex || []).map(row => [score(row), row]).filter(([[held]]) => held);
+  const most = Math.max(...scored.map(([[held]]) => held), 0);
+  const found = scored.filter(([[held]]) => held === most).sort((a, b) => b[0][1] - a[0][1]).slice(0, 30);
   results.replaceChildren(...found.map(([, [title, url, where, text]]) => {
     const item = document.createElement("li"), link = document.createElement("a"), about = document.createElement("small");
     link.href = up + url; link.textContent = title; about.textContent = where; link.append(about);
@@ -71,7 +82,10 @@ const find = () => {
     item.append(link);
     return item;
   }));
-  if (!found.length) results.innerHTML = window.searchIndex ? "<li>No section has all of these words.</li>" : "<li>Loading…</li>";
+  if (most && most < words.length) {
+    const note = document.createElement("li"); note.textContent = `No section has all ${words.length} words; these have ${most}.`; results.prepend(note);
+  }
+  if (!found.length) results.innerHTML = window.searchIndex ? "<li>No section has any of these words.</li>" : "<li>Loading…</li>";
   results.hidden = !words.length;
 };
 box.oninput = find;

@@ -16,8 +16,11 @@ _RUN = {
     "95 % CI": "an interval computed from the samples so that it contains the true median in 95 %"
     " of repetitions; another session on the same machine may differ by more",
     "floor": "the least time that the work can take on this machine: each operation at its"
-    " roofline, one after the other, or side by side where the run overlapped them. Its interval is"
-    " that of the ceilings",
+    " roofline, one after the other, or side by side where the run overlapped them. Its interval"
+    " comes from the intervals of the ceilings",
+    "hot floor": "the floor if the working set is in the nearest cache that holds it; efficiency"
+    " and lost time use this one",
+    "cold floor": "the floor if all bytes come from main memory",
     "ideally fused floor": "the floor if the whole program were one kernel: all FLOPs at their"
     " ceilings, and only weights, inputs and outputs moved, each once",
     "traffic between operations": "floor minus ideally fused floor: the least time for writing"
@@ -29,42 +32,50 @@ _RUN = {
     " run time and the peak of their compute mode",
     "unknown": "time of operations without a cost rule or a ceiling, and time that belongs to no"
     " operation",
-    "between operations": "time in which no operation runs: Python and the dispatcher on a CPU, a"
-    " GPU that waits for them",
+    "between operations": "time in which no operation runs: on a CPU, time in Python and PyTorch's"
+    " dispatcher; on a GPU, time in which it waits for the host",
+    "exposed communication": "communication while the device computes nothing; the rest is hidden"
+    " behind computation",
     "accounted for": "the sum of all profiled operations and the time between them, over the run"
     " time",
     "profiling overhead": "how much longer a profiled run takes than a plain one",
-    "unstable": "other programs used the processors, or the speed of the machine changed, during"
-    " the measurement, so the figures may be wrong",
+    "unstable": "other programs used the processors, or the speed of the machine changed, while it"
+    " was measured, so the figures are less certain than their intervals show",
     "unsteady": "the runs differ from each other by more than a factor of two, so that the median"
     " says little",
 }
 _LIMITS = {
-    **CAUSES,
-    "unknown limit": "no cost rule, or no ceiling for its compute mode",
-    "limited by": "the ceiling that sets the floor of an operation: compute, or the memory level"
-    " that its data comes from; or overhead, where the operation is shorter than its launch",
+    **{cause: f"cause of lost time: {text}" for cause, text in CAUSES.items()},
+    "unknown limit": "the operation has no cost rule, or its compute mode has no ceiling",
+    "limited by": "the ceiling that sets the floor of an operation: compute, or the outermost"
+    " memory level that its data reaches; or overhead, where the operation is shorter than its launch. An"
+    " operation far below its ceiling is slow for another reason, such as its code",
     "memory bound": "the traffic of an operation takes longer than its arithmetic, each at its"
-    " ceiling; memory L3 means that its data fits in the L3 cache, so that the bandwidth of L3 is"
-    " the limit",
+    " ceiling; memory L3 means that its data reaches as far as the L3 cache: what does not fit in"
+    " L1 and L2 moves at the bandwidth of L3",
     "compute bound": "the arithmetic of an operation takes longer than its traffic, each at its"
     " ceiling",
-    "small operations": "operations that take less time than launching them",
+    "small operations": "operations that run for a shorter time than their launch takes",
 }
 _WORK = {
     "FLOP": "one floating-point operation; a multiply-accumulate is two. FLOP/s is a rate",
     "executed FLOPs": "FLOPs without those that a kernel provably skips, such as the masked half of"
     " causal attention. Efficiency uses these; MFU and intensity use the conventional count",
+    "contractions": "matrix products, convolutions and the products of attention, which have a"
+    " ceiling of their own; MFU counts only their FLOPs",
+    "transcendentals": "evaluations of exp, log, tanh and similar functions; each is one FLOP",
     "bytes moved": "compulsory traffic: each distinct input element read once, each output element"
     " written once. For a fused kernel: its external inputs and outputs",
+    "working set": "the distinct bytes that an operation touches; its size decides which memory"
+    " level they can come from",
     "arithmetic intensity": "FLOPs over bytes moved, in FLOP/B",
     "operation": "one call of a framework's operator, such as a convolution, with its inputs'"
     " shapes; a fused kernel holds several",
     "module": "a part of the model as it is written in Python (`layer4.0.conv1`); a layer of the"
     " network",
     "phase": "forward, recompute, backward or optimizer",
-    "uncounted": "an operation without a cost rule. It is listed by name, and its FLOPs and bytes"
-    " are in no sum",
+    "uncounted": "an operation without a cost rule. It is listed by name; its FLOPs are in no sum,"
+    " its bytes are, since they follow from its tensors",
 }
 _MACHINE = {
     "ceiling": "the highest rate that a part of the machine can reach: FLOP/s of a unit in a"
@@ -76,18 +87,19 @@ _MACHINE = {
     "compute mode": "number format of the inputs and of the accumulator, and the unit that"
     " computes: fp32 may run as IEEE fp32 or as TF32",
     "memory level": "L1, L2, L3 or DRAM on a CPU; L2 and HBM on a GPU",
-    "mix": "how a kernel reads and writes: reading only, updating in place, copying, or the triad"
-    " of two inputs and one output. Bandwidth depends on it",
+    "mix": "how a kernel reads and writes: it only reads, updates in place, copies, or computes one"
+    " output from two inputs (the triad). Bandwidth depends on it",
     "launch cost": "time between the call of an operation and the start of its kernel",
     "measured": "found by a probe or a timed run on this machine",
     "detected": "read from the operating system or the driver",
     "estimated": "computed from other figures, with the formula's source",
     "unavailable": "not known, and not guessed",
-    "lower bound": "a ceiling that was measured by kernels that may not reach it; a share of it is"
-    " shown with ≤",
+    "lower bound": "a ceiling from kernels that may not reach the true limit; a share of it has a"
+    " ≤ in front",
 }
 _COMPARING = {
-    "baseline": "what is compared against: the earlier run, the older revision",
+    "baseline": "what is compared against: the earlier run, the older revision; in a benchmark"
+    " case: one implementation",
     "candidate": "what is compared: the later run, the newer revision",
     "noise": "the difference is no larger than the scatter of the samples",
     "faster?": "faster beyond the scatter of the samples, but other programs or changed speeds of"
@@ -103,20 +115,23 @@ _COMPARING = {
     "SLOWER": "the whole interval of candidate over baseline lies above 1 + effect",
     "FASTER": "the whole interval of candidate over baseline lies below 1 / (1 + effect)",
     "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect",
-    "AMBIGUOUS": "no verdict: the interval reaches across one of these limits, or fewer than eight"
-    " pairs count. More pairs, or a quieter machine, decide it",
+    "AMBIGUOUS": "no verdict: the interval contains 1 + effect or 1 / (1 + effect), or fewer than"
+    " eight pairs were undisturbed. More pairs (`--pairs`) or a quieter machine can decide it. Exit"
+    " code 0",
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong",
 }
 _SUITE = {
-    "case": "a function to benchmark, with its inputs, a reference result and a tolerance",
+    "case": "a function to benchmark, with its inputs, implementations, oracle and tolerance",
+    "oracle": "the right result of a case, usually computed in fp64; an implementation whose result"
+    " differs by more than the tolerance gets no ratio",
     "attempt": "one implementation of a case at one point, on one device",
     "point": "one combination of a case's parameters; in a roofline figure: one operation",
     "row": "the record of one attempt: times, samples, machine, versions",
     "store": "a folder of rows, from which reports are made",
     "within": "the stored row and the new one differ by less than the limits",
-    "slower": "a statistic of the new row is above its limit",
-    "faster": "a statistic of the new row is below the stored one by as much as the limit allows"
-    " it to be above",
+    "slower": "a statistic of the new row, such as its minimum, exceeds that of the stored row by"
+    " more than its limit",
+    "faster": "a statistic of the stored row exceeds that of the new row by more than its limit",
     "broken": "the attempt was ok in the stored row and fails now",
     "not run": "the attempt was ok in the stored row and is missing now",
     "mended": "the attempt failed in the stored row and is ok now",
@@ -154,13 +169,11 @@ def define(
     return tuple(f"{term}: {known[term]}." for term in terms)
 
 # %% ../../nbs/analysis/report/glossary.ipynb #3ebe07ec
-def glossary_markdown() -> str:
-    "Return the glossary as Markdown: a heading for each group, and an anchor for each term."
-    groups = (
-        "\n".join([f"## {group}", "", *(_entry(term, text) for term, text in terms.items())])
-        for group, terms in GLOSSARY.items()
-    )
-    return "\n\n".join(groups)
+def glossary_markdown(
+    group: str,  # heading, a key of `GLOSSARY`
+) -> str:
+    "Return the terms of a group as Markdown, with an anchor for each."
+    return "\n".join(_entry(term, text) for term, text in GLOSSARY[group].items())
 
 
 def anchor(
