@@ -29,7 +29,7 @@ from ..core.files import writable
 _MODELS = (
     Command(
         "profile",
-        "show how far a model is from as fast as this machine allows, and why",
+        "show how far a model is from the speed that this machine allows, and why",
         "resnet18 --html resnet18.html",
         "fasterroof.cli.profiling:profile_command",
         ahead="fasterroof.cli.ahead:probe_ahead",
@@ -66,7 +66,7 @@ _MODELS = (
     ),
     Command(
         "contract check",
-        "check a contract: which of its statements hold, fail or are untested",
+        "check a contract: which of its statements hold, fail or cannot be checked",
         "mine-v1.yaml",
         "fasterroof.cli.contracts:contract_check",
         "0 if nothing is false; 1 if something is; 2 if the file is not a contract.",
@@ -116,7 +116,7 @@ _BENCH = (
     ),
     Command(
         "bench compact",
-        "index a store by columns, so that it loads in seconds",
+        "keep a copy of a store in columns, which loads in seconds",
         "",
         "fasterroof.cli.bench.stores:compact_command",
     ),
@@ -148,7 +148,7 @@ _BENCH = (
     ),
     Command(
         "bench feed",
-        "fill the ratios of an op_matrix, in a copy of it",
+        "write ratios into a copy of another project's table of operations",
         "op_matrix.json --apply",
         "fasterroof.cli.bench.matrix:feed_command",
     ),
@@ -176,7 +176,7 @@ def parser() -> argparse.ArgumentParser:
     "Return the parser of all commands."
     p = made_parser(
         "fasterroof",
-        "How far is a model from as fast as the hardware allows, and what is in the way?",
+        "How far is a model from the speed that the hardware allows, and what is in the way?",
         _EXAMPLES,
         COMMANDS,
         (*MODEL_ARGUMENTS, *BENCH_ARGUMENTS),

@@ -61,13 +61,13 @@ _MODEL = (
     Argument(
         "profile",
         "--phase",
-        "of a causal hf: model: the prompt, or one token after it (default: both)",
+        "for causal hf: models: the prompt, or one token after it (default: both)",
         choices=("prefill", "decode"),
     ),
     Argument(
         "predict, trace",
         "--phase",
-        "of a causal hf: model: the prompt, or one token after it (default: prefill)",
+        "for causal hf: models: the prompt, or one token after it (default: prefill)",
         choices=("prefill", "decode"),
     ),
     Argument(
@@ -186,7 +186,7 @@ _MACHINE = (
     Argument(
         "hardware",
         "--framework",
-        "framework that is asked for devices (default: the first that finds any)",
+        "framework that detects the devices (default: the first that finds any)",
         choices=("jax", "torch", "system"),
     ),
 )
@@ -269,7 +269,7 @@ _PREDICTED = (
         "predict",
         "--precision, --dtype",
         "fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4 or int4, if the chip supports it (default:"
-        " fp16; of a traced model its own format, and 16 bits at least)",
+        " fp16; for a traced model its own format, with at least 16 bits)",
         metavar="MODE",
     ),
     Argument(
@@ -338,15 +338,15 @@ _RUNS = (
     Argument(
         "import",
         "--peaks",
-        "ceilings of the machine of the trace: run peaks --json there",
+        "ceilings of the machine that recorded the trace (run peaks --json there)",
         EITHER,
         metavar="FILE",
     ),
     Argument(
         "import",
         "--on",
-        'a chip\'s datasheet instead, such as "A100 SXM4 80GB"; most datasheets of CPUs state no'
-        " peak",
+        'a chip\'s datasheet instead of --peaks, such as "A100 SXM4 80GB"; most datasheets of CPUs'
+        " state no peak",
         EITHER,
         metavar="CHIP",
     ),

@@ -160,8 +160,9 @@ def _prediction(args: "Namespace") -> object:
     if (args.phase and not by_hub) or (args.image_size and not target):
         raise InputError("--phase requires an hf: model, and --image-size a traced model.")
     if "seq" in given and (generation or (target and not by_hub)):
-        instead = "--shape" if target else "--prompt"
-        raise InputError(f"--seq requires a model known by its sizes: use {instead}.")
+        if generation:
+            raise InputError("--seq does not apply to generation: use --prompt.")
+        raise InputError("--seq requires an hf: model or a model known by its sizes: use --shape.")
     for name in {"kv_precision", "weight_precision"} & {*given} if not generation else ():
         flag = name.replace("_", "-")
         raise InputError(f"--{flag} requires --prompt and --new-tokens.")

@@ -132,7 +132,7 @@ _SUITE = {
     "slower": "a statistic of the new row, such as its minimum, exceeds that of the stored row by"
     " more than its limit",
     "faster": "a statistic of the stored row exceeds that of the new row by more than its limit",
-    "broken": "the attempt was ok in the stored row and failed now",
+    "broken": "the attempt was ok in the stored row and fails now",
     "not run": "the attempt was ok in the stored row and is missing now",
     "mended": "the attempt failed in the stored row and is ok now",
     "no figure": "one of the two rows has no time",

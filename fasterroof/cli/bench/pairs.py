@@ -119,7 +119,7 @@ def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     return again, [*remarks, *unknown], False
 
 
-_RUNNING = ("what is run", "how it is run", "what is written")  # groups of arguments
+_RUNNING = ("selection", "execution", "output")  # groups of arguments
 _WRITTEN = ("--out", "--report")
 
 

@@ -16,8 +16,8 @@ _READ = (
     Argument(
         "bench diff",
         "before",
-        "a run: the beginning of its name, latest, previous, or a file or folder of rows (default:"
-        " %(default)s)",
+        "the earlier run: the beginning of its name, latest, previous, or a file or folder of rows"
+        " (default: %(default)s)",
         nargs="?",
         default="previous",
         metavar="RUN",
@@ -40,7 +40,10 @@ _READ = (
     Argument("bench history", "--case", "only this case (default: all)", metavar="NAME"),
     Argument("bench bundle", "--case", "the case", required=True, metavar="NAME"),
     Argument(
-        "bench feed", "matrix", "the matrix; this file is never changed", metavar="MATRIX.json"
+        "bench feed",
+        "matrix",
+        "JSON file with the table of operations; it is never changed",
+        metavar="MATRIX.json",
     ),
     Argument(
         "bench bundle, bench feed",
@@ -125,19 +128,19 @@ _SHOWN = (
     Argument(
         "bench bundle",
         "--out",
-        "the JSON (default: results/CASE.bundle.json; -: stdout)",
+        "file for the JSON (default: results/CASE.bundle.json; -: stdout)",
         metavar="FILE",
     ),
     Argument(
         "bench bundle",
         "--html",
-        "the page (default: results/CASE.bundle.html; with --out -: none)",
+        "file for the page (default: results/CASE.bundle.html; with --out -: none)",
         metavar="FILE",
     ),
     Argument(
         "bench feed",
         "--out",
-        "with --apply: the copy (default: MATRIX.merged.json beside it)",
+        "file for the copy, with --apply (default: MATRIX.merged.json beside the matrix)",
         metavar="FILE",
     ),
 )
@@ -150,7 +153,7 @@ _STORED = (
         "--render-from",
         "write a report of the rows in these files and folders (to --report, or to stdout); run"
         " nothing",
-        "rows that are there already",
+        "stored rows",
         nargs="+",
         metavar="PATH",
     ),
@@ -158,22 +161,22 @@ _STORED = (
         "bench",
         "--latest",
         "use only the newest row of each attempt",
-        "rows that are there already",
+        "stored rows",
         action="store_true",
     ),
     Argument(
         "bench, bench diff, bench history, bench bundle, bench feed, bench merge",
         "--skip-bad-lines",
         "skip lines that are not rows, and report them, instead of stopping",
-        "rows that are there already",
+        "stored rows",
         action="store_true",
     ),
     Argument(
         "bench",
         "--site",
-        "write a self-contained page of the rows of --render-from, or of the store (without DIR:"
-        " site); run nothing",
-        "rows that are there already",
+        "write a self-contained page of the rows of --render-from, or of the store, to"
+        " DIR/index.html (without DIR: site); run nothing",
+        "stored rows",
         nargs="?",
         const="site",
         metavar="DIR",
@@ -183,7 +186,7 @@ _STORED = (
         "--gate-baseline",
         "compare current rows with these stored ones, and exit with 1 if an attempt is slower or no"
         " longer ok; run nothing",
-        "a gate over stored rows",
+        "gate over stored rows",
         nargs="+",
         metavar="PATH",
     ),
@@ -191,7 +194,7 @@ _STORED = (
         "bench",
         "--gate-current",
         "current rows, the newest of each attempt (default: the store)",
-        "a gate over stored rows",
+        "gate over stored rows",
         nargs="+",
         metavar="PATH",
     ),
@@ -199,7 +202,7 @@ _STORED = (
         "bench",
         "--gate-min",
         f"limit on the fastest sample over the stored one (default: {_FACTORS['min']:g})",
-        "a gate over stored rows",
+        "gate over stored rows",
         type=factor,
         metavar="FACTOR",
     ),
@@ -207,7 +210,7 @@ _STORED = (
         "bench",
         "--gate-p95",
         f"limit on the 95th percentile over the stored one (default: {_FACTORS['p95']:g})",
-        "a gate over stored rows",
+        "gate over stored rows",
         type=factor,
         metavar="FACTOR",
     ),
@@ -215,7 +218,7 @@ _STORED = (
         "bench",
         "--gate-out",
         "write the result as JSON",
-        "a gate over stored rows",
+        "gate over stored rows",
         metavar="JSON",
     ),
 )
