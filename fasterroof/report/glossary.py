@@ -48,8 +48,8 @@ _LIMITS = {
     **{cause: f"cause of lost time: {text}" for cause, text in CAUSES.items()},
     "unknown limit": "the operation has no cost rule, or its compute mode has no ceiling",
     "limited by": "the ceiling that sets the floor of an operation: compute, or the outermost"
-    " memory level that its data reaches; or overhead, where the operation is shorter than its launch. An"
-    " operation far below its ceiling is slow for another reason, such as its code",
+    " memory level that its data reaches; or overhead, where the operation is shorter than its"
+    " launch. An operation far below its ceiling is slow for another reason, such as its code",
     "memory bound": "the traffic of an operation takes longer than its arithmetic, each at its"
     " ceiling; memory L3 means that its data reaches as far as the L3 cache: what does not fit in"
     " L1 and L2 moves at the bandwidth of L3",
