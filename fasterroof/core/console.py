@@ -91,7 +91,7 @@ def say(
 ) -> None:
     "Print a message to stderr if there is one; ignore errors of writing."
     try:
-        if sys.stderr:  # print would take None for stdout
+        if sys.stderr:  # print treats None as stdout
             print(printable(message), file=sys.stderr, flush=True)
     except OSError:  # the reader has gone, or the disk is full
         drop(sys.stderr)
@@ -137,14 +137,14 @@ def status(
     if not _stderr_is_terminal():
         yield lambda stage: None
         return
-    # twice a second: drawing takes CPU time, and the CPU may be under measurement
+    # twice a second: drawing takes CPU time, and a measurement may be running on this CPU
     from rich.text import Text
 
     with terminal(stderr=True).status(what, refresh_per_second=2) as spinner:
         spinner.update(spinner="dots")  # the default spinner; the update draws it at once
 
         def show(stage):
-            # a stage may contain a name from a model, and that name markup
+            # a stage may contain a name from a model, and the name may contain markup
             spinner.update(Text(f"{what}: {stage}"))
 
         with reading_shown(show):

@@ -233,7 +233,7 @@ def tensor_parts(
 ) -> list[torch.Tensor]:
     "Return the dense tensors that hold the data of `t`: itself, its inner tensors or its parts."
     if is_traceable_wrapper_subclass(t):
-        # the flattened names can include objects that are no tensors, such as a device mesh
+        # the flattened names can include objects that are not tensors, such as a device mesh
         inner_objects = (getattr(t, name) for name in t.__tensor_flatten__()[0])
         return [
             part

@@ -165,7 +165,7 @@ _OPEN: list[str] = []  # names of the user's blocks that are open
 def one_at_a_time(
     block: str = "",  # name of the block if the user opens it, such as "watch()"
 ) -> Iterator[None]:
-    """Make other threads wait with counting and measuring until the block ends.
+    """Make other threads that count or measure wait until the block ends.
 
     Raises `InputError` while another thread is inside a block that the user opened."""
     # the timeout: a user's block may begin while this thread waits
@@ -239,7 +239,7 @@ def resolve_device(
         name = None
     if name not in present:
         raise DeviceError(
-            f"There is no device {str(device)!r} here; present: {', '.join(present)}."
+            f"There is no device {str(device)!r} here; available: {', '.join(present)}."
         )
     return torch.device(name)
 

@@ -412,7 +412,7 @@ class HardwareDetector:
         notes = [*d.notes, *([c.note] if c and c.note else [])]
         if not c and d.name:
             notes.append(
-                f"{one_line(d.name, 80)} is in no registry by that name: its datasheet's "
+                f"{one_line(d.name, 80)} is not in the registry by that name: its datasheet's "
                 "figures are unavailable; measure_peaks() measures what it reaches."
             )
         highest = not cpu or cpu.clock_told_by.startswith("the highest")

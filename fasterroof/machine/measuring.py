@@ -162,7 +162,7 @@ def _asked_modes(modes: str | Sequence[str]) -> tuple[str, ...]:
     names = [m if m in FORMATS else {"fp8": "fp8_e4m3"}.get(m, mode_name(m)) for m in modes]
     for m, name in zip(modes, names, strict=True):
         if name not in _KNOWN:
-            raise InputError(f"{quoted(m)} is no compute mode: use {', '.join(_KNOWN)}.")
+            raise InputError(f"{quoted(m)} is not a compute mode: use {', '.join(_KNOWN)}.")
     return tuple(dict.fromkeys(names))
 
 # %% ../../nbs/analysis/machine/measuring.ipynb #97215485

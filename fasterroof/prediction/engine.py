@@ -117,18 +117,18 @@ def _uncovered(trace: Trace, roof: Roof, system: SystemArchetype) -> list[str]:
 
 
 def _calibrated(p: PerformanceProfile, predicted: PredictedTime) -> PerformanceProfile:
-    "Add to a prediction the interval of its calibration, and what it is made of."
+    "Add the interval, the basis and the terms of a calibration to a prediction."
     rate = sum(part.flops for part in p.parts) / p.peak_flops_actual.m_as("FLOP/s")
     untested = sum(predicted.not_validated.values())
     names = ", ".join(one_line(name, 40) for name in [*predicted.not_validated][:3])
-    note = f"not validated, since no rows of it were measured: {100 * untested:.0f} % of the time"
+    note = f"not validated by measurements: {100 * untested:.0f} % of the time"
     return replace(
         p,
         interval_s=interval_of(predicted),
         basis=predicted.source,
         shares=predicted.shares,
         efficiency=rate / predicted.seconds,
-        # the calibration has launch costs, whatever the datasheet lacks
+        # the calibration includes the launch cost
         notes=(
             *(text for text in p.notes if "launch cost" not in text),
             *[f"{note} ({names})"] * (untested >= 0.005),
@@ -240,8 +240,8 @@ class Engine:
     ) -> PerformanceProfile:
         """Predict latency, throughput, bound, energy and memory of one batch of inferences.
 
-        A trace in fp32 on a chip with a shipped calibration is predicted by it, with an interval,
-        unless a share is given.
+        A trace in fp32 on a chip with a shipped calibration is predicted with the calibration, and
+        has an interval, unless a share is given.
 
         Raises `InputError` for invalid arguments, and for a precision without a peak on the
         system."""

@@ -190,7 +190,7 @@ class Predicted(Displayed, Portable):
 
     @property
     def assumed(self) -> str:
-        "What the prediction rests on."
+        "Assumptions about the rates, in words."
         return f"arithmetic at {100 * self.efficiency:.3g} % of its peak"
 
     def of_a_run(
@@ -277,7 +277,7 @@ class PerformanceProfile(Predicted):
     # figures with enough memory (s, 1/s, J) for a model that does not fit; else empty
     if_it_fit: Mapping[str, "Quantity"] = field(default_factory=dict)
     interval_s: tuple[float, float] | None = None  # 90 % interval of the latency, s; None: unknown
-    basis: str = ""  # what a calibrated prediction is made of: "calibrated by 160 operations …"
+    basis: str = ""  # origin of a calibrated prediction: "calibrated by 160 operations …"
     # "waves", "memory", "launch", "power" -> share of the latency; empty without a calibration
     shares: Mapping[str, float] = field(default_factory=dict)
 
@@ -322,7 +322,7 @@ class PerformanceProfile(Predicted):
 
     @property
     def assumed(self) -> str:
-        "What the prediction rests on: a calibration, or the share of the peak that is assumed."
+        "Basis of the prediction: a calibration, or the assumed share of the peak."
         return self.basis or super().assumed
 
     @property

@@ -52,7 +52,7 @@ class RooflinePoint:
     bytes_moved: int  # B, compulsory traffic
     # s, median over the steps, measured in the run; the floor for an estimate; None: unknown
     time_s: float | None
-    interval: tuple[float, float] | None  # s, 95 % interval of the median; None: under six steps
+    interval: tuple[float, float] | None  # s, 95 % interval of the median; None: fewer than six
     samples: tuple[float, ...]  # s, one per step
     share: float  # share of the time of all points, 0 to 1
     # s, least time of the work under the ceilings, with warm caches; None: unknown
@@ -113,8 +113,8 @@ class RooflinePoint:
     def utilization_pct(self) -> float | None:  # %
         """Roofline efficiency: floor over time, in percent. Never clamped; None for an estimate.
 
-        If a ceiling is only a lower bound, the value is an upper bound, and None from 100 on, where
-        it carries no information."""
+        If a ceiling is only a lower bound, the value is an upper bound, and None if it is 100 or
+        more, where it carries no information."""
         return _efficiency_pct(self.floor_s, self.ran_s, self.measured, self.lower_bound)
 
     @property
@@ -250,8 +250,8 @@ class Total:
     def utilization_pct(self) -> float | None:  # %
         """Roofline efficiency: floor over time, in percent.
 
-        None if a point is undefined, nothing was measured or no time passed. Also None from 100 on
-        if a ceiling is only a lower bound."""
+        None if a point is undefined, nothing was measured or no time passed. Also None for 100 or
+        more if a ceiling is only a lower bound."""
         return _efficiency_pct(self.floor_s, self.time_s, self._measured, self.lower_bound)
 
     @property

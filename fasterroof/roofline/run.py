@@ -233,7 +233,7 @@ class Run:
         """Roofline efficiency of the run, in percent: sum of the points' floors over the median run
         time.
 
-        None from 100 on if a ceiling is only a lower bound."""
+        None for 100 or more if a ceiling is only a lower bound."""
         return self.total.utilization_pct
 
     @property

@@ -230,7 +230,7 @@ def _named(op: object) -> str:
         name = op if isinstance(op, str) else op_name(op)
     except AttributeError:
         raise InputError(
-            f"{one_line(repr(op))} is no operator of torch.ops: pass an operator or its name."
+            f"{one_line(repr(op))} is not an operator of torch.ops: pass an operator or its name."
         ) from None
     if "::" not in name:
         raise InputError(f"Write the operator {name!r} as namespace::name.")

@@ -342,7 +342,7 @@ class UnknownWritten(Exception):
 
 
 class ViewWritten(Exception):
-    "Raised if autograd may run another backward on fake tensors than on real ones."
+    "Raised if autograd may run a different backward on fake tensors than on real ones."
 
     def __init__(self):
         super().__init__(

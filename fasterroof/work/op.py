@@ -373,7 +373,7 @@ class Trace:
             figures = {k: si(n, units.get(k, "")).strip() if n else "" for k, n in s.items()}
             rows.append({"phase": phase, "kind": kind} | figures)
         table = pd.DataFrame(rows).rename(
-            columns={"flops": "work", "contraction_flops": "of it contractions"}
+            columns={"flops": "work", "contraction_flops": "of which contractions"}
         )
         empty = [c for c in table if not table[c].any()]
         table = table.drop(columns=[*empty, *([] if phases else ["phase"])], errors="ignore")
@@ -428,9 +428,9 @@ def collective_of(
     # operation: "c10d.allreduce_", "_c10d_functional::all_gather_into_tensor", "jax.psum"
     name: str,
 ) -> str | None:
-    """Return the plain name of the collective that an operation is: `all_reduce`, `all_gather`, …
+    """Return the plain name of an operation's collective: `all_reduce`, `all_gather`, …
 
-    None if it is no collective with a known formula."""
+    None if it is not a collective with a known formula."""
     short = name.replace("::", ".").rpartition(".")[2].strip("_").removesuffix("_start")
     plain = _NAMES.get(short) or _NAMES.get(
         short.removesuffix("_coalesced"), short.removesuffix("_coalesced")

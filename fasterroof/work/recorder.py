@@ -212,7 +212,7 @@ class Recorder(TorchDispatchMode):
             return self._dispatch(func, types, args, kwargs or {})
 
     def _dispatch(self, func, types, args, kwargs):
-        # A DTensor runs the operator on fake tensors to infer its global shape; that is no work.
+        # A DTensor runs the operator on fake tensors to infer its global shape; that is not counted
         if torch._C._get_dispatch_mode(_FAKE) is not self.shapes_by:
             return func(*args, **kwargs)
         if self.sharded and _called_from("tensor/_sharding_prop.py"):

@@ -184,7 +184,7 @@ class Gate(Result):
     def rule(self) -> str:
         "Definition of a regression, in words."
         limits = " or ".join(f"{s} above {x:g}×" for s, x in self.factors.items())
-        return f"{limits} of the stored row's, or an attempt that was ok and is not any more"
+        return f"{limits} of the stored row's, or an attempt that was ok before and is not ok now"
 
     @property
     def sentence(self) -> str:

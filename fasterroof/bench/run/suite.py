@@ -87,7 +87,7 @@ def no_device(
 # %% ../../../nbs/analysis/bench/run/suite.ipynb #9fb01b15
 @dataclass(eq=False, repr=False)
 class Suite:
-    "A run: its attempts, its journal and its executor."
+    "A run: its attempts, its spool and its executor."
 
     attempts: Sequence[Attempt]  # attempts from `plan_attempts`
     root: str | Path  # folder of the store, which keeps each row as soon as it is finished
@@ -114,7 +114,7 @@ class Suite:
         self,
         row: Mapping,  # row of an attempt that ended
     ) -> None:
-        "Add a row to the journal; raises `RowError`, `RunFileError`."
+        "Add a row to the spool; raises `RowError`, `RunFileError`."
         self.spool.add(row["attempt"], row)
         self.ended[row["attempt"]] = row["status"]
         self.on_change(self)

@@ -157,7 +157,7 @@ _SECTIONS = {
             Column("most", _at("rel_to_tol.most"), right=True),
             Column("most at", _at("rel_to_tol.at.param_point"), form=_text),
             Column("max_abs", _at("max_abs.most"), right=True),
-            Column("held against: rows", _counts("oracles")),
+            Column("oracle: rows", _counts("oracles")),
             Column("tolerance: rows", _counts("thresholds")),
         ),
     ),

@@ -64,7 +64,7 @@ def facts(
 _UNITS = {"s": "s", "bytes": "B"}
 _COMPARED = {
     "rel_to_tol": rel_to_tol_of,
-    "held against": oracle_of,
+    "oracle": oracle_of,
     "tolerance": tolerance_of,
     "max_abs": lambda f: number(within(f, "max_abs")),
     "max_rel": lambda f: number(within(f, "max_rel")),

@@ -80,7 +80,7 @@ _CORRECTNESS = (
     *_KEYS_OF_RUNS,
     Column("fidelity", _verdict),
     Column("rel_to_tol", _fidelity(rel_to_tol_of), right=True),
-    Column("held against", _fidelity(oracle_of), role="once"),
+    Column("oracle", _fidelity(oracle_of), role="once"),
     Column("tolerance", _fidelity(tolerance_of), role="once"),
     Column("max abs error", _fidelity(lambda f: number(within(f, "max_abs"))), right=True),
     Column("host memory", metric("host_rss"), right=True),

@@ -241,7 +241,7 @@ _REMARKS: tuple[tuple[str, Callable, Callable], ...] = (  # condition, test, tex
         lambda x: x[1].sustained and x[1].sustained < 0.8 * max(x[1].samples),
         lambda x: (
             f"A quota of {x[0]:g} CPUs cuts in: {x[1].name} reaches"
-            f" {si(max(x[1].samples), 'FLOP/s')} for milliseconds and keeps up"
+            f" {si(max(x[1].samples), 'FLOP/s')} for milliseconds and sustains"
             f" {si(x[1].sustained, 'FLOP/s')}."
         ),
     ),

@@ -232,7 +232,7 @@ def compute_readings(
     # torch takes "tf32" and "medium" as permission: without hardware support it still multiplies
     # in fp32.
     if mode in ("tf32", "medium") and fp32_mode(device.type) != mode:
-        return [], "torch multiplies fp32 in no such way"
+        return [], "torch does not multiply it"
     refused: dict[str, str] = {}
     fields = dict(what=mode, unit="matrix", accumulator=_EXACT.get(mode, "fp32"))
 

@@ -239,7 +239,7 @@ def _instruction(line: str, frames: _Frames) -> Instruction | None:
     code = _OPCODE.match(line, end) if head and end > at else None
     if code is None:
         raise InputError(
-            f"HLO text has a line that is no instruction: {line.strip()[:60]!r}. Pass"
+            f"HLO text has a line that is not an instruction: {line.strip()[:60]!r}. Pass"
             " compiled.as_text() unchanged."
         )
     close = _closing(line, code.end() - 1)
@@ -282,7 +282,7 @@ def parse_hlo(
     start = next((n for n, line in enumerate(lines) if line.startswith("HloModule ")), None)
     if start is None:
         raise InputError(
-            "This is no HLO text: it does not begin with HloModule. Pass compiled.as_text()."
+            "This is not HLO text: it does not begin with HloModule. Pass compiled.as_text()."
         )
     name, _, header = lines[start].removeprefix("HloModule ").partition(",")
     settings, frames = _attributes(header), _Frames()

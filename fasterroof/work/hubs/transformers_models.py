@@ -166,7 +166,7 @@ def _sample_of(
     takes = inspect.signature(module.forward).parameters
     pictures = main == "pixel_values" or ("pixel_values" in takes and _has(config, "image_size"))
     if image_size and not pictures:
-        raise InputError(f"image_size is for models that take pictures; {kind} takes {main}.")
+        raise InputError(f"image_size is for models that take images; {kind} takes {main}.")
     if seq and main in ("pixel_values", "input_values"):
         raise InputError(f"seq is for models that take tokens; {kind} takes {main}.")
     if main == "input_ids":
@@ -311,7 +311,7 @@ def is_causal(
 @_quiet()
 def transformers_model(
     name: str,  # name on the hub, folder, or config.json
-    batch: int = 1,  # number of sequences, pictures or recordings
+    batch: int = 1,  # number of sequences, images or recordings
     seq: int | None = None,  # number of tokens; None: 128, or all positions if fewer
     image_size: int | None = None,  # pixels per side; None: that of the model, else 224
     phase: str | None = None,  # "prefill" or "decode" of a causal model; None: prefill
