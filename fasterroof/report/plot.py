@@ -6,6 +6,7 @@
 __all__ = ['COLORS', 'CAUSE_COLORS', 'GREY', 'text', 'ceiling_name', 'figure_note', 'figure', 'run_figure', 'picture', 'arrows']
 
 # %% ../../nbs/analysis/report/plot.ipynb #785fe8da
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -437,6 +438,9 @@ def _lines(roof: Roof, x: Axis, y: Axis, modes: set[str]) -> "Iterator[FT]":
         yield label(next(place) - 4, next(place) - 6, line.label, "end")
 
 
+_PICTURES = itertools.count(1)
+
+
 def picture(
     points: Sequence[RooflinePoint],  # points of a run
     roof: Roof,  # ceilings that give the points their floors
@@ -459,7 +463,7 @@ def picture(
         for p in shown[:_PICTURED]
     ]
     return chart(
-        "roofline",
+        f"roofline{next(_PICTURES)}",  # ids are unique in a page that shows several runs
         "Roofline",
         f"{len(shown)} operations under {one_line(roof.name)}",
         x,
