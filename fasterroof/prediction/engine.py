@@ -14,17 +14,13 @@ from ..core.errors import InputError, one_line
 from ..core.units import computed_as, rate_unit, whole
 from ..machine.roof import Roof
 from .calibrated.calibration import DeviceCalibration, PredictedTime
-from fasterroof.prediction.calibrated.trace_times import (
-    calibration_of,
-    interval_of,
-    operation_times,
-)
+from .calibrated.trace_times import calibrated_parts, calibration_of
 from .decoder import Generation, generation, sequence_profile
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, precision_name
 from .result import Pace, Part, PerformanceProfile, profile_of
 from .sweeps import Sweep, sweep
-from .system import SystemArchetype
+from .system import LAUNCH_UNKNOWN, SystemArchetype
 from ..roofline.join import op_floor
 from ..work.op import FREE, Trace, modes_of
 
@@ -124,13 +120,13 @@ def _calibrated(p: PerformanceProfile, predicted: PredictedTime) -> PerformanceP
     note = f"not validated by measurements: {100 * untested:.0f} % of the time"
     return replace(
         p,
-        interval_s=interval_of(predicted),
+        interval_s=(predicted.low, predicted.high),
         basis=predicted.source,
         shares=predicted.shares,
         efficiency=rate / predicted.seconds,
-        # the calibration includes the launch cost
+        # the calibration has a launch cost, even if the datasheet has none
         notes=(
-            *(text for text in p.notes if "launch cost" not in text),
+            *(text for text in p.notes if text != LAUNCH_UNKNOWN),
             *[f"{note} ({names})"] * (untested >= 0.005),
         ),
     )
@@ -170,23 +166,7 @@ def _solve_trace(
     if calibration is None:
         parts = [*map(part, work)]
     else:
-        efficiency = 1.0  # the rates are those of the chip; times are the calibration's
-        roof = system.hardware.roof(efficiency)
-        timed, predicted = operation_times(calibration, trace)
-        parts = [
-            Part(
-                t.op.name,
-                t.op.executed_flops or 0,
-                t.op.bytes,
-                t.compute_s,
-                t.memory_s,
-                t.launch_s,
-                t.op.module,
-                t.op.mode,
-                added=True,
-            )
-            for t in timed
-        ]
+        parts, predicted = calibrated_parts(calibration, trace)
     held = max(trace.held_bytes or 0, trace.external_bytes or 0, max(op.footprint for op in work))
     written = sum(op.bytes_written for op in work)  # upper bound: as if no memory were freed
     notes.append(
@@ -245,8 +225,13 @@ class Engine:
 
         Raises `InputError` for invalid arguments, and for a precision without a peak on the
         system."""
-        system, assumed = SystemArchetype.of(system), (efficiency, bandwidth_efficiency)
-        efficiency = _checked_efficiency(0.5 if efficiency is None else efficiency)
+        system, calibration, why = SystemArchetype.of(system), None, ""
+        given = (efficiency, bandwidth_efficiency) != (None, None)
+        if isinstance(model, Trace) and system.count == 1 and not given:
+            calibration, why = calibration_of(system.hardware.name, model)
+        if efficiency is None:
+            efficiency = 1.0 if calibration else 0.5  # a calibration starts from the peak itself
+        efficiency = _checked_efficiency(efficiency)
         of_bandwidth = _checked_efficiency(
             1.0 if bandwidth_efficiency is None else bandwidth_efficiency, "bandwidth_efficiency"
         )
@@ -256,10 +241,8 @@ class Engine:
                     "A trace has its own batch, sequence and precision: leave these arguments out,"
                     " or trace the model with other ones."
                 )
-            calibration = None
-            if assumed == (None, None) and system.count == 1:
-                calibration = calibration_of(system.hardware.name, model)
-            return _solve_trace(model, system, efficiency, of_bandwidth, calibration)
+            solved = _solve_trace(model, system, efficiency, of_bandwidth, calibration)
+            return replace(solved, notes=(*solved.notes, why)) if why else solved
         batch = 1 if batch_size is None else _limited("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
         if sequence_length is not None:

@@ -407,7 +407,7 @@ def profile_of(
     latency, nbytes = total["latency"], total["bytes_moved"]
     by_bound = {"compute": 0.0, "memory": 0.0, "overhead": total["latency_overhead"]}
     for p in parts:
-        by_bound[_bottleneck_of(p.compute_s, p.memory_s)] += max(p.compute_s, p.memory_s)
+        by_bound[_bottleneck_of(p.compute_s, p.memory_s)] += p.time_s - p.overhead_s
     sensible(latency, nbytes)
     room = system.magnitude("ram")
     # both comparisons are False for an unknown memory size, NaN

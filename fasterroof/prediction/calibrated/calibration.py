@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import InputError, RunFileError
-from .fit import PRODUCT_PRIORS, VECTOR_PRIORS, Priors
+from .fit import NINETY, PRODUCT_PRIORS, VECTOR_PRIORS, Priors
 from fasterroof.prediction.calibrated.form import (
     DeviceFigures,
     ProductParameters,
@@ -108,9 +108,6 @@ class ClassCalibration:
         return _RESTART_S + float(whole - saved)
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #f323d972
-_NINETY = 1.6449  # standard deviations that include 90 % of a normal distribution
-
-
 @dataclass(frozen=True)
 class PredictedTime:
     "Predicted time of several operations, with its interval and its parts."
@@ -130,6 +127,15 @@ class PredictedTime:
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #c91fb083
 _FORMAT, _VERSION = "fasterroof calibration", 1
+
+
+def _deviation(work: OperationWork, of_class: ClassCalibration) -> float:
+    """Return the standard deviation of the error that an operation shares with its class.
+
+    Where no rows validate the operation, the class is as uncertain as on a device without rows."""
+    if work.validated or not of_class.measured:
+        return of_class.shared
+    return math.hypot(of_class.session, shipped_prior().device[work.kind])
 
 
 @dataclass(frozen=True)
@@ -174,7 +180,7 @@ class DeviceCalibration:
             terms.append((times, repeats))
             seconds[kind] = float(each.sum())
             shapes += float(((each * of_class.residual) ** 2).sum())
-            shared += seconds[kind] * of_class.shared
+            shared += sum(x * _deviation(w, of_class) for x, w in zip(each, chosen, strict=True))
             for work, spent in zip(chosen, each, strict=True):
                 if not work.validated or not of_class.measured:
                     unvalidated[work.name] = unvalidated.get(work.name, 0.0) + float(spent)
@@ -211,7 +217,7 @@ class DeviceCalibration:
             for name in ("waves", "memory", "launch", "power")
         }
         spread = {"shapes": math.sqrt(shapes) / total, "shared": shared / total}
-        factor = math.exp(_NINETY * math.hypot(*spread.values()))
+        factor = math.exp(NINETY * math.hypot(*spread.values()))
         return PredictedTime(
             seconds=total,
             low=total / factor,
