@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import one_line
-from ..core.units import MISSING, si
+from ..core.units import MISSING, si, signed
 from ..machine.roof_table import states_text
 from .compiler import compiler_total
 from .join import EVENT_S
@@ -131,7 +131,7 @@ _HEADLINE: "dict[str, Callable[[Run], object]]" = {
     "peak memory": lambda run: ", ".join(f"{k} {si(v, 'B')}" for k, v in run.memory.items()),
     "compile time": lambda run: run.compile_s is not None and si(run.compile_s, "s"),
     "profiling overhead": lambda run: (
-        run.watching_cost is not None and f"{100 * run.watching_cost:+.1f} %"
+        run.watching_cost is not None and f"{signed(100 * run.watching_cost, 1)} %"
     ),
     "idle between kernels, profiled": lambda run: run.idle_s is not None and si(run.idle_s, "s"),
     "communication": _communication,

@@ -6,7 +6,7 @@
 __all__ = ['unit_of', 'roof_changes']
 
 # %% ../../../nbs/analysis/machine/states/looks.ipynb #eb408824
-from ...core.units import si
+from ...core.units import si, signed
 
 # %% ../../../nbs/analysis/machine/states/looks.ipynb #58398eb4
 def unit_of(
@@ -30,5 +30,5 @@ def roof_changes(
         steady = what == "arithmetic" or what.endswith(("DRAM", "HBM"))
         if max(a, b) > (1 + limit * (1 if steady else 2.5)) * min(a, b):
             rates, share = f"from {si(a, unit)} to {si(b, unit)}", 100 * (b / a - 1)
-            changes.append(f"{what} went {rates} ({share:+.0f} %)")
+            changes.append(f"{what} went {rates} ({signed(share)} %)")
     return tuple(changes)

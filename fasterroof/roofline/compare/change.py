@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.errors import one_line
 from ...core.stats import Apart, apart, called
-from ...core.units import MISSING, rate_unit, si
+from ...core.units import MISSING, rate_unit, si, signed
 from ...machine.states.looks import roof_changes, unit_of
 from ...machine.roof import Roof
 from ..point import RooflinePoint, Total, folded, timed, union
@@ -43,7 +43,7 @@ class Difference:
 
     def __str__(self):
         share = (
-            f" ({100 * (self.after / self.before - 1):+.0f} %)".replace("-", "−")
+            f" ({signed(100 * (self.after / self.before - 1))} %)"
             if self.unit and self.before and self.after
             else ""
         )
