@@ -21,6 +21,9 @@ WORDS = set(
     "within,slower,broken,not run,mended,no figure,not ok,contract,claim,holds,fails,not checked,"
     "floor,unstable,unsteady,FAILED,SAME,unknown limit".split(",")
 )
+_DEFINED = {term for group in GLOSSARY.values() for term in group}
+if stale := (WORDS | set(ALSO.values())) - _DEFINED:
+    raise SystemExit(f"The glossary no longer defines {', '.join(sorted(stale))}: see {__file__}.")
 TERMS = {
     term: anchor(term) for group in GLOSSARY.values() for term in group if term not in WORDS
 } | {text: anchor(term) for text, term in ALSO.items()}

@@ -14,8 +14,8 @@ _MODEL = (
         "profile, trace",
         "model",
         "hf:gpt2, timm:resnet50, diffusers:UNet2DConditionModel, a torchvision name, or"
-        " package.module:function, which returns a model or (model, sample); for JAX it returns"
-        " (function, arguments)",
+        " package.module:function, which returns a model or (model, sample), or takes tensors (with"
+        " --shape for each); for JAX it returns (function, arguments)",
         metavar="MODEL",
     ),
     Argument(

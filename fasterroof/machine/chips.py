@@ -262,11 +262,11 @@ USUAL = {
 
 def usual_text(
     name: object,  # a chip, or its name as it was given
-) -> str:  # "H100 is read as H100 SXM5; give …"; "" for a name of one product
+) -> str:  # "H100 is read as H100 SXM5; for …"; "" for a name of one product
     "Return the statement that a shared name was read as its usual product."
     usual = USUAL.get(_plain_name(name)) if isinstance(name, str) else None
     shown = one_line(str(name), 60)
-    return f"{shown} is read as {usual}; give another product's full name for it." if usual else ""
+    return f"{shown} is read as {usual}; for another product, give its full name." if usual else ""
 
 
 def chip(

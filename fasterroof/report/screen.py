@@ -137,7 +137,9 @@ def run_screen(
     width: int = 80,  # number of characters in a line
 ) -> str:
     "Render a run as plain text, as `print(run)` shows it."
-    console = terminal(width=width, file=io.StringIO(), color_system=None, highlight=False)
+    # in a Jupyter kernel rich would display the text instead of writing it to the file
+    how = {"color_system": None, "highlight": False, "force_jupyter": False}
+    console = terminal(width=width, file=io.StringIO(), **how)
     console.print(run_text(run, width=width))
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
 

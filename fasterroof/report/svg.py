@@ -197,7 +197,7 @@ def _apart(places: Iterable[tuple[float, str]], letter: float = 7.2) -> list[tup
 def chart(
     key: str,  # name of the chart, unique on the page
     title: str,  # what the chart shows
-    description: str,  # the same in a sentence or two, with what the reader can see in it
+    description: str,  # one or two sentences for readers who do not see the chart
     x: Axis,  # horizontal axis, from `LEFT` to `RIGHT`
     y: Axis,  # vertical axis, from `BOTTOM` to `TOP`
     names: tuple[str, str],  # names of the two axes

@@ -115,7 +115,9 @@ def _timed(d: "Diff", x: "Timing", y: "Timing") -> str:
     "Compare measured runs."
     times, counts, apart = arrow(x.median, y.median, "s"), _counts(x, y), d.told
     if apart is None and min(len(x.samples), len(y.samples)) >= 6:
-        return cannot_tell(f"{times}, {counts}, but the samples drift")
+        return cannot_tell(
+            f"{times}, {counts}, but the samples drift", "a longer warm-up or more steps needed"
+        )
     if apart is None:
         return cannot_tell(f"{times}, {counts}", _needed(x, y))
     if not is_useful(apart.interval):
