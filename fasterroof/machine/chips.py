@@ -91,15 +91,16 @@ _CHIP_RULES: Rules = (
     (lambda c: c.kind in KINDS, f"{{}} must be of kind {', '.join(KINDS)}"),
     (
         lambda c: all(p.mode in MODES and p.unit in ("matrix", "vector") for p in c.peaks),
-        "{} has a peak of an unknown mode or unit",
+        f"{{}} has a peak of an unknown mode or unit; modes are {', '.join(MODES)}, units matrix"
+        " and vector",
     ),
     (
         lambda c: all(p.accumulator in ("", *MODES, "int32") for p in c.peaks),
-        "{} sums in an unknown format",
+        f"{{}} sums in an unknown format; accumulators are {', '.join(MODES)} and int32",
     ),
     (
         lambda c: len({(p.mode, p.unit, p.accumulator, p.sparse) for p in c.peaks}) == len(c.peaks),
-        "{} has two peaks of one kind",
+        "{} has two peaks of the same mode, unit, accumulator and sparsity: remove one",
     ),
     (
         lambda c: all(x.directions in ("each", "both") for x in c.links),
@@ -198,7 +199,10 @@ def read_chips(
             _check_chip(c, listed.sources, where)
             for name in (c.name, *c.also):
                 if not _plain_name(name) or owners.setdefault(_plain_name(name), c.name) != c.name:
-                    raise RunFileError(f"{where}: {one_line(name)!r} names no chip, or two.")
+                    raise RunFileError(
+                        f"{where}: the name {one_line(name)!r} is empty without its brand, or"
+                        " belongs to two chips."
+                    )
             used = {f.source for *_, f in c.figures() if f}
             chips.append(replace(c, sources={k: s for k, s in listed.sources.items() if k in used}))
     return tuple(chips)

@@ -19,19 +19,19 @@ from .roof import Ceiling, Level, Roof
 
 # %% ../../nbs/analysis/machine/datasheet.ipynb #d4854086
 # names in a roof of a datasheet's mode; all other modes have the same name in both
-_AS = {"fp8": ("fp8_e4m3", "fp8_e5m2")}
+_ROOF_MODES = {"fp8": ("fp8_e4m3", "fp8_e5m2")}
 
 
 def roof_modes(
     mode: str,  # compute mode as datasheets name it: "fp8"
 ) -> tuple[str, ...]:  # ("fp8_e4m3", "fp8_e5m2")
     "Return the names that a roof uses for a datasheet's mode."
-    return _AS.get(mode, (mode,))
+    return _ROOF_MODES.get(mode, (mode,))
 
 
 def _printed(c: Chip, mode: str, unit: str | None = None) -> Peak | None:
     "Return the dense peak of a mode; without a unit, of the matrix unit or else the vector unit."
-    sheet = next((m for m, names in _AS.items() if mode in names), mode)
+    sheet = next((m for m, names in _ROOF_MODES.items() if mode in names), mode)
     return next(
         (p for u in ((unit,) if unit else ("matrix", "vector")) if (p := c.peak(sheet, u))), None
     )
@@ -66,7 +66,10 @@ def chip_roof(
             f" {have}."
         )
     if c.bandwidth is None:
-        raise InputError(f"No source prints the memory bandwidth of {c.name}: it cannot be a roof.")
+        raise InputError(
+            f"No source prints the memory bandwidth of {c.name}, so it cannot be a roof: give its"
+            " figures to Roof(peak_flops=…, peak_bandwidth=…)."
+        )
     # "HBM" of "HBM3e"
     memory = "DRAM" if c.kind == "cpu" else re.match("[A-Za-z]*", c.memory)[0] or c.memory
     levels = tuple(

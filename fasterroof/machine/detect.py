@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..core.errors import DeviceError, InputError, one_line, quoted
-from ..core.units import si
+from ..core.units import rate_unit, si
 from .chip_figures import Chip, Peak, Source, Word
 from .chips import Rules, check_fields, check_figure, exactly, read_sourced
 from .datasheet import per_device
@@ -71,7 +71,7 @@ class _CoreList:
 _CORE_RULES: Rules = (
     (
         lambda c: all(1 <= p.value <= 8192 for p in c.flops_per_cycle),
-        "{} must do 1 to 8192 FLOP in a cycle",
+        "{} must do 1 to 8192 FLOP per cycle",
     ),
     (
         lambda c: c.parts or (c.family is not None and c.models),
@@ -201,7 +201,7 @@ class _Theoretical:
     mode: str  # compute mode
     unit: str  # "vector" or "matrix"
     flops_per_s: float  # FLOP/s; OP/s for whole numbers
-    why: str  # "2 cores × 2.6 GHz × 32 FLOP in a cycle (Zen 4)"
+    why: str  # "2 cores × 2.6 GHz × 32 FLOP per cycle (Zen 4)"
     source: str  # source of FLOP per cycle
 
 
@@ -218,8 +218,9 @@ def theoretical_peaks(
 
     def theory(x):
         s, rate = known.sources[x.source], p.cores_allowed * p.clock_hz * x.value
-        why = f"{cores} × {x.value:g} in a cycle ({core.name})"
-        cited = f"{x.value:g} in a cycle: {s.title}, {x.where} <{s.url}>"
+        per_cycle = f"{x.value:g} {rate_unit(x.mode).removesuffix('/s')} per cycle"
+        why = f"{cores} × {per_cycle} ({core.name})"
+        cited = f"{per_cycle}: {s.title}, {x.where} <{s.url}>"
         return _Theoretical(x.mode, x.unit, rate, why, cited)
 
     # Instructions that are switched off on this machine give no peak.
@@ -235,14 +236,14 @@ class _Device:
     platform: str
     count: int
     name: str
-    told_by: str
-    told: Mapping[str, Told] = field(default_factory=dict)  # field of `HardwareSpecs` → figure
+    reported_by: str
+    reported: Mapping[str, Told] = field(default_factory=dict)  # field of `HardwareSpecs` → figure
     notes: tuple[str, ...] = ()
 
 
-def _detected(**told: tuple) -> dict[str, Told]:
+def _detected(**reported: tuple) -> dict[str, Told]:
     "Return the figures that are known, each with its value and its source."
-    return {name: Told("detected", *x) for name, x in told.items() if x[0]}
+    return {name: Told("detected", *x) for name, x in reported.items() if x[0]}
 
 
 def _gb(nbytes: float | None) -> float | None:
@@ -286,19 +287,19 @@ def _by_jax(jax) -> _Device | str:
     devices, everywhere = jax.local_devices(), jax.device_count()
     if not devices:
         return "JAX has no devices here"
-    first, told_by = devices[0], f"JAX {jax.__version__}"
+    first, reported_by = devices[0], f"JAX {jax.__version__}"
     platform = first.platform.lower()
     if platform == "cpu":
-        return _by_system(told_by, len(devices))
+        return _by_system(reported_by, len(devices))
     platform = "gpu" if platform in ("cuda", "rocm", "metal") else platform
     name, notes = _one_name(d.device_kind for d in devices)
     capability = getattr(first, "compute_capability", None)
     memory, by_driver = _by_driver(name) if platform == "gpu" else (None, None)
-    capability = (str(capability), told_by) if capability and name else (by_driver, "NVML")
+    capability = (str(capability), reported_by) if capability and name else (by_driver, "NVML")
     if everywhere != len(devices):
         notes += (f"JAX has {everywhere} devices in all its processes; these are here.",)
     known = _detected(memory_gb=(_gb(memory), "NVML"), compute_capability=capability)
-    return _Device(platform, len(devices), name, told_by, known, notes)
+    return _Device(platform, len(devices), name, reported_by, known, notes)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #397d52ef
 def _by_torch(torch) -> _Device | str:
@@ -313,11 +314,11 @@ def _by_torch(torch) -> _Device | str:
 
 
 def _torch_devices(torch, kind: str) -> _Device:
-    module, told_by = getattr(torch, kind), f"torch {torch.__version__}"
+    module, reported_by = getattr(torch, kind), f"torch {torch.__version__}"
     count = module.device_count()
     if kind == "hpu":  # Gaudi: its module reports only names
         name, notes = _one_name(map(module.get_device_name, range(count)))
-        return _Device("accelerator", count, name, told_by, notes=notes)
+        return _Device("accelerator", count, name, reported_by, notes=notes)
     first, *others = props = [*map(module.get_device_properties, range(count))]
     name, notes = _one_name(p.name for p in props)
     capability = f"{first.major}.{first.minor}" if kind == "cuda" else None
@@ -325,21 +326,21 @@ def _torch_devices(torch, kind: str) -> _Device:
         capability = getattr(first, "gcnArchName", "").partition(":")[0] or capability
     same = all(p.total_memory == first.total_memory for p in others)
     known = _detected(
-        memory_gb=(same and _gb(first.total_memory), told_by),
-        compute_capability=(name and capability, told_by),
+        memory_gb=(same and _gb(first.total_memory), reported_by),
+        compute_capability=(name and capability, reported_by),
     )
-    return _Device("gpu", count, name, told_by, known, notes)
+    return _Device("gpu", count, name, reported_by, known, notes)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #0c99622f
-def _by_system(told_by: str = "the system", count: int = 1) -> _Device:
+def _by_system(reported_by: str = "the system", count: int = 1) -> _Device:
     "Return what the operating system reports about the CPU."
     known = _detected(memory_gb=(_gb(memory_limit()), "the system"))
-    return _Device("cpu", count, processor().name, told_by, known)
+    return _Device("cpu", count, processor().name, reported_by, known)
 
 # %% ../../nbs/analysis/machine/detect.ipynb #5867d964
 def _from_sheet(d: _Device) -> Chip | None:
     "Return the chip of the registry with a device's name, if it is of the same kind."
-    memory = d.told.get("memory_gb")
+    memory = d.reported.get("memory_gb")
     c = exactly(d.name, memory.value * 1e9 if memory and d.platform != "cpu" else None)
     return c if c and (c.kind == "cpu") == (d.platform == "cpu") else None
 
@@ -424,10 +425,10 @@ class HardwareDetector:
         return HardwareSpecs(
             d.platform,
             d.count,
-            **fields_of({**estimates, **d.told}),
+            **fields_of({**estimates, **d.reported}),
             peak_mode=mode,
             name=d.name,
-            framework=d.told_by,
+            framework=d.reported_by,
             chip=c.name if c else "",
             processor=cpu,
             caches=tuple(caches(cpu_set())) if cpu else (),

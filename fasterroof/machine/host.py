@@ -193,7 +193,6 @@ def placements(
     """Return sets of CPUs that run one thread each: one CPU per core, then also the other hardware
     threads of these cores if they may run at once."""
     whole = math.ceil(quota) if quota else len(allowed)  # number of CPUs that may run at once
-    whole = math.ceil(quota) if quota else len(allowed)  # CPUs that may run at once
     most = max(1, min(threads, len(allowed), whole))
     grouped = cores(allowed, root)
     one = [c[0] for c in grouped][:most]
@@ -326,7 +325,7 @@ class ForeignLoad:
 
 def crowded(
     share: float | None,  # share of CPU time that other programs used; None: unknown
-    limit: float = 0.1,  # share above which it counts
+    limit: float = 0.1,  # share above which a measurement counts as disturbed
     cpus: int | None = None,  # number of CPUs of the share; None: those of this process
 ) -> bool:
     """Return True if other programs used enough CPU time to disturb a measurement.

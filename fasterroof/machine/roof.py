@@ -25,7 +25,7 @@ class State:
 
     low: float  # bytes/s, lowest rate in this state
     high: float  # bytes/s, highest rate in this state
-    looks: int  # number of looks that found the machine in this state
+    looks: int  # number of looks (short probes, see `DriftGuard`) with a rate in this range
 
 
 @dataclass(frozen=True)

@@ -59,14 +59,14 @@ class Told(NamedTuple):
 
 
 def fields_of(
-    told: Mapping[str, Told],  # field of `HardwareSpecs` → its figure
+    figures: Mapping[str, Told],  # field of `HardwareSpecs` → its figure
 ) -> dict[str, Any]:
     "Return fields of `HardwareSpecs`: figures, sources, explanations and citations."
     return {
-        **{name: x.value for name, x in told.items()},
-        **{FIGURES[name]: x.source for name, x in told.items()},
-        "why": {name: x.why for name, x in told.items() if x.why},
-        "cited": {name: x.cited for name, x in told.items() if x.cited},
+        **{name: x.value for name, x in figures.items()},
+        **{FIGURES[name]: x.source for name, x in figures.items()},
+        "why": {name: x.why for name, x in figures.items() if x.why},
+        "cited": {name: x.cited for name, x in figures.items() if x.cited},
     }
 
 # %% ../../nbs/analysis/machine/specs.ipynb #86612562

@@ -92,7 +92,8 @@ _MACHINE = {
     "launch cost": "time between the call of an operation and the start of its kernel",
     "measured": "found by a probe or a timed run on this machine",
     "detected": "read from the operating system or the driver",
-    "estimated": "computed from other figures, with the formula's source",
+    "estimated": "read from the datasheet of the chip, or computed from other figures; the source"
+    " is stated",
     "unavailable": "not known, and not guessed",
     "lower bound": "a ceiling from kernels that may not reach the true limit; a share of it has a"
     " ≤ in front",

@@ -65,10 +65,10 @@ _times_as_much = "{:.2f}×".format
 _COMPILER = (
     Column("module", lambda c: c.module or "(none)", code=True, limit=44),
     Column("phase", lambda c: c.phase, role="group"),
-    Column("FLOP written", lambda c: c.written["flops"], unit=""),
+    Column("FLOP as written", lambda c: c.written["flops"], unit=""),
     Column("compiled", lambda c: c.compiled["flops"], unit=""),
     Column("FLOPs", lambda c: c.ratio(), form=_times_as_much, right=True),
-    Column("bytes written", lambda c: c.written["bytes"], unit=""),
+    Column("bytes as written", lambda c: c.written["bytes"], unit=""),
     Column("compiled", lambda c: c.compiled["bytes"], unit=""),
     Column("bytes", lambda c: c.ratio("bytes"), form=_times_as_much, right=True),
 )
@@ -228,7 +228,7 @@ def run_html(
     run: "Run",  # the run to show
     top: int = 10,  # number of groups
 ) -> str:  # HTML
-    "Render a run for a notebook: the answer, a picture and the groups that lost most time."
+    "Render a run for a notebook: the answer, a picture and the groups that lost the most time."
     from fastcore.xml import Details, Div, P, Safe, Strong, Summary, to_xml
 
     lost = lost_time(run) or floors(run)

@@ -195,7 +195,7 @@ def page_html(
     plots: "Sequence[Figure]",  # plotly figures, one below the other
     tables: Sequence[object],  # fastcore components
     details: object,  # JSON values, shown in a collapsed section
-    about: str = "What this was measured with",  # title of the collapsed section
+    about: str = "Environment of the measurement",  # title of the collapsed section
 ) -> str:  # HTML
     "Return a self-contained page that works offline, on a light and a dark background."
     from fastcore.xml import H1, Dd, Details, Div, Dl, Dt, Main, P, Pre, Summary

@@ -87,7 +87,7 @@ def _whose(trace: TraceFile, device: str, roof: Roof) -> str:
     "Compare the device of a trace with the chip of a datasheet."
     gpu = "" if device == "cpu" else _gpu_of(trace, device)
     if not gpu:
-        return f"the trace does not say whether its {device} is one"
+        return f"the trace does not say which chip its {device} is"
     known = exactly(gpu)
     other = (
         ", which is another chip" if known and f"{known.vendor} {known.name}" != roof.name else ""

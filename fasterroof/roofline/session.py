@@ -75,7 +75,7 @@ def _foreign_peaks(peaks: Roof | None) -> Iterator[str]:
     if peaks and peaks.source == "datasheet":
         yield (
             f"The ceilings are from the datasheet of {one_line(peaks.name, 80)}; it is unknown"
-            " whether this machine is one."
+            " whether this machine has that chip."
         )
     if isinstance(peaks, HardwarePeaks) and (peaks.source, peaks.device) == ("measured", "cpu"):
         there, here = one_line(peaks.conditions.get("cpu", cpu_name())), cpu_name()

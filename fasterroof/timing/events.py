@@ -96,7 +96,8 @@ class TraceFile:
     def notes(self) -> tuple[str, ...]:
         "Notes on dropped events, as sentences."
         return tuple(
-            f"{n} events were dropped or incomplete: {why}." for why, n in self.dropped.items()
+            f"{n} event{'s were' if n != 1 else ' was'} dropped or incomplete: {why}."
+            for why, n in self.dropped.items()
         )
 
     @property

@@ -39,7 +39,7 @@ class Places:
         self.paths: dict[str, str] = {}  # "Linear_0" → its path at its first call
         self.inner: set[str] = set()  # paths of modules that contain other modules
         self.calls: Counter = Counter()  # number of calls by step and path
-        self.made: dict[int, Owner] = {}  # autograd's number → module of the forward operation
+        self.creators: dict[int, Owner] = {}  # autograd's number → module of the forward operation
         stack = [(root, "") for root in reversed(roots)]
         while stack:
             node, path = stack.pop()
@@ -79,13 +79,13 @@ class Places:
             owner = self._called(path, kind, leaf == "1", node.step)
         elif e.name.startswith(_ENGINE):
             phase = "recompute" if "CheckpointFunctionBackward" in e.name else "backward"
-            owner = self.made.get(e.sequence, NOWHERE)
+            owner = self.creators.get(e.sequence, NOWHERE)
         elif e.name.startswith(OPTIMIZER):
             kind = e.name.removeprefix(OPTIMIZER).removesuffix(".step")[:60]
             phase, owner = "optimizer", Owner("", kind, False, 0)
         elif e.category == "cpu_op" and e.sequence >= 0 and phase in ("forward", "recompute"):
             # the last operation with a number is the one that created the backward node
-            self.made[e.sequence] = owner
+            self.creators[e.sequence] = owner
         return phase, owner
 
 # %% ../../nbs/analysis/timing/marks.ipynb #3bb48218
@@ -122,13 +122,13 @@ class Steps:
 
     def windows(
         self,
-        found: list[tuple],  # (step, time, …, kernels) of each operation
+        placements: list[tuple],  # (step, time, …, kernels) of each operation
     ) -> list[Stretch]:
         """Return when each marked step began and ended.
 
         A step ends with its mark or its last kernel, and cannot begin before the previous end."""
         stretches = [[start, end, i] for start, end, i in self.on_host]
-        for step, when, _, _, kernels in found:
+        for step, when, _, _, kernels in placements:
             last = max((k.end for k in kernels), default=0.0)
             if step >= 0:
                 stretches[step][1] = max(stretches[step][1], last)

@@ -46,7 +46,7 @@ class _Counted:
             {id(e.inputs): e.inputs for e in events if e.inputs is not None}.values()
         )
         self.known: dict[tuple, object] = {}
-        self.made: dict[tuple, Op] = {}
+        self.shared_ops: dict[tuple, Op] = {}
         self.costs: dict[Cost, Cost] = {}  # equal costs share one object
         self.uncounted: Counter = Counter()  # (operator, reason) → number of calls
         self.by_parts: Counter = Counter()  # same, for operators counted by the operators they call
@@ -93,9 +93,9 @@ class _Counted:
 
     def op(self, cost: Cost, name: str, phase: str, owner: Owner) -> Op:
         key = id(cost), name, phase, owner
-        if key not in self.made:
-            self.made[key] = Op.of(cost, name=name, phase=phase, **owner._asdict())
-        return self.made[key]
+        if key not in self.shared_ops:
+            self.shared_ops[key] = Op.of(cost, name=name, phase=phase, **owner._asdict())
+        return self.shared_ops[key]
 
 # %% ../../nbs/analysis/timing/profiler_ops.ipynb #af64ec16
 Claim = Callable[[CallNode], "list[tuple[Op | None, CallNode | None]] | None"]
@@ -188,7 +188,11 @@ class _EventWalk(_Counted):
         for op, where in pairs:
             kernels = where.launched if where is not None else ()
             self.place(
-                node.step, (0, node.start), op and self.made.setdefault(op, op), where, kernels
+                node.step,
+                (0, node.start),
+                op and self.shared_ops.setdefault(op, op),
+                where,
+                kernels,
             )
             explained |= set(map(id, kernels))
         self.kernels(node, [k for k in node.launched if id(k) not in explained])
@@ -330,7 +334,7 @@ def _notes(trace: TraceFile, walk: _EventWalk) -> Iterator[str]:
     yield from by_operator[:20]
     if len(by_operator) > 20:
         yield f"The same applies to {len(by_operator) - 20} more operators."
-    if any(len(op.shapes[0]) > 1 for key, op in walk.made.items() if key is not op):
+    if any(len(op.shapes[0]) > 1 for key, op in walk.shared_ops.items() if key is not op):
         yield SHARED
     if walk.loose:
         yield (
@@ -343,7 +347,7 @@ def _notes(trace: TraceFile, walk: _EventWalk) -> Iterator[str]:
             " names show TF32 are compared with its ceiling."
         )
     if walk.lost:
-        yield f"{len(walk.lost)} launches have no kernel in the trace."
+        yield f"Launches without a kernel in the trace: {len(walk.lost)}."
     if walk.lost and not walk.on_device:
         yield (
             "The program ran on a GPU, but the trace holds none of its kernels: the times are those"

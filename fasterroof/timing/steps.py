@@ -49,8 +49,9 @@ class Taken:
     # number of host events of each operation in a step
     events: tuple[int, ...] = ()
     watched: Timing | None = None  # run time of profiled steps, in s
-    plain: Timing | None = None  # run time of plain steps, in s, each waited for (latency)
-    # s per step when steps follow each other unwaited for (throughput); None: nothing is queued
+    plain: Timing | None = None  # run time of plain steps, in s, with a wait after each (latency)
+    # s per step when steps are queued without a wait between them (throughput); None: nothing is
+    # queued
     pipelined: Timing | None = None
     compile_s: float | None = None  # s; None: nothing was compiled
     idle_s: float | None = None  # idle s between kernels per step; None: no separate device
@@ -77,14 +78,14 @@ def sentences(
 
 
 def taken_from(
-    found: Sequence[Profiled],  # profile of each block of steps
+    profiles: Sequence[Profiled],  # profile of each block of steps
 ) -> Taken:
     "Join the blocks of steps that ran the most frequent list of operations."
     often: Counter = Counter()
-    for p in found:
+    for p in profiles:
         often[tuple(p.ops)] += len(p.steps)
     usual = max(often, key=often.get)
-    same = [p for p in found if tuple(p.ops) == usual]
+    same = [p for p in profiles if tuple(p.ops) == usual]
 
     def joined(field):
         return [x for p in same for x in getattr(p, field)]
@@ -386,7 +387,7 @@ def _dispatched(watch: Watch, steps: int, why: str) -> Taken:
     return replace(taken, plain=Timing(tuple(plain)), windows=(), events=(), notes=notes)
 
 # %% ../../nbs/analysis/timing/steps.ipynb #74ea2f99
-_QUEUED = 10  # number of steps that follow each other unwaited for
+_QUEUED = 10  # number of steps that are queued without a wait between them
 
 
 def pipelined(

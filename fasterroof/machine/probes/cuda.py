@@ -68,7 +68,10 @@ def matrix_readings(
     set_to = {fp32_mode("cuda", kind) for kind in ("matmul", "convolution")}
     if mode in ("fp32", "tf32") and set_to != {mode}:
         as_set = " or ".join(sorted(set_to))
-        raise InputError(f"torch is set to multiply fp32 as {as_set}, not as {mode}: pin it first.")
+        raise InputError(
+            f"torch is set to multiply fp32 as {as_set}, not as {mode}:"
+            f" call pin_fp32({mode!r}) first."
+        )
     with probing(device):
         take = partial(replayed_rates, warmup=warmup, steps=steps)
 

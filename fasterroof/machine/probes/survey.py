@@ -96,7 +96,7 @@ def refused(
 ) -> dict[str, str]:  # mode → reason
     """Return the modes that neither torch nor a kernel of this package can multiply.
 
-    It takes a moment, so that an error comes before a long measurement."""
+    This takes only a moment, so that an error is raised before a long measurement."""
     tried, doubtful = Found(), [m for m in modes if m in ("tf32", "fp8_e4m3", "fp8_e5m2")]
     _framework(Asked(device, tuple(doubtful), size=32, warmup=0, steps=1), tried)
     return tried.missing
@@ -240,7 +240,7 @@ _REMARKS: tuple[tuple[str, Callable, Callable], ...] = (  # condition, test, tex
         "sustained",  # quota in CPUs, reading
         lambda x: x[1].sustained and x[1].sustained < 0.8 * max(x[1].samples),
         lambda x: (
-            f"A quota of {x[0]:g} CPUs cuts in: {x[1].name} reaches"
+            f"A quota of {x[0]:g} CPUs limits the arithmetic: {x[1].name} reaches"
             f" {si(max(x[1].samples), 'FLOP/s')} for milliseconds and sustains"
             f" {si(x[1].sustained, 'FLOP/s')}."
         ),

@@ -35,12 +35,12 @@ class Probe(NamedTuple):
     def reading(
         self,
         take: "Taking",  # function that times the kernel
-        **told: object,  # further fields of the reading
+        **fields: object,  # further fields of the reading
     ) -> Reading:
         "Run the kernel and return its reading."
         samples, suffix = take(self)
         name = self.name + suffix
-        return Reading(name=name, samples=samples, mix=self.mix, reads=self.reads, **told)
+        return Reading(name=name, samples=samples, mix=self.mix, reads=self.reads, **fields)
 
 
 def _products(mode: str, size: int) -> list[Product]:
@@ -104,11 +104,11 @@ def reading_of(
     take: Taking,  # function that times the kernel
     name: str,  # name of the kernel in `left_out`
     left_out: dict[str, str],  # receives the reason if the kernel cannot run
-    **told: object,  # further fields of the reading
+    **fields: object,  # further fields of the reading
 ) -> Reading | None:
     "Return the reading of one kernel, or None if it cannot run."
     try:
-        return make().reading(take, **told)
+        return make().reading(take, **fields)
     except (RuntimeError, ValueError, TypeError, AttributeError, AssertionError) as e:
         left_out[name] = reason(e)
         return None

@@ -86,7 +86,9 @@ def _is_kept(path: Path) -> bool:
 
 
 def forget_kept() -> int:
-    "Remove the kept files of all machines and return their number. Raises `RunFileError`."
+    """Remove the kept files of all machines and return their number.
+
+    Raises `RunFileError` if a file cannot be removed."""
     folder = cache_folder()
     paths = [p for p in folder.glob("*.json") if _is_kept(p)] if folder else []
     for path in paths:

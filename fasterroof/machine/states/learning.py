@@ -132,7 +132,7 @@ def learned(
         for where, share in shares_found(roof, look).items():
             all_shares.setdefault(where, [1.0]).append(share)  # 1.0 is the roof's own figure
 
-    def taught(x, rate, where):
+    def with_states(x, rate, where):
         shares = all_shares.get(where)
         if not shares or isinstance(x, Ceiling):
             return x
@@ -143,7 +143,7 @@ def learned(
         states = tuple(State(s.low * rate, s.high * rate, s.looks) for s in states_of(shares))
         return replace(x, interval=ends, states=states)
 
-    return change_figures(roof, taught)
+    return change_figures(roof, with_states)
 
 # %% ../../../nbs/analysis/machine/states/learning.ipynb #863a9112
 def in_state(
@@ -162,7 +162,7 @@ def in_state(
     def nearest(share, states):
         return min(states, key=lambda s: max(share / s[1], s[0] / share))
 
-    def there(x, rate, where):
+    def in_this_state(x, rate, where):
         shares, states = all_shares.get(where), known.get(where)
         if not shares or not states:
             return x
@@ -172,7 +172,7 @@ def in_state(
         low = min(slow[0], *shares) * rate
         return replace(x, bandwidth=value, interval=(min(low, value), max(high, value)))
 
-    now = change_figures(roof, there)
+    now = change_figures(roof, in_this_state)
     return roof if now == roof else _with_peaks(now, roof)
 
 # %% ../../../nbs/analysis/machine/states/learning.ipynb #1e1a2e59

@@ -153,9 +153,9 @@ def _floors(d: "Diff") -> str:
         change = change_text(b.wall_s / a.wall_s) if a.wall_s and b.wall_s else "Unknown"
         floors = arrow(a.wall_s, b.wall_s, "s")
         return f"{change} by the floors alone: {floors}; neither run was timed."
-    which, timed, floor = ("before", b, a) if b.measured else ("after", a, b)
+    which, timed, floor = ("baseline", b, a) if b.measured else ("candidate", a, b)
     return cannot_tell(
-        f"the run {which} is a projection, {si(floor.wall_s, 's')} at least; the other took"
+        f"the {which} is a projection, at least {si(floor.wall_s, 's')}; the other run took"
         f" {si(timed.wall_s, 's')}",
         "a timed run is needed",
     )

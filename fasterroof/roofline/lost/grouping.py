@@ -63,8 +63,8 @@ def limit_of(
     loss: Loss,  # loss of one part
 ) -> str:
     "Return what limits a part: `compute`, `memory L3`, `overhead`, `idle` or `unknown`."
-    link = loss.part.level if loss.cause == "memory" else ""
-    return f"{loss.cause} {link}".rstrip()
+    level = loss.part.level if loss.cause == "memory" else ""
+    return f"{loss.cause} {level}".rstrip()
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,7 @@ def _run(
     if roof.source == "datasheet":
         note = (
             f"The ceilings are from the datasheet of {one_line(roof.name, 80)}; the profile does"
-            f" not say whether its {device} is one."
+            f" not say which chip its {device} is."
         )
     steps = len(taken.steps)
     run = joined_run(

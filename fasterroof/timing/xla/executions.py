@@ -93,8 +93,8 @@ def executions_of(
         for run in _runs(events):
             spans = [XlaSpan(e.hlo_op, e.start, e.duration, e.stream) for e in run]
             times = min(s.start for s in spans), max(s.end for s in spans)
-            made = Execution(program, run[0].run_id, device, *times, spans)
-            devices.setdefault(device, []).append(made)
+            execution = Execution(program, run[0].run_id, device, *times, spans)
+            devices.setdefault(device, []).append(execution)
     for runs in devices.values():
         runs.sort(key=lambda r: r.start)
         _mark_cut(runs)

@@ -40,13 +40,13 @@ def _matters(name: str) -> bool:
 # %% ../../../nbs/analysis/timing/xla/host.ipynb #f42c4f7d
 def _outermost(events: Iterable[HostEvent]) -> list[tuple[HostEvent, list[HostEvent]]]:
     "Return the outermost events of a thread, each with all events inside it."
-    found: list[tuple[HostEvent, list[HostEvent]]] = []
+    outermost: list[tuple[HostEvent, list[HostEvent]]] = []
     for e in sorted(events, key=lambda e: (e.start, -e.duration)):
-        if found and e.start < found[-1][0].end:
-            found[-1][1].append(e)
+        if outermost and e.start < outermost[-1][0].end:
+            outermost[-1][1].append(e)
         else:
-            found.append((e, []))
-    return found
+            outermost.append((e, []))
+    return outermost
 
 
 def _main_thread(profile: XlaProfile) -> int | None:
@@ -119,22 +119,22 @@ def _laid_over(pieces: Iterable[_Piece], window: Stretch) -> list[tuple[float, f
         if start < stop:
             changes += [(start, 1, category, name), (stop, -1, category, name)]
     active: list[Counter] = [Counter() for _ in CATEGORIES]
-    found: list[tuple[float, float, int, str]] = []
+    laid: list[tuple[float, float, int, str]] = []
     at = begin
     for moment, step, category, name in [*sorted(changes), (end, 0, 0, "")]:
         if moment > at:
             first = next((i for i, names in enumerate(active) if names), len(CATEGORIES) - 1)
             function = min(active[first], default="")
-            if found and found[-1][2:] == (first, function):
-                found[-1] = (found[-1][0], moment, first, function)
+            if laid and laid[-1][2:] == (first, function):
+                laid[-1] = (laid[-1][0], moment, first, function)
             else:
-                found.append((at, moment, first, function))
+                laid.append((at, moment, first, function))
             at = moment
         if step:
             active[category][name] += step
             if not active[category][name]:
                 del active[category][name]
-    return found
+    return laid
 
 
 def host_marks(

@@ -44,12 +44,12 @@ def steps_between(
     """Return the steps, each with its runs of programs and the activity of the host.
 
     A run belongs to the step in which its middle lies."""
-    found = executions_of(profile)
+    executions = executions_of(profile)
     # A run may begin slightly before the recorded end of the run that it waited for.
-    runs = sorted(found, key=lambda run: run.start + run.end)
+    runs = sorted(executions, key=lambda run: run.start + run.end)
     middles = [(run.start + run.end) / 2 for run in runs]
     whole = (min(w[0] for w in windows), max(w[1] for w in windows)) if windows else (0.0, 0.0)
-    causes = host_marks(profile, whole, runs=found)
+    causes = host_marks(profile, whole, runs=executions)
     begins, ends = ([cause[side] for cause in causes] for side in (0, 1))
     steps = []
     for start, end in windows:
@@ -87,7 +87,10 @@ def iterations(
     Raises `InputError` if no program ran."""
     runs = [run for run in executions_of(profile) if run.complete]
     if not runs:
-        raise InputError("XLA ran no program here: no roofline can be drawn.")
+        raise InputError(
+            "XLA ran no program here: profile code that calls a jitted function and waits for its"
+            " result."
+        )
     took: Counter = Counter()
     for run in runs:
         took[run.program] += run.end - run.start
@@ -202,7 +205,10 @@ def _usual(steps: Sequence[XlaStep], programs: Mapping) -> tuple[Counter, list[X
     counted = [_counts(step, programs) for step in steps]
     often = Counter(frozenset(counts.items()) for counts in counted if counts)
     if not often:
-        raise InputError("XLA ran no operation in these steps: no roofline can be drawn.")
+        raise InputError(
+            "XLA ran no operation in these steps: profile code that calls a jitted function and"
+            " waits for its result."
+        )
     usual = often.most_common(1)[0][0]
     same = [s for s, c in zip(steps, counted, strict=True) if frozenset(c.items()) == usual]
     return Counter(dict(usual)), same
@@ -229,17 +235,17 @@ def xla_taken(
     """Return the operations of the most frequent kind of step, and their times in each step.
 
     Raises `InputError` if no operation ran."""
-    found, notes = _one_device([*steps])
-    counts, same = _usual(found, programs)
+    on_one, notes = _one_device([*steps])
+    counts, same = _usual(on_one, programs)
     often = Counter(run.program for run in same[0].runs)
     on_device = not all(run.device.startswith("cpu") for run in same[0].runs)
     ops, where = _listed(counts, _pieces(same[0]), often, programs, on_device)
     held = {key: program.control for key, program in programs.items()}
     spans = [_spans(step, where, held) for step in same]
-    if len(same) < len(found):
+    if len(same) < len(on_one):
         notes.append(
-            f"{len(found) - len(same)} of {len(found)} steps ran other operations, or other numbers"
-            " of them, and were set aside."
+            f"{len(on_one) - len(same)} of {len(on_one)} steps ran other operations, or other"
+            " numbers of them, and were set aside."
         )
     assumed = dict.fromkeys(op.note for op in ops if op.note not in ("", IN_A_BRANCH))
     notes += [f"Counted: {note}." for note in assumed]

@@ -112,7 +112,7 @@ class XlaProfile:
     @property
     def notes(self) -> tuple[str, ...]:
         "Notes on dropped and incomplete events, as sentences."
-        return tuple(f"{n} events: {why}." for why, n in self.dropped.items())
+        return tuple(f"{n} event{'s' * (n != 1)}: {why}." for why, n in self.dropped.items())
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -387,8 +387,8 @@ def _files(path: str) -> list[str]:
     ]
     sessions: dict[str, list[str]] = {}
     for folder in filter(os.path.isdir, folders):
-        found = [n for n in os.listdir(folder) if n.endswith(".xplane.pb")]
-        sessions.setdefault(folder, []).extend(os.path.join(folder, n) for n in found)
+        names = [n for n in os.listdir(folder) if n.endswith(".xplane.pb")]
+        sessions.setdefault(folder, []).extend(os.path.join(folder, n) for n in names)
     newest = max((f for f in sessions if sessions[f]), key=os.path.basename, default=None)
     if sessions.get(path):
         newest = path
@@ -398,7 +398,7 @@ def _files(path: str) -> list[str]:
 
 
 def _read(path: str) -> XlaProfile:
-    "One file."
+    "Read one file. Raises `RunFileError` if it is not a profile or has no operations of a device."
     try:
         with open_file(path) as file:
             data = file.read()

@@ -67,11 +67,11 @@ def message(
     data: bytes,  # serialized message
 ) -> Any:  # object with the fields of that message
     "Read a message; raises `RunFileError` if the bytes are not a message."
-    made = _messages()[kind]
+    message_class = _messages()[kind]
     from google.protobuf.message import DecodeError
 
     try:
-        return made.FromString(data)
+        return message_class.FromString(data)
     except DecodeError:
         raise RunFileError("it is cut short or damaged") from None
 
