@@ -62,7 +62,7 @@ _WORK = {
     "executed FLOPs": "FLOPs without those that a kernel provably skips, such as the masked half of"
     " causal attention. Efficiency uses these; MFU and intensity use the conventional count",
     "contractions": "matrix products, convolutions and the products of attention, which have a"
-    " ceiling of their own; MFU counts only their FLOPs",
+    " separate ceiling; MFU counts only their FLOPs",
     "transcendentals": "evaluations of exp, log, tanh and similar functions; each is one FLOP",
     "bytes moved": "compulsory traffic: each distinct input element read once, each output element"
     " written once. For a fused kernel: its external inputs and outputs",
@@ -104,7 +104,7 @@ _COMPARING = {
     "candidate": "what is compared: the later run, the newer revision",
     "noise": "the difference is no larger than the scatter of the samples",
     "faster?": "faster beyond the scatter of the samples, but other programs or changed speeds of"
-    " the machine may alone explain it; slower? likewise",
+    " the machine may be enough to explain it; slower? means the same for slower",
     "only before": "the baseline has this operation, the candidate does not",
     "only after": "the candidate has this operation, the baseline does not",
     "pair": "two fresh processes, one of the baseline and one of the candidate, in random order",

@@ -75,7 +75,7 @@ def matrix_readings(
     with probing(device):
         take = partial(replayed_rates, warmup=warmup, steps=steps)
 
-        def made(p):
+        def probe_of(p):
             second = " by e4m3" * (mode == "fp8_e5m2")  # the format of the second operand
             return Probe(p.name + second, p.flops, build(p, mode, device))
 
@@ -87,12 +87,12 @@ def matrix_readings(
                 why[p.name] = "takes longer than 0.1 s"
             else:
                 fields = dict(what=mode, unit="matrix", accumulator=accumulator(mode, p.op))
-                r = reading_of(partial(made, p), take, p.name, why, lower_bound=False, **fields)
+                r = reading_of(partial(probe_of, p), take, p.name, why, lower_bound=False, **fields)
                 if r:
                     readings[p], best = r, max(best, *r.samples)
         if readings and sustain_s > 0:
             p = max(readings, key=lambda p: max(readings[p].samples))
-            long, _ = take(made(p), seconds=sustain_s)
+            long, _ = take(probe_of(p), seconds=sustain_s)
             readings[p] = replace(readings[p], sustained=median(long[len(long) // 2 :]))
     if not readings:
         raise DeviceError(f"{device} cannot multiply {mode} here: {[*why.values()][-1]}.")
@@ -151,7 +151,7 @@ def vector_readings(
         why[name] = f"elementwise {mode} is computed in fp32"
         return []
 
-    def made():
+    def probe_of():
         # The few additions around the chains are not counted.
         flops = 2 * _CHAINS * _ROUNDS * _fma_numbers(device)
         return Probe(name, flops, _vector_kernel(mode, device))
@@ -160,7 +160,7 @@ def vector_readings(
     with probing(device):
         take = partial(replayed_rates, warmup=warmup, steps=steps)
         fields = dict(what=mode, unit="vector", accumulator=mode, lower_bound=False)
-        reading = reading_of(made, take, name, why, **fields)
+        reading = reading_of(probe_of, take, name, why, **fields)
     return [reading] if reading else []
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #5823de0a

@@ -117,7 +117,7 @@ def modes_known(
         return []
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #bdbd70ba
-def _on_cpu(asked: Asked, tell) -> Found:
+def _on_cpu(asked: Asked, show_stage) -> Found:
     "Probe a CPU."
     findings, used_s = Found(), 0.0
     load, held, began = ForeignLoad(), throttled(), time.perf_counter()
@@ -128,14 +128,14 @@ def _on_cpu(asked: Asked, tell) -> Found:
             raise ProbeError("llvmlite is not installed (pip install 'fasterroof[probes]')")
         with Prober() as prober:
             probe = CPUProbe(prober, torch.get_num_threads())
-            _cpu_kernels(probe, asked, findings, tell)
+            _cpu_kernels(probe, asked, findings, show_stage)
             used_s = prober.used_s
         if asked.steps is None:
             beside = replace(asked, warmup=2, steps=8)
     except ProbeError as e:
         findings = Found(launch_s=findings.launch_s, notes=_remarks({"not_run": e}))
         _framework_memory(asked, findings)
-    tell("torch's kernels")
+    show_stage("torch's kernels")
     _framework(beside, findings)
     held_s, hot = (now - before for before, now in zip(held, throttled(), strict=True))
     findings.conditions |= {
@@ -153,14 +153,14 @@ def _on_cpu(asked: Asked, tell) -> Found:
     return findings
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #7def48ab
-def _cpu_kernels(probe: CPUProbe, asked: Asked, findings: Found, tell) -> None:
+def _cpu_kernels(probe: CPUProbe, asked: Asked, findings: Found, show_stage) -> None:
     "Add the readings of the compiled kernels."
-    tell("clock")
+    show_stage("clock")
     seconds = asked.steps and asked.steps * 1e-3  # one window for each step
     clock, long_s, nbytes = measure_clock(probe), seconds or 0.03, asked.nbytes
     findings.have = modes_here(probe.machine)
     for mode in (m for m in asked.modes if m in findings.have):
-        tell(f"arithmetic, {mode}")
+        show_stage(f"arithmetic, {mode}")
         findings.readings += compute_readings(probe, [mode], long_s)
     if probe.quota is not None:
         findings.readings = [
@@ -172,10 +172,10 @@ def _cpu_kernels(probe: CPUProbe, asked: Asked, findings: Found, tell) -> None:
     findings.unproven = {mode: unproven[mode] for mode in asked.modes if mode in unproven}
     for proof in findings.unproven.items():
         findings.notes += _remarks({"unproven": proof})
-    tell("levels of memory")
+    show_stage("levels of memory")
     sizes = level_sizes(probe, sweep(probe, nbytes))
     findings.notes += _remarks({"too_small": (nbytes, caches(probe.cpus), "DRAM")})
-    tell("bandwidth")
+    show_stage("bandwidth")
     findings.levels = [*sizes, ("DRAM", memory_total() or nbytes)]
     # The working set is within its level, and too large for the level before.
     levels = pairwise([("", 0), *sizes])
@@ -302,17 +302,17 @@ def _framework_memory(asked: Asked, findings: Found) -> None:
     _memory(asked, take, findings)
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #8abc8168
-def _on_cuda(asked: Asked, tell) -> Found:
+def _on_cuda(asked: Asked, show_stage) -> Found:
     "Probe a CUDA device."
     device, left_out = asked.device, {}
     before = cuda.conditions(device)
-    tell("launches")
+    show_stage("launches")
     launch = cuda_graphs.launch_times(device)
     findings = Found(launch_s=launch.back_to_back)
     timing = dict(warmup=asked.warmup, steps=asked.calls)
     # No kernel contracts other integer formats.
     for mode in (m for m in asked.modes if m in FORMATS):
-        tell(f"arithmetic, {mode}")
+        show_stage(f"arithmetic, {mode}")
         with _pinned(mode):
             options = timing | dict(left_out=left_out)
             try:
@@ -320,7 +320,7 @@ def _on_cuda(asked: Asked, tell) -> Found:
             except DeviceError as e:
                 findings.missing[mode] = one_line(e).rstrip(".")
             findings.readings += cuda.vector_readings(device, mode, **options)
-    tell("bandwidth")
+    show_stage("bandwidth")
     findings.conditions |= {"gpu": torch.cuda.get_device_name(device), "before": before}
     findings.conditions |= {"launch_in_graph_s": launch.in_graph, "left_out": left_out}
     with cuda_graphs.probing(device):
@@ -332,7 +332,7 @@ def _on_cuda(asked: Asked, tell) -> Found:
     return findings
 
 
-def _on_other(asked: Asked, tell) -> Found:
+def _on_other(asked: Asked, show_stage) -> Found:
     "Probe any device with torch's kernels."
     device = asked.device
     findings = Found(launch_s=torch_kernels.launch_time(device, synchronizer(device)))
@@ -340,14 +340,14 @@ def _on_other(asked: Asked, tell) -> Found:
         f"Only torch's own kernels were measured on {device}: every ceiling is a lower bound."
     )
     _framework(asked, findings)
-    tell("bandwidth")
+    show_stage("bandwidth")
     _framework_memory(asked, findings)
     return findings
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #cf4c8706
 def survey_device(
     asked: Asked,  # device, modes and sizes
-    tell: Callable[[str], None],  # called with the name of each stage
+    show_stage: Callable[[str], None],  # called with the name of each stage
 ) -> Found:
     "Probe a device mode by mode and level by level; `measuring` turns the result into peaks."
-    return {"cpu": _on_cpu, "cuda": _on_cuda}.get(asked.device.type, _on_other)(asked, tell)
+    return {"cpu": _on_cpu, "cuda": _on_cuda}.get(asked.device.type, _on_other)(asked, show_stage)
