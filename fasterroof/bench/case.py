@@ -35,7 +35,7 @@ class Baseline:
     name: str  # name in rows and tables
     provider: str  # "numpy", "jax", "torch", "pyg" or another registered provider
     accelerators: tuple[str, ...] = ()  # accelerators it supports; empty: all of its provider
-    # accelerators on which only its result is compared, such as for an interpreted kernel
+    # accelerators on which its result is compared but not timed, e.g. where a kernel is interpreted
     untimed: tuple[str, ...] = ()
     compiled: bool = True  # whether a JAX function is jitted; a torch function runs as it is
     # returns whether the baseline exists at a point; None: it exists at all points
@@ -319,7 +319,7 @@ def cases_from(
         ) from e
     cases = [*{id(c): c for c in _in(module, {key: place})}.values()]
     if not cases:
-        raise CaseError(f"{one_line(place)} has no Case.")
+        raise CaseError(f"{one_line(place)} has no Case: assign one to a name at its top level.")
     return cases
 
 

@@ -109,8 +109,8 @@ def amount(
     value: object,  # {"value": …, "unit": …}
     unit: str,  # unit in the heading of the column
 ) -> str:
-    """Format a figure for a column with a unit: with a prefix only, or with its own unit if that is
-    a different one."""
+    """Format a figure for a column whose heading states the unit: with a prefix only, or with its
+    own unit if that is a different one."""
     x = figure(within(value, "value"))
     if x is None or within(value, "unit") != unit:
         return quantity_text(value)
@@ -149,7 +149,7 @@ def percent(
 def hot_and_cold(
     value: object,  # a row's utilization
 ) -> str:  # "12.5 % (40 % cold)"
-    "Format the roofline efficiency, and the one if all traffic came from main memory (cold)."
+    "Format the roofline efficiency, then its value if all traffic came from main memory (cold)."
     hot, cold = percent(value), figure(within(value, "cold"))
     if cold is None or percent(cold) == hot:
         return hot
@@ -180,7 +180,7 @@ def device_names(
         return own
     places = [(row["run_id"], row["platform"]) for row in rows]
     near = groupby(zip(places, own, strict=True), 0, 1)
-    known = {place: {*found} - {""} for place, found in near.items()}
+    known = {place: {*devices} - {""} for place, devices in near.items()}
     return [
         device or (min(known[place]) if len(known[place]) == 1 else "")
         for place, device in zip(places, own, strict=True)
@@ -455,12 +455,12 @@ def time_text(
 
 # %% ../../nbs/analysis/bench/cells.ipynb #1fc9aa2a
 def failures_by_status(
-    found: Iterable[object],  # rows, or objects that have a row
+    rows: Iterable[object],  # rows, or objects that have a row
     row_of: Callable[[object], Mapping] = noop,  # returns the row of an object
 ) -> dict[str, list[list]]:  # status -> groups of rows that failed alike
     "Group failed rows by status, and by case, platform, baseline and message."
     failed = groupby(
-        (x for x in found if row_of(x)["status"] != "ok"), lambda x: row_of(x)["status"]
+        (x for x in rows if row_of(x)["status"] != "ok"), lambda x: row_of(x)["status"]
     )
     order = sorted(failed, key=lambda s: (STATUSES.index(s) if s in STATUSES else len(STATUSES), s))
     return {

@@ -176,8 +176,9 @@ def find_oracle(
     case: Case,  # case whose results are compared
     point: Mapping,  # a point of its parameters
     built: Built,  # its inputs at the point
-) -> Oracle:  # for a designated baseline without outputs
-    "Choose the best oracle for a point, and compute its outputs."
+) -> Oracle:  # without outputs if it is a designated baseline, whose own attempt computes them
+    """Choose the best oracle for a point, and compute its outputs. Raises `CaseError` if
+    `oracle_at` returns another shape than its index."""
 
     def full(compute, *where):
         return Oracle("fp64_full", _listed(compute(dict(point), *where, **in_fp64(built.inputs))))

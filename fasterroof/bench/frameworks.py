@@ -340,12 +340,12 @@ def settings_kept(
             resolve_name(name)
     jax = sys.modules.get("jax")
     names = ("jax_default_matmul_precision", "jax_enable_compilation_cache")
-    were = {name: getattr(jax.config, name) for name in names} if jax else {}
+    previous = {name: getattr(jax.config, name) for name in names} if jax else {}
     with contextlib.ExitStack() as stack:
         if "torch" in sys.modules:
             from fasterroof.core.settings import preserved
 
             stack.enter_context(preserved())
-        for name, value in were.items():
+        for name, value in previous.items():
             stack.callback(jax.config.update, name, value)
         yield

@@ -170,7 +170,7 @@ _RULES: tuple[tuple[str, Callable[[Mapping], object]], ...] = (
         for name in ("metrics", "fidelity", "ratio", "failure_detail", "provenance")
     ),
     (
-        "it is ok and has no steady_time",
+        "its status is ok, but it has no steady_time",
         lambda row: row["status"] != "ok" or _steady_time(row) is not None,
     ),
     (

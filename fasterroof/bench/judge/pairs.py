@@ -73,7 +73,7 @@ def pairings(
         cases = [c for c in cases if {*names} <= {b.name for b in c.baselines}]
         if not cases:
             both = " and ".join(one_line(name, 40) for name in names)
-            raise InputError(f"No case has both {both}.")
+            raise InputError(f"No case has both {both}: select a case that has, with `--case`.")
     planned = plan_attempts(cases, [platform], not all_points and point is None, point, names)
     attempts = [a for a in planned if not a.unable and a.accelerator not in a.baseline.untimed]
     compared = [(a, a) for a in attempts]

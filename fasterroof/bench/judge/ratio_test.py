@@ -90,15 +90,15 @@ def paired(
 
 # %% ../../../nbs/analysis/bench/judge/ratio_test.ipynb #82f90b15
 def verdicts(
-    found: Sequence[Paired],  # all comparisons of one invocation
+    comparisons: Sequence[Paired],  # all comparisons of one invocation
 ) -> list[str]:  # SLOWER, FASTER, SAME or AMBIGUOUS, in the same order
     "Return the verdict on each comparison, corrected for their number."
-    given = [p for p in found if p.n >= LEAST]
+    given = [p for p in comparisons if p.n >= LEAST]
     slower, faster = (
         false_discovery([getattr(p, k) for p in given]) for k in ("p_slower", "p_faster")
     )
     adjusted = {id(p): (s, f) for p, s, f in zip(given, slower, faster, strict=True)}
-    return [_verdict(p, *adjusted.get(id(p), (1.0, 1.0))) for p in found]
+    return [_verdict(p, *adjusted.get(id(p), (1.0, 1.0))) for p in comparisons]
 
 
 def _verdict(p: Paired, slower: float, faster: float) -> str:

@@ -80,13 +80,13 @@ class Result:
 
 
 def disturbed(
-    found: Sequence[Matched],  # attempts that both sides have
+    attempts: Sequence[Matched],  # attempts that both sides have
 ) -> list[str]:
     "Return a remark for each side on which other processes used the CPU during the timing."
-    loads = {when: [m.foreign_load[i] or 0 for m in found] for i, when in enumerate(_SIDES)}
+    loads = {when: [m.foreign_load[i] or 0 for m in attempts] for i, when in enumerate(_SIDES)}
     return [
         f"{when}: other processes took more than {100 * DISTURBED:.0f} % of the CPUs' time during"
-        f" {busy:,} of {len(found):,} attempts, {100 * max(load):.0f} % at most."
+        f" {busy:,} of {len(attempts):,} attempts, {100 * max(load):.0f} % at most."
         for when, load in loads.items()
         if (busy := sum(x > DISTURBED for x in load))
     ]

@@ -127,7 +127,7 @@ _FIDELITY = {
     "verdict": lambda row: verdict_of(row.get("fidelity")),
     "reason": lambda row: reason_of(row.get("fidelity")) or MISSING,
     "rel_to_tol": lambda row: rel_to_tol_of(row.get("fidelity")),
-    "held against": lambda row: oracle_of(row.get("fidelity")),
+    "oracle": lambda row: oracle_of(row.get("fidelity")),
     "tolerance": lambda row: tolerance_of(row.get("fidelity")),
 }
 

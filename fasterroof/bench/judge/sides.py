@@ -26,7 +26,7 @@ KINDS = {
     "baseline": "baseline",
 }  # prefix of a word -> kind of its side
 # The file that shows that a tree is fasterroof itself, and its place in older revisions.
-_CANARY = ("bench/run/measure.py", "bench/canary.py")
+_OWN_FILES = ("bench/run/measure.py", "bench/canary.py")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Side:
 
         It is the revision's own where the revision is one of fasterroof itself."""
         own = Path(self.tree, "fasterroof") if self.tree else None
-        here = own and any((own / x).is_file() for x in _CANARY)
+        here = own and any((own / x).is_file() for x in _OWN_FILES)
         return str(own if here else Path(fasterroof.__file__).resolve().parent)
 
     def source(
@@ -203,7 +203,10 @@ def _revision(word: str, checkout: str, tree: Path, prepare: str | None) -> Side
         return Side("revision", word, tree=checkout, checkout=checkout, git=git)
     sha = _sha(checkout, word)
     if sha is None:
-        raise InputError(f"The repository has no revision {one_line(repr(word), 60)}.")
+        raise InputError(
+            f"The repository has no revision {one_line(repr(word), 60)}: give a branch, a tag or a"
+            " commit."
+        )
     tree.mkdir()
     _write_tree(checkout, sha, str(tree))
     if prepare:
@@ -215,13 +218,19 @@ def _revision(word: str, checkout: str, tree: Path, prepare: str | None) -> Side
 def _environment(word: str) -> Side:
     python = _python(word)
     if python is None:
-        raise InputError(f"There is no Python at {one_line(repr(word), 60)}.")
+        raise InputError(
+            f"There is no Python at {one_line(repr(word), 60)}: give an interpreter or the folder"
+            " of an environment."
+        )
     return Side("environment", word, python=python)
 
 
 def _baseline(word: str, cases: Sequence[Case]) -> Side:
     if word not in _baselines(cases):
-        raise InputError(f"No case here has a baseline {one_line(repr(word), 40)}.")
+        raise InputError(
+            f"No case here has a baseline {one_line(repr(word), 40)}: use"
+            f" {one_line(', '.join(_baselines(cases)), 200)}."
+        )
     return Side("baseline", word)
 
 

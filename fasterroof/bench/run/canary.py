@@ -15,7 +15,7 @@ import numpy as np
 from ..row import samples_of
 
 # %% ../../../nbs/analysis/bench/run/canary.ipynb #e8bf4d01
-_SLOW = 1.1  # a reading is slow from this factor of the reference on
+_SLOW = 1.1  # a reading is slow if it is at least this many times the reference
 _TURNS = 2000  # iterations of the loop: about 20 µs
 
 

@@ -86,8 +86,8 @@ def _measure_shard(
     if package != shard["package"]:
         raise InputError(
             f"Node {one_line(node, 60)} runs fasterroof {package}, but the run uses"
-            f" {shard['package']}: install the same version there, or remove its fasterroof_"
-            " resources."
+            f" {shard['package']}: install the same version there, or start Ray there without the"
+            " resources fasterroof_cpu and fasterroof_cuda."
         )
     _undo_ray()
     with TemporaryDirectory(prefix="fasterroof-") as d:
@@ -170,7 +170,10 @@ class OnRay:
                 )
         absent = {x: why for x in sorted(kinds) if (why := self._missing([x], options))}
         if kinds and kinds == absent.keys():
-            raise DeviceError(f"This cluster cannot run any attempt: {'; '.join(absent.values())}.")
+            raise DeviceError(
+                f"This cluster cannot run any attempt: {'; '.join(absent.values())}. Declare the"
+                " resources when you start a node: `ray start --resources`."
+            )
         return [], absent
 
     def __call__(

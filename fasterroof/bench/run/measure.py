@@ -303,8 +303,8 @@ def _run(
     if timed and not _COUNTED.isdisjoint(case.metrics):
         begin("counting")
         counted = _counted(case, point, f, fn, inputs, written)
-        standing, notes = _roofline_metrics(spec, case, counted, written, t.median)
-        take(metrics | standing)
+        roofline, notes = _roofline_metrics(spec, case, counted, written, t.median)
+        take(metrics | roofline)
         if notes:
             row["notes"] = [one_line(n, 300) for n in dict.fromkeys(notes)]
     if timed and row["fidelity"]["status"] != "fail":

@@ -301,8 +301,8 @@ class Briefing:
             if slot.kind == "cpu" and peaks.get("threads") != len(slot.cores):
                 raise InputError(
                     f"These peaks were measured with {peaks.get('threads')} threads, but"
-                    f" {slot.name} has {len(slot.cores)} CPUs: measure them there, or leave"
-                    " `--peaks` out."
+                    f" {slot.name} has {len(slot.cores)} CPUs: measure them with that many"
+                    " threads, or leave `--peaks` out."
                 )
             self.with_roof(slot, peaks)
 

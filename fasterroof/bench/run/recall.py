@@ -141,7 +141,7 @@ def kept_answer(
     changing.replace()
     after = f.outputs(run())
     if _same_answer(before, after) and not is_right(changing.on_host(), after):
-        return "it keeps results between calls: new inputs give the same answer, bit for bit"
+        return "it keeps results between calls: new inputs give the same result, bit for bit"
     if anew is not None and not alike(after, f.outputs(anew())):
-        return "it keeps results between calls: made anew, it gives another answer to new inputs"
+        return "it keeps results between calls: a new instance gives another result for new inputs"
     return ""

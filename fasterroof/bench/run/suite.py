@@ -114,7 +114,7 @@ class Suite:
         self,
         row: Mapping,  # row of an attempt that ended
     ) -> None:
-        "Add a row to the spool; raises `RowError`, `RunFileError`."
+        "Add a row to the spool. Raises `RowError` if it is invalid, `RunFileError` on a full disk."
         self.spool.add(row["attempt"], row)
         self.ended[row["attempt"]] = row["status"]
         self.on_change(self)
@@ -189,10 +189,10 @@ class Suite:
                 raise
             self.spool.close()
             if isinstance(e, (DeviceBusy, RunFileError)):
-                kept = f"{len(self.ended)} finished rows are kept in {one_line(self.spool.folder)}"
                 raise type(e)(
-                    f"{one_line(e, 400)} The run stopped. {kept}: assemble them with `fasterroof"
-                    " bench recover`."
+                    f"{one_line(e, 400)} The run stopped. Its finished rows ({len(self.ended)}) are"
+                    f" kept in {one_line(self.spool.folder)}: assemble them with `fasterroof bench"
+                    " recover`."
                 ) from e
             raise
         return with_ratios(self.spool.rows().values(), self.brief.plan()["references"])

@@ -30,8 +30,8 @@ _UNREADABLE, NO_DISK = 3, 28  # exit codes: the spec cannot be read; the result 
 ENVIRONMENT = {
     "PYTHONSAFEPATH": "1",  # do not import modules from the working directory
     "PYTHONFAULTHANDLER": "1",  # print a traceback at a segmentation fault
-    "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
-}  # compile times are cold
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",  # every compilation is cold
+}
 
 
 def _print_error(text: str) -> None:

@@ -367,10 +367,10 @@ def _ask(root: Path, names: Sequence[str], to: Path) -> dict:
     return {"error": f"a process that wrote columns ended with exit code {done.returncode}"}
 
 
-def _take(folder: Path, manifest: _Manifest, made: Path, files: Sequence[_File]) -> None:
+def _take(folder: Path, manifest: _Manifest, part: Path, files: Sequence[_File]) -> None:
     "Name a finished part and add it to the manifest."
     name = f"{secrets.token_hex(8)}.parquet"
-    os.rename(made, folder / name)
+    os.rename(part, folder / name)
     settle(folder)
     manifest.parts[name] = _stamp(folder / name), [*files]
 
@@ -380,7 +380,7 @@ def _live(root: Path, part: Sequence[_File]) -> list[int]:
     return [n for n, file in enumerate(part) if _stamp(root / file.name) == file.stamp]
 
 
-def _tidy(root: Path, folder: Path, made: Path, manifest: _Manifest, share: int) -> None:
+def _tidy(root: Path, folder: Path, to: Path, manifest: _Manifest, share: int) -> None:
     "Merge small parts and drop rows of removed files, without reading JSON."
     import duckdb
 
@@ -390,9 +390,9 @@ def _tidy(root: Path, folder: Path, made: Path, manifest: _Manifest, share: int)
         for name, numbers in live.items()
     }
     dead = {name for name, numbers in live.items() if not numbers}
-    holey = {n for n, numbers in live.items() if 2 * len(numbers) < len(manifest.parts[n][1])}
+    sparse = {n for n, numbers in live.items() if 2 * len(numbers) < len(manifest.parts[n][1])}
     small = {name for name, size in sizes.items() if 2 * size < share} - dead
-    again = [n for n in manifest.parts if n in (small if len(small) > _MANY else holey - dead)]
+    again = [n for n in manifest.parts if n in (small if len(small) > _MANY else sparse - dead)]
     if again:
         files, pieces = [], []
         for name in again:
@@ -408,11 +408,11 @@ def _tidy(root: Path, folder: Path, made: Path, manifest: _Manifest, share: int)
             files += [manifest.parts[name][1][n] for n in numbers]
         try:
             with columns_database() as database:
-                _copy(database, f"({' UNION ALL '.join(pieces)}) ORDER BY place", made)
+                _copy(database, f"({' UNION ALL '.join(pieces)}) ORDER BY place", to)
         except duckdb.Error:
             again = []  # these parts stay as they are
         else:
-            _take(folder, manifest, made, files)
+            _take(folder, manifest, to, files)
     for name in [*dead, *again]:
         del manifest.parts[name]
 
@@ -471,7 +471,7 @@ def compact_store(
     the folder cannot be written; the store is then unchanged."""
     root = Path(os.path.abspath(root))
     if not root.is_dir():
-        raise InputError(f"There is no store {one_line(root)}.")
+        raise InputError(f"There is no store {one_line(root)}: give the folder of a store.")
     try:
         import duckdb
         import filelock  # noqa: F401

@@ -130,7 +130,8 @@ class Spool:
     ) -> "Spool":
         """Start a run: create its folder, complete with plan and lock.
 
-        Raises `InputError` for an invalid plan and for a run that exists, and `RunFileError`."""
+        Raises `InputError` for an invalid plan and for a run that exists, and `RunFileError` if
+        the folder cannot be written."""
         plan, root = _checked_plan(dict(plan)), Path(root)
         attempts, run_id = make_folder(root / ".attempts"), plan["run_id"]
         try:
@@ -149,7 +150,9 @@ class Spool:
             lock.release()
             shutil.rmtree(new, ignore_errors=True)
             if isinstance(e, OSError):
-                raise InputError(f"There is a run {run_id} in {one_line(root)} already.") from None
+                raise InputError(
+                    f"There is a run {run_id} in {one_line(root)} already: use another run_id."
+                ) from None
             raise
         return cls(root, attempts / run_id, plan, lock)
 
@@ -164,7 +167,9 @@ class Spool:
         if not folder.is_dir():
             return None
         if not (folder / "run.json").exists():
-            raise RunFileError(f"{one_line(folder)} has no run.json.")
+            raise RunFileError(
+                f"{one_line(folder)} has no run.json, the plan of its run: move the folder away."
+            )
         if (lock := _locked(folder)) is None:
             return None
         try:
@@ -174,7 +179,9 @@ class Spool:
                 return None
             plan = _checked_plan(read_json(folder / "run.json"))
             if plan["run_id"] != folder.name:
-                raise RunFileError(f"{one_line(folder)} has the plan of another run.")
+                raise RunFileError(
+                    f"{one_line(folder)} has the plan of another run: move the folder away."
+                )
         except BaseException:
             lock.release()
             raise
@@ -199,7 +206,7 @@ class Spool:
     ) -> Path:  # file of the row
         """Write the row of a finished attempt to the disk.
 
-        Raises `RowError` for a row of another attempt, and `RunFileError`."""
+        Raises `RowError` for a row of another attempt, and `RunFileError` on a full disk."""
         path = self.path(attempt)
         return write_whole(path, dumped(_owned({**row, "attempt": attempt}, self.plan, attempt)))
 

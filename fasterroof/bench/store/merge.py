@@ -191,7 +191,7 @@ def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[
     for path in map(Path, paths):
         real, name = Path(os.path.realpath(path)), one_line(path)
         if not real.exists():
-            raise InputError(f"There is no store {name}.")
+            raise InputError(f"There is no store {name}: give the folder of a store.")
         if not real.is_dir():
             raise InputError(f"{name} is not a store: give the folder of the store.")
         if real != target and (target in real.parents or real in target.parents):
@@ -220,7 +220,10 @@ def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[
 def _refusals(path: Path, into: Path) -> Iterator[str]:
     "Yield reasons why a file of the target must not be written."
     if Path(os.path.realpath(path)) != Path(os.path.realpath(into), *path.parts[-2:]):
-        yield f"{one_line(path)} is reached by a link, and nothing is written through links."
+        yield (
+            f"{one_line(path)} is reached by a link, and nothing is written through links: replace"
+            " the link by a copy."
+        )
     elif path.parent.exists() and not path.parent.is_dir():
         yield f"{one_line(path.parent)} is not a folder: move it away."
     elif path.exists() and not path.is_file():

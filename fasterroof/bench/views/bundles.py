@@ -133,7 +133,8 @@ _SECTIONS = {
         "Ratios",
         "Time divided by the reference's, in the same run at the same point: of the minima, and"
         " of the medians. The 95 % interval of the ratio of medians comes from the samples of the"
-        " two processes; it leaves out the variation between processes. Below 1 takes less time.",
+        " two processes; it leaves out the variation between processes. Below 1 means less time"
+        " than the reference.",
         (
             *_IDENTITY,
             Column("over", _at("vs")),
@@ -142,7 +143,7 @@ _SECTIONS = {
             Column("interval", _ends("of_medians.interval"), right=True),
             Column("median", _at("median_s"), unit="s"),
             Column("run", _at("run_id")),
-            Column("why none", lambda r: r["why"] or within(r, "of_medians", "why")),
+            Column("why no ratio", lambda r: r["why"] or within(r, "of_medians", "why")),
         ),
     ),
     "fidelity": (
@@ -152,10 +153,10 @@ _SECTIONS = {
             Column("baseline", _at("baseline")),
             Column("status: rows", _counts("statuses")),
             Column("reason: rows", _counts("reasons")),
-            Column("least", _at("rel_to_tol.least"), right=True),
+            Column("smallest", _at("rel_to_tol.least"), right=True),
             Column("median", _at("rel_to_tol.median"), right=True),
-            Column("most", _at("rel_to_tol.most"), right=True),
-            Column("most at", _at("rel_to_tol.at.param_point"), form=_text),
+            Column("largest", _at("rel_to_tol.most"), right=True),
+            Column("largest at", _at("rel_to_tol.at.param_point"), form=_text),
             Column("max_abs", _at("max_abs.most"), right=True),
             Column("oracle: rows", _counts("oracles")),
             Column("tolerance: rows", _counts("thresholds")),
@@ -171,7 +172,7 @@ _SECTIONS = {
             Column("limit", _at("limit"), form=_text, right=True),
             Column("value", _at("value"), form=_text, right=True),
             Column("within", _at("met"), form=_text),
-            Column("why not known", _at("why")),
+            Column("why unknown", _at("why")),
         ),
     ),
     "trend": (
@@ -184,7 +185,7 @@ _SECTIONS = {
             Column("last", _median(-1), unit="s"),
             Column("slope", _at("log_slope_per_run.value"), right=True),
             Column("interval", _ends("log_slope_per_run"), right=True),
-            Column("why none", _at("why")),
+            Column("why no slope", _at("why")),
         ),
     ),
     "open_questions": (
@@ -207,27 +208,27 @@ _SECTIONS = {
 
 # %% ../../../nbs/analysis/bench/views/bundles.ipynb #f3d64099
 def bundle_page(
-    made: Mapping,  # bundle from `bundle_of`
+    bundle: Mapping,  # bundle from `bundle_of`
 ) -> str:  # self-contained HTML
     "Return a bundle as an HTML page."
     from fasterroof.report.page import page_html
 
     sections = []
     for name, (title, text, columns) in _SECTIONS.items():
-        rows = made[name]
+        rows = bundle[name]
         left = (
             f" The first {_MOST:,} of {len(rows):,}; the JSON has all." if len(rows) > _MOST else ""
         )
         sections.append(Section(title, Table(columns, rows[:_MOST]), [text + left]))
-    sources = made["made"]
+    sources = bundle["made"]
     figures = [
         ("rows", f"{sources['rows']:,}"),
         ("runs", f"{sources['runs']:,}"),
-        ("open questions", f"{len(made['open_questions']):,}"),
+        ("open questions", f"{len(bundle['open_questions']):,}"),
     ]
     return page_html(
-        f"Evidence on {one_line(made['case'], 80)}",
-        f"made {sources['when']} by fasterroof {sources['fasterroof']}",
+        f"Evidence on {one_line(bundle['case'], 80)}",
+        f"created {sources['when']} by fasterroof {sources['fasterroof']}",
         figures,
         [f"skipped: {x}" for x in sources["passed_over"]],
         [],

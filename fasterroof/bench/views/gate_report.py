@@ -76,7 +76,7 @@ def _load(f: Finding) -> str:
     return " → ".join(map(percent, f.foreign_load)) if any(f.foreign_load) else ""
 
 
-def _columns(found: Gate, common: Mapping[str, tuple]) -> tuple[Column, ...]:
+def _columns(gate: Gate, common: Mapping[str, tuple]) -> tuple[Column, ...]:
     def differs(f):
         return several(
             (difference(*fact) for fact in f.changed.items() if fact[0] not in common), 4
@@ -84,7 +84,7 @@ def _columns(found: Gate, common: Mapping[str, tuple]) -> tuple[Column, ...]:
 
     figures = (
         column
-        for stat in found.factors
+        for stat in gate.factors
         for column in (
             Column(stat, lambda f, stat=stat: _times(f, stat), right=True, detail=True),
             Column(f"{stat} ratio", lambda f, stat=stat: _ratio(f, stat), right=True),
@@ -121,47 +121,47 @@ def alone_section(
     return Section(f"Only {where} ({len(rows):,})", Table(_ALONE, rows, most=most, sparse=True))
 
 
-def _sections(found: Gate, groups: Mapping[str, Sequence[Finding]], most: int) -> list[Section]:
+def _sections(gate: Gate, groups: Mapping[str, Sequence[Finding]], most: int) -> list[Section]:
     "Return a section for each group of findings, and the notes."
-    common = _common(found.findings)
-    columns = _columns(found, common)
+    common = _common(gate.findings)
+    columns = _columns(gate, common)
     around = several((difference(*fact) for fact in common.items()), 12)
-    texts = [f"Around every comparison differs: {around}."] if common else []
+    texts = [f"Differences around all comparisons: {around}."] if common else []
     return [
         *(
             Section(title, Table(columns, findings, most=most, sparse=True))
             for title, findings in groups.items()
         ),
-        Section("Notes", texts=[*texts, *found.remarks, CANNOT_SEE], bullets=True),
+        Section("Notes", texts=[*texts, *gate.remarks, CANNOT_SEE], bullets=True),
     ]
 
 
 def gate_markdown(
-    found: Gate,  # result of `gate_rows`
+    gate: Gate,  # result of `gate_rows`
     most: int = 200,  # maximum number of attempts in a table
 ) -> str:  # Markdown
     "Return a Markdown page of a gate: regressions, other comparisons, and unmatched attempts."
     groups = {
-        "Regressions": [f for f in found.findings if f.failed],
-        "Other attempts that were compared": [f for f in found.findings if not f.failed],
+        "Regressions": [f for f in gate.findings if f.failed],
+        "Other attempts that were compared": [f for f in gate.findings if not f.failed],
     }
-    *middle, notes = _sections(found, groups, most)
+    *middle, notes = _sections(gate, groups, most)
     sections = [
-        Section("", texts=[f"A regression: {found.rule}."]),
+        Section("", texts=[f"A regression: {gate.rule}."]),
         *middle,
-        alone_section("in the baseline", found.only_baseline, most),
-        alone_section("in the current rows", found.only_current, most),
+        alone_section("in the baseline", gate.only_baseline, most),
+        alone_section("in the current rows", gate.only_current, most),
         notes,
     ]
-    title = f"Gate: {'failed' if found.failed else 'passed'}"
-    return markdown_sections(title, found.sentence, sections)
+    title = f"Gate: {'failed' if gate.failed else 'passed'}"
+    return markdown_sections(title, gate.sentence, sections)
 
 # %% ../../../nbs/analysis/bench/views/gate_report.ipynb #16775aa0
 def print_gate(
-    found: Gate,  # result of `gate_rows`
+    gate: Gate,  # result of `gate_rows`
     console: "Console",  # console to print to
     most: int = 40,  # maximum number of attempts to show
 ) -> None:
     "Print the verdict of a gate, and the attempts that regressed or improved."
-    moved = [f for f in found.findings if f.failed or f.verdict in ("mended", "faster")]
-    print_sections(found.sentence, _sections(found, {"": moved}, most), console)
+    moved = [f for f in gate.findings if f.failed or f.verdict in ("mended", "faster")]
+    print_sections(gate.sentence, _sections(gate, {"": moved}, most), console)

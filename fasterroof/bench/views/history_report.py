@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #806f7fbd
-PROMISE = "History never gates: a change of level shows where to look; it is not a verdict."
+PROMISE = (
+    "A history never decides a gate: a change of level shows where to look; it is not a verdict."
+)
 
 
 def _label(
@@ -51,20 +53,20 @@ _CHANGES = (
 )
 
 
-def _counts(found: Sequence[History]) -> dict[str, int]:
+def _counts(past: Sequence[History]) -> dict[str, int]:
     return {
-        "attempts": len(found),
-        "with a change of level": sum(bool(h.changes) for h in found),
-        "too few runs": sum(len(h.timed) < LEAST for h in found),
+        "attempts": len(past),
+        "with a change of level": sum(bool(h.changes) for h in past),
+        "too few runs": sum(len(h.timed) < LEAST for h in past),
     }
 
 
 def history_answer(
-    found: Sequence[History],  # histories from `histories`
+    past: Sequence[History],  # histories from `histories`
 ) -> str:
     "Return how many attempts changed their level, and the largest change."
-    every, changed, few = _counts(found).values()
-    steps = [(abs(math.log(b / a)), h, m, a, b) for h in found for m, a, b in h.steps]
+    every, changed, few = _counts(past).values()
+    steps = [(abs(math.log(b / a)), h, m, a, b) for h in past for m, a, b in h.steps]
     text = f"{changed:,} of {count_text(every, 'attempt')} changed level"
     if steps:
         _, h, m, a, b = max(steps, key=itemgetter(0))
@@ -79,7 +81,7 @@ _RUNS = 400  # maximum number of runs in a chart, the newest
 
 
 def history_page(
-    found: Sequence[History],  # histories from `histories`
+    past: Sequence[History],  # histories from `histories`
 ) -> str:  # self-contained HTML
     """Return a page with a chart of each identity and a table of the changes of level.
 
@@ -88,10 +90,10 @@ def history_page(
 
     from fasterroof.report.page import page_html
 
-    if not any(h.timed for h in found):
+    if not any(h.timed for h in past):
         raise InputError("None of these rows has a time: there is no history to draw.")
-    changes = [(h, step) for h in found for step in h.steps]
-    order = ranked(found)
+    changes = [(h, step) for h in past for step in h.steps]
+    order = ranked(past)
     charts = (
         Div(
             figure_element(
@@ -110,8 +112,8 @@ def history_page(
     style = files("fasterroof.bench.views.site").joinpath("site.css").read_text(encoding="utf-8")
     return page_html(
         "History",
-        history_answer(found),
-        [(name, f"{n:,}") for name, n in _counts(found).items()],
+        history_answer(past),
+        [(name, f"{n:,}") for name, n in _counts(past).items()],
         [PROMISE, *[left] * (len(order) > CHARTS)],
         [],
         [
@@ -119,28 +121,28 @@ def history_page(
             Div(*charts, cls="charts"),
             html_table(Table(_CHANGES, changes)) if changes else None,
         ],
-        [{k: v for k, v in h.as_dict().items() if k != "moments"} for h in found[:200]],
+        [{k: v for k, v in h.as_dict().items() if k != "moments"} for h in past[:200]],
         "The levels of every identity",
     )
 
 # %% ../../../nbs/analysis/bench/views/history_report.ipynb #f9794c36
 def print_history(
-    found: Sequence[History],  # histories from `histories`
+    past: Sequence[History],  # histories from `histories`
     console: "Console",  # console to print to
     top: int | None,  # maximum number of attempts to show; None: all
 ) -> None:
     "Print the answer, then each identity with the changes of its level."
-    order = sorted(found, key=lambda h: (-len(h.changes), -len(h.timed)))
+    order = sorted(past, key=lambda h: (-len(h.changes), -len(h.timed)))
     sections = []
     for h in order[:top]:
         failed = sum(m.status != "ok" for m in h.moments)
         sentence = h.sentence.partition(":")[0] if h.changes else h.sentence
         sentence += f"; {failed:,} not ok" * bool(failed)
         steps = Table(_STEPS, h.steps, sparse=True)
-        sections.append(Section(_label(h), steps, [h.device or "device not known", sentence]))
+        sections.append(Section(_label(h), steps, [h.device or "unknown device", sentence]))
     if top and len(order) > top:
         rest = f"… and {len(order) - top:,} more; --top 0 shows all."
         sections.append(Section("", texts=[rest]))
     print_sections(
-        history_answer(found), [*sections, Section("", texts=[PROMISE], bullets=True)], console
+        history_answer(past), [*sections, Section("", texts=[PROMISE], bullets=True)], console
     )

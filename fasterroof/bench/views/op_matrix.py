@@ -85,7 +85,9 @@ def operations(
             )
         entries[name] = m, _members(text, m.start)
     if not entries:
-        raise InputError("This is no matrix of operations: it has no `ops` with a `qualname` each.")
+        raise InputError(
+            "This is not a matrix of operations: it needs `ops`, each with a `qualname`."
+        )
     return entries
 
 

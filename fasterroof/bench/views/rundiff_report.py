@@ -91,42 +91,42 @@ _FACTS = (
 )
 
 # %% ../../../nbs/analysis/bench/views/rundiff_report.ipynb #b0a713be
-def _sections(found: RunDiff, most: int | None) -> list[Section]:
+def _sections(diff: RunDiff, most: int | None) -> list[Section]:
     def attempts(title, columns, rows):
         return Section(title, Table(columns, rows, most=most, sparse=True))
 
-    around = list(found.environment.items())
-    some = several((f"{one_line(place, 60)} ({n:,})" for place, n in found.apart.items()), 30)
+    around = list(diff.environment.items())
+    some = several((f"{one_line(place, 60)} ({n:,})" for place, n in diff.apart.items()), 30)
     return [
-        attempts("Another status", _STATUSES, found.statuses),
-        Section("Around all rows", Table(_FACTS, around, most=60)),
-        Section("Around some rows", texts=[f"{some}."] if some else []),
-        attempts("Times, the largest change first", _TIMES, found.rows),
-        attempts("Also changed", _MORE, [r for r in found.rows if _more(r)]),
-        alone_section("before", found.only_before, most),
-        alone_section("after", found.only_after, most),
-        Section("Notes", texts=found.remarks, bullets=True),
+        attempts("Another status", _STATUSES, diff.statuses),
+        Section("Differences around all rows", Table(_FACTS, around, most=60)),
+        Section("Differences around some rows", texts=[f"{some}."] if some else []),
+        attempts("Times, the largest change first", _TIMES, diff.rows),
+        attempts("Also changed", _MORE, [r for r in diff.rows if _more(r)]),
+        alone_section("before", diff.only_before, most),
+        alone_section("after", diff.only_after, most),
+        Section("Notes", texts=diff.remarks, bullets=True),
     ]
 
 
 def diff_markdown(
-    found: RunDiff,  # difference from `diff_runs`
+    diff: RunDiff,  # difference from `diff_runs`
     most: int = 200,  # maximum number of attempts in a table
 ) -> str:  # Markdown
     "Return a Markdown page of a difference: statuses, environment, times, and unmatched attempts."
-    names = [several((one_line(n, 60) for n in run), 3) for run in found.runs]
-    return markdown_sections(" → ".join(names), found.sentence, _sections(found, most))
+    names = [several((one_line(n, 60) for n in run), 3) for run in diff.runs]
+    return markdown_sections(" → ".join(names), diff.sentence, _sections(diff, most))
 
 # %% ../../../nbs/analysis/bench/views/rundiff_report.ipynb #e7a234fd
 def print_rundiff(
-    found: RunDiff,  # difference from `diff_runs`
+    diff: RunDiff,  # difference from `diff_runs`
     console: "Console",  # console to print to
     top: int | None,  # maximum number of attempts in a table; None: all
 ) -> None:
     "Print the answer and the tables of a difference between two runs."
     runs = (
         one_line(run[-1], 60) + f" and {len(run) - 1:,} more runs" * (len(run) > 1)
-        for run in found.runs
+        for run in diff.runs
     )
     names = Section("", texts=[" → ".join(runs)])
-    print_sections(found.sentence, [names, *_sections(found, top)], console)
+    print_sections(diff.sentence, [names, *_sections(diff, top)], console)

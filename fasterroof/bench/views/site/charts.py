@@ -197,8 +197,8 @@ def _chart(
     times = [t for p in points for t in (p.y, *(p.spread or ())[:2]) if t]
     y = axis(times, BOTTOM, TOP)
     drawn = [m for i, line in lines.items() for m in _line_marks(line, i, x, y)]
-    tell = (lambda v: number(v, 4), _seconds)
-    return chart(key, title, described, x, y, names, tell, [*marks(y), *drawn], at)
+    formats = (lambda v: number(v, 4), _seconds)
+    return chart(key, title, described, x, y, names, formats, [*marks(y), *drawn], at)
 
 # %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #8334350d
 def time_figure(
@@ -421,11 +421,11 @@ CHARTS = 24  # maximum number of history charts on a page
 
 
 def ranked(
-    found: Iterable[History],  # histories from `histories`
+    past: Iterable[History],  # histories from `histories`
 ) -> list[History]:
     "Return the histories of two or more runs: those with changes first, then those with most runs."
     return sorted(
-        (h for h in found if len(h.timed) > 1),
+        (h for h in past if len(h.timed) > 1),
         key=lambda h: (not h.changes, -len(h.moments), h.order),
     )
 

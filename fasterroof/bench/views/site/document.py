@@ -50,12 +50,12 @@ def _details(a: ShownAttempt, part: Callable[[object], object]) -> dict:
     kept = plain_value(kept, 3000 if a.row.get("failure_detail") else 400)
     if "fidelity" in kept:
         kept["fidelity"] = {k: part(x) for k, x in kept["fidelity"].items()}
-    came = plain_value(a.row.get("provenance") or {})
-    own = {k: came.pop(k) for k in ("timestamp", "foreign_load") if k in came}
+    provenance = plain_value(a.row.get("provenance") or {})
+    own = {k: provenance.pop(k) for k in ("timestamp", "foreign_load") if k in provenance}
     file, line = a.where.rsplit(", ", 1)
     return kept | {
         "device": a.device,
-        "provenance": [own, part({k: part(x) for k, x in came.items()})],
+        "provenance": [own, part({k: part(x) for k, x in provenance.items()})],
         "where": [part([file]), line],
         "verdict": part([a.verdict.kind, GLYPHS[a.verdict.kind], a.verdict.word]),
     }
@@ -97,7 +97,7 @@ def _html(page: Page) -> str:
 _LIMIT = 5_000_000  # maximum size of a page, bytes
 
 
-# rows contain no reference cycles, and searching for cycles costs more time than memory is worth
+# rows contain no reference cycles, so searching for cycles would only cost time
 @no_gc(collect=False)
 def site_page(
     paths: Iterable[str | Path],  # files of rows, and folders that contain such files at any depth

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
+    count_text,
     device_names,
     figure,
     median_interval_of,
@@ -144,7 +145,7 @@ class ShownAttempt:
 
     @cached_property
     def verdict(self) -> Verdict:
-        "Verdict on it."
+        "Verdict on the attempt."
         return verdict(self.row)
 
 
@@ -259,7 +260,8 @@ def read_site(
     "Return the newest attempts; raises `RowError` if there are no rows, or for an invalid line."
     places = newest_places(files, skipped)
     if not places:
-        why = f": {len(skipped):,} lines skipped, the first {skipped[0]}" if skipped else ""
+        lines = count_text(len(skipped or ()), "line")
+        why = f": {lines} skipped, the first {skipped[0]}" if skipped else ""
         raise RowError(f"There are no rows to show{why}.")
     order = sorted(places.items(), key=lambda p: p[1][:2], reverse=True)
     if len(order) > most:

@@ -136,7 +136,7 @@ def head_of(
     }
     head = [
         Div(
-            Div(H1(page.title), P(f"Taken {span}.", cls="sub")),
+            Div(H1(page.title), P(f"Measured {span}.", cls="sub")),
             Button("Light / dark", id="theme", type="button", cls="button"),
             cls="top",
         ),

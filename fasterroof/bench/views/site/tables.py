@@ -261,7 +261,7 @@ _REST = (  # columns of the rows of one case, baseline and platform
     Column("platform", lambda group: group[0].platform, role="key", limit=60),
     Column("attempts", len, form="{:,}".format, right=True),
     Column("ok", lambda group: sum(x.ok for x in group), form="{:,}".format, right=True),
-    Column("least median", lambda group: min(_medians(group), default=None), unit="s"),
+    Column("smallest median", lambda group: min(_medians(group), default=None), unit="s"),
     Column("largest median", lambda group: max(_medians(group), default=None), unit="s"),
 )
 
