@@ -51,7 +51,7 @@ BATCHED = ["resnet18", "mobilenet_v3_small", "vit_b_16", "densenet121"]
 
 
 def operations() -> list[tuple[str, object]]:
-    "Yield single operations: (name, a function without arguments)."
+    "Return single operations: (name, a function without arguments)."
     rng = torch.Generator().manual_seed(0)
     cases = []
 

@@ -1,9 +1,10 @@
-"""Make the calibrations that the package ships from NeuSight's measured operations.
+"""Fit the calibrations that the package ships to NeuSight's measured operations.
 
 .venv/bin/python benchmarks/calibrate_gpus.py DATA_DIR [OUT_DIR]
 
-DATA_DIR has gemm.parquet, vector.parquet and devices.csv. Written are one file a device and
-prior.json. Run it again after a change of the form: the files are what the rows and the form make.
+DATA_DIR contains gemm.parquet, vector.parquet and devices.csv. The program writes one file for each
+device, and prior.json. The files depend on the rows and on the form of the calibrated roofline, so
+run it again when the form changes.
 """
 
 import argparse
@@ -31,12 +32,12 @@ from neusight import (
 from fasterroof.prediction.calibrated.calibration import ClassCalibration, DeviceCalibration
 from fasterroof.prediction.calibrated.fit import ClassFit, residual_scale, session_term
 
-SAMPLE = 3000  # rows of a split that a fit takes: more move no parameter
+SAMPLE = 3000  # rows of a split that a fit uses: more do not change a parameter
 OUT = Path(__file__).resolve().parent.parent / "fasterroof/prediction/calibrated/data"
 
 
 def rounded(data, digits: int = 4):
-    "Plain data with every float at so many digits."
+    "Return plain data with every float rounded to this many significant digits."
     if isinstance(data, dict):
         return {name: rounded(value, digits) for name, value in data.items()}
     if isinstance(data, list | tuple):
@@ -45,7 +46,8 @@ def rounded(data, digits: int = 4):
 
 
 def session_biases(rows, figures) -> dict[tuple[str, str], float]:
-    "(class, device): how far transformers' rows are, in the middle, from a fit to random shapes."
+    """Return the median miss of transformers' rows by a fit to random shapes, for each (class,
+    device)."""
     biases = {}
     for (kind, device), of in rows.items():
         random, transformer = of.split == TRAIN, of.split == TRANSFORMER
@@ -57,26 +59,27 @@ def session_biases(rows, figures) -> dict[tuple[str, str], float]:
 
 
 def unseen_misses(rows, fits, figures) -> dict[tuple[str, str], np.ndarray]:
-    "(class, device): logarithms of predicted over measured by the other devices' parameters."
-    found = {}
+    """Return the logarithms of predicted over measured time for each (class, device), predicted
+    from the other devices' parameters."""
+    logarithms = {}
     for kind, device in fits:
         of = rows[kind, device]
         of = of.where(of.split == TRANSFORMER)
         expected = parameters_unseen(kind, device, fits, figures)
-        found[kind, device] = misses(kind, of, figures[device], expected)
-    return found
+        logarithms[kind, device] = misses(kind, of, figures[device], expected)
+    return logarithms
 
 
 def device_session(kind: str, device: str, biases: dict) -> float:
-    """The term between sessions of one device: that of all, as two observations, and its own as
-    one."""
+    """Return the term between sessions of one device: the common term counts as two observations,
+    the device's own as one."""
     common = session_term(bias for (k, _), bias in biases.items() if k == kind)
     own = biases.get((kind, device), common)
     return math.sqrt((2 * common**2 + own**2) / 3)
 
 
 def of_class(kind, device, fit: ClassFit, rows, biases) -> ClassCalibration:
-    "What is shipped of one fit."
+    "Return the shipped calibration of a class that the device has rows of."
     names, counts = np.unique(rows.split, return_counts=True)
     return ClassCalibration(
         parameters=fit.parameters,
@@ -88,13 +91,13 @@ def of_class(kind, device, fit: ClassFit, rows, biases) -> ClassCalibration:
 
 
 def expected_class(kind, device, fits, figures, prior) -> ClassCalibration:
-    "What is shipped of a class of which the device has no rows."
+    "Return the shipped calibration of a class that the device has no rows of."
     parameters = parameters_unseen(kind, device, fits, figures)
     return ClassCalibration(parameters, {}, prior["residual"][kind], 0.0, prior["device"][kind])
 
 
 def prior_of(fits, figures, rows) -> dict:
-    "What is shipped for devices without a calibration."
+    "Return the shipped prior, for devices without a calibration."
     off = unseen_misses(rows, fits, figures)
     middles = {key: float(np.median(value)) for key, value in off.items()}
     spreads = {key: residual_scale(value - middles[key]) for key, value in off.items()}
@@ -122,7 +125,7 @@ def prior_of(fits, figures, rows) -> dict:
 
 
 def main(folder: Path, out: Path) -> None:
-    "Fit all, and write the files."
+    "Fit every class of every device, and write the files."
     figures, rows = device_figures(folder), read_rows(folder)
     fits = {
         (kind, device): fit_rows(kind, of.sampled(SAMPLE), figures[device])
@@ -141,8 +144,8 @@ def main(folder: Path, out: Path) -> None:
             else expected_class(kind, device, fits, figures, prior)
             for kind in CLASSES
         }
-        made = DeviceCalibration(figures[device], "fp32", classes, source)
-        write(out / f"{device}.json", made.to_dict())
+        calibration = DeviceCalibration(figures[device], "fp32", classes, source)
+        write(out / f"{device}.json", calibration.to_dict())
 
 
 def write(path: Path, data: dict) -> None:
@@ -153,7 +156,7 @@ def write(path: Path, data: dict) -> None:
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("folder", type=Path, help="where NeuSight's rows are")
-    p.add_argument("out", type=Path, nargs="?", default=OUT, help="where the files go")
+    p.add_argument("folder", type=Path, help="folder with NeuSight's rows")
+    p.add_argument("out", type=Path, nargs="?", default=OUT, help="folder for the calibrations")
     args = p.parse_args()
     main(args.folder, args.out)

@@ -44,7 +44,7 @@ CALLS = 6
 
 
 class Nodes:
-    "A cluster whose driver runs on a node that lends no devices."
+    "A cluster whose driver runs on a node without devices."
 
     def __init__(self, folder: Path):
         from ray.cluster_utils import Cluster
@@ -142,15 +142,15 @@ def run(folder: Path, executor, seeds: int):
 
     (folder / "cluster.py").write_text(CASE.replace("SEEDS", str(seeds)))
     store = Path(tempfile.mkdtemp(prefix="store-", dir=folder))
-    made = Suite(
+    suite = Suite(
         plan_attempts(named_cases([f"{folder}/cluster.py"]), ["numpy-cpu"]),
         store,
         Options(samples=CALLS, roof=False, timeout_s=60),
         executor=executor,
     )
-    made.run()
-    made.keep(True)
-    return made, stored(store, len(made.ended))
+    suite.run()
+    suite.keep(True)
+    return suite, stored(store, len(suite.ended))
 
 
 def inside(log: Path, node: str | None, timeout_s: float = 20) -> int | None:
@@ -320,8 +320,8 @@ def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
             try:
                 for i in range(rounds):
                     for how in hows:
-                        made = driver_ended if how in ("interrupted", "driver killed") else trial
-                        new = made(rng, nodes, how, seeds)
+                        test = driver_ended if how in ("interrupted", "driver killed") else trial
+                        new = test(rng, nodes, how, seeds)
                         print(f"round {i + 1}, {how}: {json.dumps(new)}", file=sys.stderr)
                         longest[how] = max(longest[how], new["left_ms"])
                         found[how] += new

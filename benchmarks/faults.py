@@ -112,14 +112,14 @@ def suite(folder: Path, *more: str, **env) -> subprocess.Popen:
         "1.5",
         *more,
     ]
-    with open(folder / "said.txt", "ab") as said:
+    with open(folder / "output.txt", "ab") as output:
         return subprocess.Popen(
             args,
             cwd=folder,
             env=os.environ | env,
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
         )
 
@@ -285,7 +285,7 @@ def overlap(rounds: int) -> None:
                 for f, n in zip(folders, ("1", "2"), strict=True)
             ]
             if any([p.wait() for p in runs]):
-                raise SystemExit((folders[0] / "said.txt").read_text())
+                raise SystemExit((folders[0] / "output.txt").read_text())
             spans = collections.defaultdict(list)
             for line in log.read_text().splitlines():
                 t, _, pid = line.split()
@@ -320,7 +320,7 @@ print(compact_store(sys.argv[1], share=200_000))
 """
 
 
-def said_of(store: Path) -> list:
+def answers_of(store: Path) -> list:
     "Return two answers of a store: the newest rows, and an SQL query."
     from fasterroof.bench.store.store import Store
 
@@ -379,7 +379,7 @@ def compaction(trials: int, seed: int) -> None:
             shutil.copytree(store, alone, ignore=shutil.ignore_patterns(FOLDER))
             if {f: f.read_bytes() for f in Store(store).files()} != before:
                 raise SystemExit("compaction: the journal has changed")
-            if said_of(store) != said_of(alone):
+            if answers_of(store) != answers_of(alone):
                 raise SystemExit("compaction: the answers differ from those of the journal")
             n = len(covered([*before]))
             found += collections.Counter(
@@ -395,7 +395,7 @@ def compaction(trials: int, seed: int) -> None:
                     for n in there
                 ):
                     raise SystemExit(f"compaction: files are left: {there}")
-                if said_of(store) != said_of(alone):
+                if answers_of(store) != answers_of(alone):
                     raise SystemExit("compaction: the answers differ from those of the journal")
                 found["whole"] += 1
             print(f"\r{i + 1} of {trials}", end="", file=sys.stderr)

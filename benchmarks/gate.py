@@ -104,7 +104,7 @@ def rules(t):
 
     ours = {"pairs of processes (`compare`)": judged(t) == "SLOWER"}
     if not t["samples_ns"]:
-        return ours  # the machine was never quiet: the other rules have no data
+        return ours  # every pair was disturbed: the other rules have no data
     one = [np.array(x) for x in t["samples_ns"][0]]
     pooled = [np.concatenate([two[side] for two in t["samples_ns"]]) for side in (0, 1)]
     return ours | {
@@ -158,19 +158,20 @@ def _table(by_kind):
         i = binomtest(sum(hits), len(hits)).proportion_ci(0.95, method="exact")
         return f"{100 * np.mean(hits):.1f} % [{100 * i.low:.1f}, {100 * i.high:.1f}]"
 
-    said = {kind: [rules(t) for t in mine] for kind, mine in by_kind.items() if mine}
+    calls = {kind: [rules(t) for t in mine] for kind, mine in by_kind.items() if mine}
     names = {
         "again": "false alarms",
         "slower3": "+3 % found",
         "slower5": "+5 % found",
         "slower10": "+10 % found",
     }
-    print(f"| rule | {' | '.join(f'{names[k]} (of {len(x)})' for k, x in said.items())} |")
-    print("|:--|" + "--:|" * len(said))
-    for rule in max((r for x in said.values() for r in x), key=len):
+    print(f"| rule | {' | '.join(f'{names[k]} (of {len(x)})' for k, x in calls.items())} |")
+    print("|:--|" + "--:|" * len(calls))
+    for rule in max((r for x in calls.values() for r in x), key=len):
         print(
             f"| {rule} |"
-            f" {' | '.join(cell([bool(r[rule]) for r in x if rule in r]) for x in said.values())} |"
+            f" {' | '.join(cell([bool(r[rule]) for r in x if rule in r]) for x in calls.values())}"
+            " |"
         )
     print()
 

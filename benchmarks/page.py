@@ -1,4 +1,4 @@
-"""Measure how large the page of a run is, and how fast a browser opens it and follows a selection.
+"""Measure how large the page of a run is, and how fast a browser opens it and follows a search.
 
 `.venv/bin/python benchmarks/page.py` (Chromium, `playwright`; a minute)
 """

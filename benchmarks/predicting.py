@@ -59,17 +59,17 @@ def predicted(rounds: int) -> None:
 
     warnings.simplefilter("ignore")
     cases = [(name, batch) for name in MODELS for batch in (1, 8)]
-    made, times = {}, {case: [] for case in cases}
+    prepared, times = {}, {case: [] for case in cases}
     peaks = fr.measure_peaks(modes=["fp32"])
     system = fr.SystemArchetype.of(peaks)
     print(f"{peaks}\n", file=sys.stderr)
     with torch.no_grad():
         for name, batch in cases:
             net, x = models.get_model(name, weights=None).eval(), torch.randn(batch, 3, 224, 224)
-            made[name, batch] = net, x, fr.trace(net, x)
+            prepared[name, batch] = net, x, fr.trace(net, x)
         for i in range(rounds + 1):
             for case in cases:
-                net, x, _ = made[case]
+                net, x, _ = prepared[case]
                 start = time.perf_counter()
                 net(x)
                 if i:
@@ -79,14 +79,14 @@ def predicted(rounds: int) -> None:
     print("| model | batch | measured (ms) | sizes, 0.5 | operations, 0.5 | operations, 1.0 |")
     print("|---|---|---|---|---|---|")
     for case in cases:
-        t = made[case][2]
-        found = (
+        t = prepared[case][2]
+        predictions = (
             fr.Engine.solve(fr.ModelSpec.from_trace(t), system, 1, "fp32"),
             fr.Engine.solve(t, system),
             fr.Engine.solve(t, system, efficiency=1.0),
         )
         took = statistics.median(times[case])
-        ratios = " | ".join(f"{p.latency.to('s').magnitude / took:.2f}" for p in found)
+        ratios = " | ".join(f"{p.latency.to('s').magnitude / took:.2f}" for p in predictions)
         print(f"| {case[0]} | {case[1]} | {1e3 * took:.1f} | {ratios} |")
 
 
@@ -124,9 +124,9 @@ READ = """
 import fasterroof.contract.check as c, fasterroof.contract.contract, yaml
 from fasterroof.core.errors import FasterroofError
 before, start = most(), time.perf_counter()
-try: said = c.check_contract(sys.argv[1]).sentence
-except FasterroofError as e: said = str(e)
-found = {"s": time.perf_counter() - start, "before MB": before, "said": said}
+try: message = c.check_contract(sys.argv[1]).sentence
+except FasterroofError as e: message = str(e)
+found = {"s": time.perf_counter() - start, "before MB": before, "message": message}
 """
 
 
@@ -147,9 +147,9 @@ def hostile() -> None:
             path = Path(folder) / "hostile-v1.yaml"
             path.write_text(text)
             x = child(READ, str(path))
-            said = x["said"].replace(str(path), "…").partition(": ")[2] or x["said"]
+            message = x["message"].replace(str(path), "…").partition(": ")[2] or x["message"]
             print(
-                f"| {name} | {x['s']:.3f} | {x['MB'] - x['before MB']:.0f} | {said[:100]} |",
+                f"| {name} | {x['s']:.3f} | {x['MB'] - x['before MB']:.0f} | {message[:100]} |",
                 flush=True,
             )
 

@@ -1,11 +1,13 @@
-"""How far calibrated rooflines are off, by class and device; see reports or the page on accuracy.
+"""Measure the errors of calibrated rooflines by class and device.
 
 .venv/bin/python benchmarks/predicting_operators.py DATA_DIR
 
-DATA_DIR has NeuSight's rows (gemm.parquet, vector.parquet, devices.csv). Judged are transformers'
-shapes, under three protocols: half of them left out of a fit to all else; all of them left out, so
-that the fit has random shapes of another session; the whole device left out. For each the median
-error, the share of rows within the 90 % interval, and the interval's width, high over low.
+DATA_DIR has NeuSight's rows (gemm.parquet, vector.parquet, devices.csv). The times of transformers'
+shapes are predicted under four protocols: half of them are left out of a fit to all other rows; all
+of them are left out, so that the fit has only random shapes of another session; the whole device is
+left out; and 10 or 40 of its rows are used together with the other devices. For each protocol the
+program prints the median error, the share of rows within the 90 % interval, and the width of the
+interval, its upper end over its lower end.
 """
 
 import argparse
@@ -29,19 +31,20 @@ from neusight import (
 
 from fasterroof.prediction.calibrated.fit import centred_priors, residual_scale, session_term
 
-SAMPLE = 2000  # rows of a split that a fit takes
+SAMPLE = 2000  # rows of a split that a fit uses
 NEWEST = ("NVIDIA_H100_80GB_HBM3", "NVIDIA_L4", "NVIDIA_A100_80GB_PCIe")  # NeuSight's split
 
 
 @dataclass
 class Score:
-    "How far predictions of some rows are off."
+    "Errors of the predictions of some rows."
 
-    off: np.ndarray  # logarithms of predicted over measured
-    spread: float  # standard deviation of a logarithm that the interval is made of
+    off: np.ndarray  # logarithms of predicted over measured time
+    spread: float  # standard deviation of such a logarithm, from which the interval is computed
 
     def cells(self) -> list[str]:
-        "Rows, median error, its sign, coverage and width of the 90 % interval."
+        """Return the number of rows, the median absolute and signed error, and the coverage and
+        width of the 90 % interval."""
         half = 1.6449 * self.spread
         error = np.abs(np.expm1(self.off))
         return [
@@ -54,7 +57,7 @@ class Score:
 
 
 def halves(rows) -> tuple:
-    "Rows with half of the transformers' shapes, and the other half of those."
+    "Return the rows without half of the transformers' shapes, and that half."
     chosen = np.random.default_rng(0).permutation(np.flatnonzero(rows.split == TRANSFORMER))
     test = np.zeros(len(rows), bool)
     test[chosen[: len(chosen) // 2]] = True
@@ -62,7 +65,7 @@ def halves(rows) -> tuple:
 
 
 def shapes_left_out(rows, figures) -> dict:
-    "Protocol 1: half of the transformers' shapes predicted by a fit to all else."
+    "Protocol 1: predict half of the transformers' shapes by a fit to all other rows."
     found = {}
     for (kind, device), of in rows.items():
         train, test = halves(of)
@@ -74,9 +77,9 @@ def shapes_left_out(rows, figures) -> dict:
 
 
 def few_rows(rows, figures, count: int) -> dict:
-    """Protocol 4: so many rows of transformers' shapes move what the other devices let expect; the
-    other rows are predicted. The interval is the fit's residual and the term between sessions is
-    not in it: both are of one session."""
+    """Protocol 4: fit `count` rows of transformers' shapes, with the parameters expected from the
+    other devices as priors, and predict the remaining rows. The interval contains the fit's
+    residual but no term between sessions, because all rows come from one session."""
     fits = {key: fit_rows(key[0], of.sampled(SAMPLE), figures[key[1]]) for key, of in rows.items()}
     found = {}
     for kind, device in fits:
@@ -93,8 +96,8 @@ def few_rows(rows, figures, count: int) -> dict:
 
 
 def session_left_out(rows, figures) -> dict:
-    """Protocol 2: transformers' rows predicted by a fit to random shapes; the term between sessions
-    is that of the other devices."""
+    """Protocol 2: predict transformers' rows by a fit to random shapes; the term between sessions
+    comes from the other devices."""
     found, biases = {}, session_biases(rows, figures)
     for kind, device in biases:
         of = rows[kind, device]
@@ -106,8 +109,8 @@ def session_left_out(rows, figures) -> dict:
 
 
 def device_left_out(rows, figures, unseen=None) -> dict:
-    """Protocol 3: a device predicted by the others, or by all but `unseen`; its term is how far
-    those are off when each is left out."""
+    """Protocol 3: predict a device from the others, or from all except `unseen`. The term between
+    devices comes from the errors of these others, each left out in turn."""
     fits = {key: fit_rows(key[0], of.sampled(SAMPLE), figures[key[1]]) for key, of in rows.items()}
 
     def off(kind, device, without):
@@ -153,12 +156,12 @@ def show(title: str, found: dict) -> None:
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("folder", type=Path, help="where NeuSight's rows are")
+    p.add_argument("folder", type=Path, help="folder with NeuSight's rows")
     args = p.parse_args()
     figures, rows = device_figures(args.folder), read_rows(args.folder)
     show("Half of the transformers' shapes left out", shapes_left_out(rows, figures))
     show("All transformers' shapes left out: another session", session_left_out(rows, figures))
     for count in (10, 40):
-        show(f"{count} rows of the device, and the others", few_rows(rows, figures, count))
+        show(f"{count} rows of the device, and the other devices", few_rows(rows, figures, count))
     show("The device left out", device_left_out(rows, figures))
     show("H100, L4 and A100 80 GB left out", device_left_out(rows, figures, NEWEST))

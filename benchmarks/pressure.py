@@ -80,7 +80,7 @@ def measured(folder: Path, names: list[str], seeds: int = 1) -> dict[str, str]:
     text = CASE.replace("NAMES_HERE", repr(names)).replace("SEEDS_HERE", str(seeds))
     (folder / "faults.py").write_text(text)
     p = suite(folder, "--store", str(folder / "store"), FAULTS_LOG=str(folder / "log"))
-    need(p.wait(600) == 0, (folder / "said.txt").read_text())
+    need(p.wait(600) == 0, (folder / "output.txt").read_text())
     need(not ours(folder), f"processes are left: {ours(folder)}")
     return {row["baseline"]: row["status"] for row in stored(folder / "store").values()}
 
@@ -126,7 +126,7 @@ def killed_holder(folder: Path) -> str:
         time.sleep(2)
         need(p.poll() is None, "it did not wait")
         other.kill()
-        need(p.wait(600) == 0, (folder / "said.txt").read_text())
+        need(p.wait(600) == 0, (folder / "output.txt").read_text())
     need(len(stored(folder / "store")) == 1, "no row")
     return "the waiting suite continues: exit 0"
 
@@ -136,8 +136,8 @@ def busy(folder: Path, *args: str) -> str:
     (folder / "faults.py").write_text(text)
     with contextlib.chdir(folder), held(folder) as other:
         named = f"process {other.pid} of ", "--wait", "python"
-        said = refused(command(*args, "--case", "faults.py", "--wait", "1"), *named)
-    return f"the holder is named; {said}"
+        result = refused(command(*args, "--case", "faults.py", "--wait", "1"), *named)
+    return f"the holder is named; {result}"
 
 
 def hostage(folder: Path) -> str:
@@ -289,9 +289,9 @@ def no_locks(folder: Path) -> str:
     for args in (("bench", "--platforms", "numpy-cpu", "--no-roof"), compare):
         with contextlib.chdir(folder):
             result = command(*args, "--case", "faults.py", FASTERROOF_LOCK_DIR="file")
-        said = refused(result, "FASTERROOF_LOCK_DIR")
+        result = refused(result, "FASTERROOF_LOCK_DIR")
         need(not [*folder.glob("results/**/*.jsonl")], "rows were written")
-    return said
+    return result
 
 
 REMEMBERS = """
@@ -384,10 +384,10 @@ def pressure() -> None:
         for name, tried in cases(Path(files)):
             with tempfile.TemporaryDirectory() as d:
                 try:
-                    said = tried(Path(d))
+                    result = tried(Path(d))
                 except Wrong as e:
                     wrong.append(name)
-                    said = f"WRONG: {json.dumps(str(e))}"
-            print(f"| {name} | {said} |", flush=True)
+                    result = f"WRONG: {json.dumps(str(e))}"
+            print(f"| {name} | {result} |", flush=True)
     if wrong:
         raise SystemExit(f"Wrong: {'; '.join(wrong)}.")

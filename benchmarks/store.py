@@ -136,7 +136,7 @@ def make(root: Path, runs: int, per: int, identities: int) -> int:
         lines = []
         for i in range(per):
             k = (r // len(CASES) * per + i) % (identities // len(CASES))
-            said = {
+            values = {
                 "RUN": run,
                 "ATTEMPT": f"{i:04d}",
                 "CASE": case,
@@ -145,7 +145,7 @@ def make(root: Path, runs: int, per: int, identities: int) -> int:
                 "STAMP": (at + timedelta(seconds=i / 4)).isoformat(),
             }
             lines.append(
-                "".join(said.get(p, p) for p in pieces)
+                "".join(values.get(p, p) for p in pieces)
                 % tuple(rng.random() for _ in range(figures))
             )
         file = root / case / f"{run}.jsonl"

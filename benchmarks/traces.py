@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument(
         "--rounds", type=int, default=3, help="number of processes that read it (default: 3)"
     )
-    asked = parser.parse_args()
+    args = parser.parse_args()
     print(
         "| trace | MB | events | steps | operations per step | importing, s | reading, s |"
         " operations, s | both, s | both, CPU s | peak memory, GiB"
@@ -101,22 +101,22 @@ def main() -> None:
         path = Path(folder) / "trace.json"
         for what in ("shapes", "shapes and stacks"):
             real(path, what != "shapes")
-            large(path, asked.megabytes)
+            large(path, args.megabytes)
             rounds = []
-            for _ in range(asked.rounds):
-                told = subprocess.run(
+            for _ in range(args.rounds):
+                done = subprocess.run(
                     [sys.executable, "-c", CHILD, path], check=True, capture_output=True, text=True
                 )
-                rounds.append(list(map(float, told.stdout.split())))
-            importing, reading, telling, used, most = (max(r[i] for r in rounds) for i in range(5))
+                rounds.append(list(map(float, done.stdout.split())))
+            importing, reading, joining, used, most = (max(r[i] for r in rounds) for i in range(5))
             events, steps, ops = map(int, rounds[0][5:])
             both = max(r[1] + r[2] for r in rounds)
             print(
                 f"| {what} | {path.stat().st_size / 1e6:.0f} | {events:,} | {steps} | {ops} |"
-                f" {importing:.1f} | {reading:.1f} | {telling:.1f} | {both:.1f} | {used:.1f} |"
+                f" {importing:.1f} | {reading:.1f} | {joining:.1f} | {both:.1f} | {used:.1f} |"
                 f" {most:.2f} |"
             )
-    print(f"\nThe slowest of {asked.rounds} rounds, and the largest peak memory.")
+    print(f"\nThe slowest of {args.rounds} rounds, and the largest peak memory.")
 
 
 if __name__ == "__main__":

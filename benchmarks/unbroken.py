@@ -1033,13 +1033,13 @@ def main() -> int:
         "--shrink", action="store_true", help="reduce a failing program to the smallest one"
     )
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.work:
+    args = parser.parse_args()
+    if args.work:
         work()
         return 0
     start = time.perf_counter()
-    if not asked.undo:
-        tried, spec, found = try_programs(asked.programs, asked.seed, shrink=asked.shrink)
+    if not args.undo:
+        tried, spec, found = try_programs(args.programs, args.seed, shrink=args.shrink)
         print(
             f"{tried} programs, {'1 broken' if spec else '0 broken'},"
             f" {time.perf_counter() - start:.0f} s"
@@ -1048,8 +1048,8 @@ def main() -> int:
             print(found, json.dumps(spec), sep="\n")
         return spec is not None
     missed = []
-    for fix in UNDO if "all" in asked.undo else asked.undo:
-        tried, spec, found = try_programs(asked.programs, asked.seed, fix, asked.shrink)
+    for fix in UNDO if "all" in args.undo else args.undo:
+        tried, spec, found = try_programs(args.programs, args.seed, fix, args.shrink)
         print(
             f"{fix} removed: "
             + (f"noticed by program {tried}: {found}" if spec else f"not noticed by {tried}")

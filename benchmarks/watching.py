@@ -355,7 +355,8 @@ def both(first, second) -> Iterator[None]:
 
 
 def clocked(watch: Watch, steps: int) -> tuple[float, np.ndarray]:
-    "Return dispatch clock over plain steps in turn, and the median time of each operation."
+    """Return the ratio of steps under the dispatch clock to plain steps, in turn, and the median
+    time of each operation in s."""
     plain, slow, times = [], [], []
     for _ in range(steps):
         plain.append(watch.plain())

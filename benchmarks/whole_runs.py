@@ -1,5 +1,5 @@
-"""Measure training steps, eager and compiled: shares of the phases, the sum over the plain run, and
-what fusion saved."""
+"""Measure training steps, eager and compiled: the shares of the phases, the sum of the operations
+over the plain run, and the traffic that fusion saves."""
 
 import argparse
 import json
@@ -71,7 +71,7 @@ def main() -> None:
     torch.manual_seed(0)
     peaks, rows = fasterroof.measure_peaks(), []
     print(
-        "| step | plain | points / plain | forward, backward, optimizer | peak memory"
+        "| step | plain | operations / plain | forward, backward, optimizer | peak memory"
         " | roofline efficiency | MFU | GFLOP | MB | MB unfused |\n"
         "|---|---|---|---|---|---|---|---|---|---|"
     )
