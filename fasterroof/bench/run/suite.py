@@ -53,7 +53,7 @@ def _killed_for_memory(
 def without_row(
     ended: Ended,  # how a worker without a row ended
     python: str,  # path of its interpreter
-    memory_kills: int = 0,  # number of processes that the kernel ended for memory meanwhile
+    memory_kills: int = 0,  # number of processes that the kernel ended for memory while it ran
 ) -> tuple[str, dict]:  # status and failure_detail
     "Return the status and the details of an attempt whose worker wrote no row."
     last = one_line(ended.said.rstrip().rpartition("\n")[2], 300)
