@@ -143,7 +143,7 @@ _SECTIONS = {
             Column("interval", _ends("of_medians.interval"), right=True),
             Column("median", _at("median_s"), unit="s"),
             Column("run", _at("run_id")),
-            Column("why no ratio", lambda r: r["why"] or within(r, "of_medians", "why")),
+            Column("why missing", lambda r: r["why"] or within(r, "of_medians", "why")),
         ),
     ),
     "fidelity": (
