@@ -2,7 +2,7 @@
 """Check the page of a run in a browser without network access: clicks, keys, search, sorting and
 folds, in two widths and two colour schemes.
 
-.venv/bin/python .ci/check_page.py [--axe axe.min.js]
+    .venv/bin/python .ci/check_page.py [--axe axe.min.js]
 
 Every defect is printed, and the exit status is not zero if there is one. With the path of axe-core
 (npm), its serious and critical findings count too.
@@ -32,7 +32,7 @@ VIEW = """() => {
     lines: document.querySelector("#roofline").data
       .filter(t => t.meta && t.line.width > 3).map(t => t.name),
     summed: document.querySelector("#waterfall").data[1].x.reduce((a, b) => a + b, 0),
-    says: document.querySelector("#selection").textContent,
+    selection: document.querySelector("#selection").textContent,
     clear: visible(document.querySelector("#clear")),
   };
 }"""
@@ -51,7 +51,7 @@ def demo():
 
 
 class Check:
-    "Return the defects of a page in one setting."
+    "Collect the defects of a page in one setting."
 
     def __init__(self, page: Page, setting: str) -> None:
         self.page, self.setting, self.found = page, setting, []
@@ -88,7 +88,9 @@ def select(check: Check, rows: int) -> None:
     check.that(
         now["lines"] and now["lines"][0].startswith("L3"), f"L3 is not marked: {now['lines']}"
     )
-    check.that("limited by memory: L3" in now["says"], f"says: {now['says']}")
+    check.that(
+        "limited by memory: L3" in now["selection"], f"the selection reads {now['selection']}"
+    )
     page.click("#clear")
     check.cleared(rows, "the button")
     for figure, mark in (
@@ -111,9 +113,9 @@ def keys(check: Check, rows: int) -> None:
     for figure in ("roofline", "waterfall", "icicle"):
         page.focus(f"#{figure}")
         page.keyboard.press("ArrowRight")
-        first = check.view()["says"]
+        first = check.view()["selection"]
         page.keyboard.press("ArrowRight")
-        check.that(check.view()["says"] != first, f"arrow keys do not move in {figure}")
+        check.that(check.view()["selection"] != first, f"arrow keys do not move in {figure}")
     page.keyboard.press("Escape")
     check.cleared(rows, "Escape after keys")
     page.focus("#operations tr[data-name=maxpool] th button:not(.fold)")
@@ -146,7 +148,7 @@ def table(check: Check) -> None:
         check.that(after == g, "sorting separates an open group")
     parts.first.locator("button").click()
     now = check.view()
-    check.that("limited by compute" in now["says"] and now["picked"] == 1, f"a part: {now}")
+    check.that("limited by compute" in now["selection"] and now["picked"] == 1, f"a part: {now}")
     page.keyboard.press("Escape")
     fold.click()
     check.that(parts.count() == 0, "a fold does not close")
@@ -164,12 +166,12 @@ def sound(check: Check, axe: str) -> None:
     over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     check.that(over <= 0, f"wider than the window by {over} px")
     check.that(page.locator("img").count() == 0, "a name became markup")
-    said = page.evaluate(
+    texts = page.evaluate(
         "['roofline', 'icicle'].flatMap(id => document.getElementById(id).data)"
         ".flatMap(t => [...t.hovertext ?? [], ...t.labels ?? []])"
     )
-    check.that(any("&lt;img" in x for x in said), "a name is missing")
-    check.that(not any("<img" in x for x in said), "plotly gets a name as markup")
+    check.that(any("&lt;img" in x for x in texts), "a name is missing")
+    check.that(not any("<img" in x for x in texts), "plotly gets a name as markup")
     drawn = page.evaluate(
         "[...document.querySelectorAll('.plot')].every(e => e.querySelector('.main-svg path'))"
     )

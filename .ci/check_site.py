@@ -45,8 +45,8 @@ VOID = {
 
 
 def look_at_notebook(path: Path) -> list[str]:
-    """Return text that nbdev would drop: it reads title and description from one cell and ignores
-    the rest of that cell."""
+    """Return the defects of a title: none, or text below it that nbdev would drop, because it reads
+    only title and description from that cell."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown" and re.search(r"^# \S", text, re.M):
@@ -466,11 +466,11 @@ def self_test() -> list[str]:
         ):
             return look_at_files(site, list(notebooks), list(navigation), list(sidebar))
 
-        def expect(what: str, found: list[str], said: str):
-            if not any(said in text for text in found):
+        def expect(what: str, found: list[str], message: str):
+            if not any(message in text for text in found):
                 failed.append(f"self-test: {what!r} was not reported; only {found}")
 
-        for title, said in (
+        for title, message in (
             ("# T\n\n> About.\n\nMore", "drop: More"),
             ("> About.", "no title"),
             ("# T\n\n> X", ""),
@@ -479,11 +479,11 @@ def self_test() -> list[str]:
                 json.dumps({"cells": [{"cell_type": "markdown", "source": title}]})
             )
             found = look_at_notebook(site / "n.ipynb")
-            expect(title, found or [""], said)
-            failed += [f"self-test: {found} for a sound title"] if found and not said else []
-        for old, new, said in BROKEN:
+            expect(title, found or [""], message)
+            failed += [f"self-test: {found} for a sound title"] if found and not message else []
+        for old, new, message in BROKEN:
             (site / "a.html").write_text(SOUND.replace(old, new, 1))
-            expect(new, files(), said)
+            expect(new, files(), message)
         (site / "a.html").write_text(SOUND)
         failed += [f"self-test: in a sound page: {text}" for text in files()]
         expect(
@@ -511,11 +511,11 @@ def self_test() -> list[str]:
         failed += [
             f"self-test: in a sound page: {text}" for text in found if text.startswith("a.html")
         ]
-        for i, (_, new, said) in enumerate(BROKEN_SHOWN):
+        for i, (_, new, message) in enumerate(BROKEN_SHOWN):
             expect(
                 new or BROKEN_SHOWN[i][0],
                 [text for text in found if text.startswith(f"{i}.html")],
-                said,
+                message,
             )
     return failed
 

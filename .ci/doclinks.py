@@ -67,12 +67,12 @@ def public_names() -> dict[str, str]:
 
 
 def text_of(cell: dict) -> str:
-    "A cell's source."
+    "Return the source of a cell."
     return cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
 
 
 class Mender:
-    "Names and the sections that document them."
+    "Correct links, from the names of the package and the sections that document them."
 
     def __init__(self, base: str, blob: str, names: list[str]):
         from fasterroof._modidx import d

@@ -1,8 +1,8 @@
 """Make the home page's picture, nbs/images/resnet18-light.svg and -dark.svg, from
 reports/resnet18.json.
 
-.venv/bin/python .ci/figure.py            (Chromium, and the extra docs)
-.venv/bin/python .ci/figure.py --check    only compare with that run
+    .venv/bin/python .ci/figure.py            requires Chromium and the extra docs
+    .venv/bin/python .ci/figure.py --check    only check that the pictures show that run
 """
 
 import hashlib
@@ -29,6 +29,7 @@ DRAW = """async ([fig, size]) => {
 
 
 def picture(scheme: str) -> Path:
+    "Return the path of the picture in a colour scheme."
     return root / f"nbs/images/resnet18-{scheme}.svg"
 
 

@@ -5,7 +5,7 @@ import re
 from fasterroof.report.glossary import GLOSSARY, anchor
 
 PAGE = "glossary.html"
-# how a text says a term that is not one unmistakable phrase by itself
+# unmistakable phrases for terms that are ordinary words
 ALSO = {
     "roofline efficiency": "efficient",
     "lost time": "lost",

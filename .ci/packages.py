@@ -69,7 +69,7 @@ def imports() -> tuple[set[tuple[str, str]], dict[str, int]]:
 
 
 def drawn(edges: set[tuple[str, str]]) -> list[tuple[str, str]]:
-    "Return the edges that no longer path replaces; edges between the three questions all stay."
+    "Return the edges without a longer path beside them, and all edges between the three questions."
     among = {(a, b) for a, b in edges if {a, b} <= QUESTIONS}
     rest = edges - among
 
@@ -112,7 +112,7 @@ def picture(scheme: str) -> str:
             f' y="{y + 16}" text-anchor="middle" font-size="12.5"'
             f' fill="{ink["soft"]}">{escape(what)}</text>'
         )
-    said = "; ".join(
+    summary = "; ".join(
         f"{a} imports {', '.join(y for x, y in drawn(edges) if x == a)}"
         for a in PLACES
         if any(x == a for x, _ in drawn(edges))
@@ -120,7 +120,7 @@ def picture(scheme: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}"'
         f' height="{HEIGHT}" role="img" aria-label="The packages of fasterroof:'
-        f' {said}."><defs><marker id="to" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7"'
+        f' {summary}."><defs><marker id="to" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7"'
         ' markerHeight="7" orient="auto-start-reverse"><path d="M0 0 10 5 0 10z"'
         f' fill="{ink["line"]}"/></marker></defs><g font-family="system-ui,Segoe UI,DejaVu'
         f' Sans,sans-serif">{"".join(lines)}{"".join(boxes)}</g></svg>\n'

@@ -53,8 +53,8 @@ class Page:
             ).partition("<!--head-->")
         except ValueError as e:
             raise SystemExit(f"nbs/{self.name}: {e}") from None
-        said = re.findall(r"<p>(.*?)</p>", head, flags=re.S)
-        self.heading, self.about = said[0], said[1] if len(said) > 1 else ""
+        texts = re.findall(r"<p>(.*?)</p>", head, flags=re.S)
+        self.heading, self.about = texts[0], texts[1] if len(texts) > 1 else ""
         body = re.sub(r'<span id="cb[\d-]+"><a href="#cb[\d-]+"[^>]*></a>', "<span>", body)
         body = re.sub(
             r'<div class="sourceCode" id="cb\d+"', '<div class="sourceCode" tabindex="0"', body

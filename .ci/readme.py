@@ -76,7 +76,7 @@ def badges() -> dict[str, tuple[str, str]]:
     }
 
 
-made = {f"nbs/images/badge-{name}.svg": badge(*texts) for name, texts in badges().items()}
+files = {f"nbs/images/badge-{name}.svg": badge(*texts) for name, texts in badges().items()}
 row = " ".join(
     f"![{label}: {value}](nbs/images/badge-{name}.svg)" for name, (label, value) in badges().items()
 )
@@ -84,19 +84,19 @@ for path, name in PAGES.items():
     text = markdown(name, "../" * path.count("/") + "nbs/")
     if path == "README.md":
         text = re.sub(r"\A(# .*\n)", rf"\g<1>\n{row}\n", text)
-    made[path] = f"<!-- Made from nbs/{name}.ipynb by .ci/readme.py: edit that. -->\n\n{text}\n"
-cited = (root / "CITATION.cff").read_text("utf-8")
-made["CITATION.cff"] = re.sub(
-    r"^version: .*$", f"version: {badges()['version'][1]}", cited, flags=re.M
+    files[path] = f"<!-- Made from nbs/{name}.ipynb by .ci/readme.py: edit that. -->\n\n{text}\n"
+citation = (root / "CITATION.cff").read_text("utf-8")
+files["CITATION.cff"] = re.sub(
+    r"^version: .*$", f"version: {badges()['version'][1]}", citation, flags=re.M
 )
 if "--check" in sys.argv[1:]:
     stale = [
         p
-        for p, text in made.items()
+        for p, text in files.items()
         if not (root / p).exists() or (root / p).read_text("utf-8") != text
     ]
     if stale:
         sys.exit(f"{', '.join(stale)}: not up to date with its source; run .ci/readme.py")
 else:
-    for path, text in made.items():
+    for path, text in files.items():
         (root / path).write_text(text, encoding="utf-8")

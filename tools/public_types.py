@@ -111,7 +111,7 @@ def pyright(*arguments: str) -> Any:
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     # --verifytypes asks the first python on PATH where packages are and ignores --pythonpath.
     found = shutil.which("basedpyright", path=places) or sys.exit(
-        "basedpyright is not installed: pip install basedpyright."
+        "basedpyright is not installed: run pip install basedpyright."
     )
     done = subprocess.run(
         [found, "--pythonpath", sys.executable, "--outputjson", *arguments],

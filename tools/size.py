@@ -1,8 +1,8 @@
 """Measure the amount of code in each package, on the syntax tree instead of lines.
 
-nodes: nodes of the syntax tree inside function bodies, without docstrings; a statement: nodes per
-statement; branches: mean cyclomatic complexity (McCabe) of all functions; described: share of
-public functions and methods with a docstring.
+Columns: nodes of the syntax tree inside function bodies, without docstrings; nodes per statement;
+branches, the mean cyclomatic complexity (McCabe) of all functions; described, the share of public
+functions and methods with a docstring.
 
     python tools/size.py [TREE]
 """

@@ -188,8 +188,8 @@ def parser() -> argparse.ArgumentParser:
 def _open_streams() -> None:
     """Open closed standard streams, and let all of them accept any character.
 
-    The next file that is opened would get the number of a closed stream, and the first dash would
-    end a command on a latin-1 terminal."""
+    Otherwise the next file that is opened would get the number of a closed stream, and the first
+    dash would end a command on a latin-1 terminal."""
     for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -209,8 +209,8 @@ _NO_MEMORY = (
 )
 
 
-def _refused(error: BaseException) -> str:
-    "Return a sentence on the memory or disk space that is missing; empty for other errors."
+def _resource_error(error: BaseException) -> str:
+    "Return a sentence if memory or disk space ran out; empty for other errors."
     chain = [error]
     while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
         chain.append(cause)
@@ -271,7 +271,7 @@ def main(
         drop(sys.stdout)
         return 0
     except OSError as e:
-        if not (why := _refused(e)):
+        if not (why := _resource_error(e)):
             raise
         say(f"fasterroof: {why}")
         return 2
@@ -306,7 +306,7 @@ def main(
     except Exception as e:
         if args.debug:
             raise
-        if why := _refused(e):
+        if why := _resource_error(e):
             say(f"fasterroof: {why}")
             return 2
         if isinstance(e, FasterroofError):

@@ -101,8 +101,8 @@ _MODEL = (
     Argument(
         "profile",
         "--train",
-        "profile a training step: forward, backward, and a step of this torch.optim optimizer"
-        " (default: AdamW)",
+        "profile a training step: forward, backward, and a step of a torch.optim optimizer"
+        " (without OPTIMIZER: AdamW)",
         nargs="?",
         const="AdamW",
         metavar="OPTIMIZER",
@@ -150,7 +150,7 @@ _MACHINE = (
     Argument(
         "peaks",
         "--dtype",
-        "like --mode, by number format",
+        "the same as --mode",
         dest="mode",
         action="append",
         metavar="FORMAT",

@@ -64,7 +64,8 @@ def _swept(texts: list[str]) -> dict[str, list]:
             raise InputError(f"--sweep {name} is given twice: put all values into one --sweep.")
         if name not in _KINDS or not values:
             raise InputError(
-                f"--sweep takes one of {', '.join(_KINDS)} and its values, as in batch=1,8,64, "
+                f"--sweep takes one of {', '.join(_KINDS).replace('_', '-')} and its values, as in"
+                f" batch=1,8,64, "
                 f"not {one_line(repr(text), 60)}."
             )
         try:
@@ -199,18 +200,18 @@ def _parts_table(prediction, top: int | None) -> Table | None:
 
 
 def shown(
-    found: object,  # a `PerformanceProfile`, a `Generation` or a `Sweep`
+    prediction: object,  # a `PerformanceProfile`, a `Generation` or a `Sweep`
     console: "Console",  # console to print on
     top: int | None = 10,  # number of operations in the table; None: all
 ) -> None:
     "Print a prediction."
-    if isinstance(found, Sweep):
-        return print_result(
-            console, found.sentence, found.table(console.width), remarks=found.remarks
-        )
-    cited = ["--json and --html name the source of each figure."] if found.cited else []
-    table = _parts_table(found, top)
-    print_result(console, found.sentence, table, found.figures(), [*found.notes, *cited])
+    if isinstance(prediction, Sweep):
+        table = prediction.table(console.width)
+        return print_result(console, prediction.sentence, table, remarks=prediction.remarks)
+    cited = ["--json and --html name the source of each figure."] if prediction.cited else []
+    remarks = [*prediction.notes, *cited]
+    table = _parts_table(prediction, top)
+    print_result(console, prediction.sentence, table, prediction.figures(), remarks)
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #1e01db0f
 _COUNTED = (  # columns of (module, sums)

@@ -77,10 +77,10 @@ def profile_command(
             "A causal model has two profiles, and stdout takes one: add --phase prefill or"
             " --phase decode."
         )
-    _profile(loaded, _apart(args, "prefill"), console, "prefill")
+    _profile(loaded, _for_phase(args, "prefill"), console, "prefill")
     del loaded  # free its memory before the model is loaded again
     console.print()
-    _profile(_loaded(args, "decode"), _apart(args, "decode"), console, "decode")
+    _profile(_loaded(args, "decode"), _for_phase(args, "decode"), console, "decode")
 
 
 def _loaded_ahead(args: Namespace) -> loading.Loaded:
@@ -108,7 +108,7 @@ def _loaded(args: Namespace, phase: str | None) -> loading.Loaded:
         )
 
 
-def _apart(args: Namespace, phase: str) -> Namespace:
+def _for_phase(args: Namespace, phase: str) -> Namespace:
     "Return the arguments with separate files for a phase: gpt2.html becomes gpt2.prefill.html."
     paths = {name: getattr(args, name) for name in ("json", "csv", "html", "perfetto")}
     own = {
@@ -173,14 +173,15 @@ def peaks_command(
 ) -> None:
     "Run `fasterroof peaks`."
     if args.clear:
-        several = forget_kept()
-        print_line(console, f"Deleted the ceilings of {several} machine{'s' * (several != 1)}.")
+        machines = forget_kept()
+        print_line(console, f"Deleted the ceilings of {machines} machine{'s' * (machines != 1)}.")
         return
     peaks = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"], fresh=args.fresh)
     if write_outputs((args.json, lambda: json_text(peaks.as_dict()))):
         return
     conditions = peaks.conditions
-    device = f"{conditions.get('cpu') or ''} {peaks.threads} threads".strip()
+    processor = f"{conditions.get('cpu') or ''} {peaks.threads} threads".strip()
+    device = conditions.get("gpu") or processor
     values = {
         "ridge point": f"{si(peaks.ridge_point, 'FLOP/B')} ({peaks.mode}, {peaks.memory})",
         "launch": si(peaks.launch_s, "s"),

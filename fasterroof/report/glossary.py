@@ -141,11 +141,12 @@ _SUITE = {
 }
 _CONTRACT = {
     "contract": "a YAML file of equations, ceilings and claims about a program",
-    "claim": "a bound that a contract states, such as a time that is not exceeded",
-    "holds": "no counterexample was found among the inputs that were tried, or the claim was"
-    " proven",
-    "fails": "a counterexample was found; it is shown",
-    "not checked": "the claim could not be evaluated, for the reason that is given",
+    "claim": "a statement that can be false: a bound in a contract, or a measured throughput that"
+    " `contract claim` compares with its ceiling",
+    "holds": "no counterexample was found among the inputs that were tried, or the"
+    " statement was proven",
+    "fails": "the statement is false; the counterexample, wrong unit or wrong number is shown",
+    "not checked": "the statement could not be evaluated, for the reason that is given",
 }
 GLOSSARY = {  # group → term → definition
     "The answer of a run": _RUN,

@@ -149,7 +149,10 @@ def run_command(
     if args.shard:
         attempts = shard(attempts, *parse_shard(args.shard))
         if not attempts:
-            return say(f"Part {args.shard} has nothing to run: there are fewer attempts.") or 0
+            return (
+                say(f"Part {args.shard} has nothing to run: there are fewer attempts than parts.")
+                or 0
+            )
     if args.in_process and args.executor == "ray":
         raise InputError("--in-process and --executor ray exclude each other: leave one out.")
     if args.in_process and args.timeout is not None:

@@ -41,7 +41,7 @@ def history_command(
     if not series:
         which = f" of a case {one_line(repr(args.case), 60)}" if args.case else ""
         where = one_line(", ".join(map(str, args.paths or [STORE])), 300)
-        raise InputError(f"There are no rows{which} in {where}.")
+        raise InputError(f"There are no rows{which} in {where}: name files or folders with rows.")
     plain = {
         "schema": "fasterroof.bench.history/1",
         "sentence": history_answer(series),

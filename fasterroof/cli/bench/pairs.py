@@ -111,7 +111,10 @@ def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     runs = sorted({r["run_id"] for r in rows})
     run = next((r for r in reversed(runs) if r.startswith(args.run or "")), None)
     if run is None:
-        raise InputError(f"There is no run {one_line(args.run, 60)} in these rows.")
+        known = one_line(", ".join(runs[-3:]), 200)
+        raise InputError(
+            f"There is no run {one_line(args.run, 60)} in these rows: the newest are {known}."
+        )
     remarks = [f"Judged {run}, the newest of {len(runs)} runs: --run selects another."]
     remarks = remarks if len(runs) > 1 and not args.run else []
     mine = [r for r in rows if r["run_id"] == run]

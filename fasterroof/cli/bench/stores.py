@@ -27,7 +27,7 @@ def recover_command(
 ) -> int:  # exit code: 1 if a run could not be assembled
     "Run `fasterroof bench recover`; raise `RowError` if there is no store."
     if not os.path.isdir(args.dir):
-        raise RowError(f"There is no store {one_line(args.dir)}.")
+        raise RowError(f"There is no store {one_line(args.dir)}: name the folder of one.")
     runs = Store(args.dir).recover()
     for run in runs:
         say(str(run))
