@@ -180,7 +180,7 @@ def peaks_command(
     if write_outputs((args.json, lambda: json_text(peaks.as_dict()))):
         return
     conditions = peaks.conditions
-    processor = f"{conditions.get('cpu') or ''} {peaks.threads} threads".strip()
+    processor = ", ".join(filter(None, (conditions.get("cpu"), f"{peaks.threads} threads")))
     device = conditions.get("gpu") or processor
     values = {
         "ridge point": f"{si(peaks.ridge_point, 'FLOP/B')} ({peaks.mode}, {peaks.memory})",
