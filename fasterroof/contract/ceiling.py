@@ -54,8 +54,8 @@ class HardwareProfile:
 
     @classmethod
     def apple_m_series(cls) -> "HardwareProfile":
-        "Return figures that every Apple M reaches: 100 GB/s and 1,000 GFLOP/s."
-        return cls(100.0, 1000.0, 2.0, "a conservative figure for all Apple M")
+        "Return figures that every Apple M-series chip reaches: 100 GB/s and 1,000 GFLOP/s."
+        return cls(100.0, 1000.0, 2.0, "conservative figures for all Apple M-series chips")
 
     @classmethod
     def nvidia_a100(cls) -> "HardwareProfile":
@@ -91,7 +91,9 @@ class HardwareProfile:
         """Return the peak and the bandwidth of a machine's ceilings. Raises `InputError` if there
         is no ceiling for the mode."""
         if not isinstance(peaks, Roof):
-            raise InputError(f"from_peaks takes a Roof, not {type(peaks).__name__}.")
+            raise InputError(
+                f"from_peaks takes a Roof, as measure_peaks returns it, not {type(peaks).__name__}."
+            )
         rate, name = peaks.ceiling(mode), one_line(peaks.name, 60)
         if not math.isfinite(rate):
             modes = dict.fromkeys([peaks.mode, *(c.mode for c in peaks.ceilings)])

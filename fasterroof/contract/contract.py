@@ -102,9 +102,7 @@ class RooflineContract:
         return bounds | {_LABEL.result: _LABEL} | self.defined
 
     @cached_property
-    def units(
-        self,
-    ) -> dict[str, str]:  # name -> its unit as a text; empty where the file declares invalid
+    def units(self) -> dict[str, str]:  # name -> unit as text; empty: the file declares none
         "The units of all names, from all equations together."
         return {
             k: u for e in self.equations.values() for k, u in e.units.items() if not _constant(k)

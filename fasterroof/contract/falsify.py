@@ -183,9 +183,8 @@ class _Trials:
             if domain is not None and domain.whole:
                 value = float(np.floor(value))
             values = values | {name: value}
-            allowed = evaluated(
-                e.tree, Solved(self.c, values)
-            )  # whether the bound still holds after rounding
+            # whether the bound still holds after rounding
+            allowed = evaluated(e.tree, Solved(self.c, values))
             if not allowed or (domain is not None and not domain.holds(value)):
                 return None
         return values
@@ -201,9 +200,8 @@ class _Trials:
                 return True
         except ContractError as e:
             why = str(e)
-        if any(
-            n.kind == "vectorised" for n in self.claim.walk()
-        ):  # such a promise is about floats, not about exact numbers
+        # a promise about arrays is about floats, not about exact numbers
+        if any(n.kind == "vectorised" for n in self.claim.walk()):
             truth = None if why else False
         else:
             truth, why = self.surely(values, shares, why)
@@ -214,7 +212,7 @@ class _Trials:
             self.met -= 1
         elif truth is None:
             at = ", ".join(f"{one_line(k, 40)} = {v:.6g}" for k, v in values.items())
-            self.doubt = self.doubt or f"{why or 'rounding decides'} at {at}"
+            self.doubt = self.doubt or f"{why.rstrip('.') or 'rounding decides'} at {at}"
         return truth is True
 
     def surely(self, values: dict, shares: dict, why: str) -> tuple[bool | None, str]:
@@ -356,7 +354,8 @@ def _counterexample(c: RooflineContract, claim: Node, values: dict) -> Tried:
         f"{one_line(k, 40)} = {str(v).lower() if isinstance(v, bool) else f'{v:.6g}'}"
         for k, v in shown.items()
     )
-    return Tried("fails", f"{f'{one_line(why)} ' * bool(why)}at {text}", shown)
+    reason = f"{one_line(why).rstrip('.')} " * bool(why)
+    return Tried("fails", f"{reason}at {text}", shown)
 
 
 def _short(n: Node) -> str:

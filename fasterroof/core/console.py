@@ -137,9 +137,9 @@ def status(
     if not _stderr_is_terminal():
         yield lambda stage: None
         return
-    # twice a second: drawing takes CPU time, and a measurement may be running on this CPU
     from rich.text import Text
 
+    # twice a second: drawing takes CPU time, and a measurement may be running on this CPU
     with terminal(stderr=True).status(what, refresh_per_second=2) as spinner:
         spinner.update(spinner="dots")  # the default spinner; the update draws it at once
 

@@ -59,7 +59,7 @@ def one_line(
     limit: int = 200,  # maximum number of characters; an ellipsis replaces the rest
 ) -> str:  # one printable line
     "Return `text` as one printable line that is safe to send to a terminal."
-    # cut first: the text may have gigabytes
+    # cut first: the text may be gigabytes long
     line = str(text)[: limit + 1]
     if not line.isprintable():
         line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)

@@ -300,6 +300,7 @@ def versioned(
     if not isinstance(version, int) or isinstance(version, bool) or not 0 < version <= newest:
         raise RunFileError(
             f"{where} has version {quoted(version)}; this fasterroof reads up to version {newest}."
+            " A newer fasterroof may be able to read it."
         )
     return dict(d)
 
@@ -380,7 +381,7 @@ def writable(
             continue
         folder = os.path.dirname(os.path.abspath(path))
         if os.path.isdir(path):
-            why = "is a directory"
+            why = "it is a folder"
         elif not os.path.isdir(folder):
             why = "there is no such folder"
         elif not os.access(folder, os.W_OK):

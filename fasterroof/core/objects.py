@@ -102,7 +102,6 @@ def holds_data(
 
 
 @functools.cache
-@functools.cache
 def slots(
     cls: type,  # any class
 ) -> dict[str, MemberDescriptorType]:

@@ -232,8 +232,8 @@ def format_name(
     mode = mode_name(dtype)
     if mode in ("tf32", "medium"):
         raise InputError(
-            f"{mode!r} is a way to multiply fp32, not a number format: use fp32 (and allow TF32 or"
-            " not)."
+            f"{mode!r} is a way to multiply fp32, not a number format: use fp32, and set its"
+            " precision in torch."
         )
     if mode not in FORMATS:
         formats = ", ".join(f for f in FORMATS if f not in ("tf32", "medium"))

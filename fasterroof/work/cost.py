@@ -389,9 +389,8 @@ def operator_cost(
     moved = traffic(func, args, kwargs, out, rule is None or rule.reads_self)
     inputs, outputs = list(tensors_in((args, kwargs))), list(tensors_in(out))
     shapes = tuple(tuple(map(packed_shape, ts)) for ts in (inputs, outputs))
-    if not moved.moves and (
-        rule is None or rule.kind != "comm"
-    ):  # the schemas of c10d do not mark written arguments
+    # the schemas of c10d do not mark written arguments
+    if not moved.moves and (rule is None or rule.kind != "comm"):
         rule, work = Rule("view", None, "view"), Work(0)
     elif rule is None:
         work = Work(None)

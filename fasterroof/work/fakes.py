@@ -504,7 +504,7 @@ def stood_in(
     objects: Iterable,  # objects from `reachable`
     fakes: Fakes,  # source of the fake tensors
 ) -> Iterator[None]:
-    """Replace tensors on meta by fake tensors while entered.
+    """Replace tensors on meta by fake tensors inside the block.
 
     Items, attributes, closures and globals of the objects are replaced, and restored on exit."""
     replaced: dict[int, torch.Tensor] = {}

@@ -17,7 +17,7 @@ def lu(
 ) -> float:  # FLOP
     """Return the FLOPs of an LU factorization with pivoting.
 
-    $\\frac{2}{3} n^3$ for a square matrix."""
+    For a square matrix they are $\\frac{2}{3} n^3$."""
     k = min(m, n)
     return 2 * (m * n * k - (m + n) * k * k / 2 + k**3 / 3)
 

@@ -345,7 +345,8 @@ class Trace:
             )
         if self.unknown_trips:
             caveats.append(
-                "one trip of each counted, trips unknown: " + ", ".join(self.unknown_trips)
+                "loops with an unknown number of trips, counted with one trip each: "
+                + ", ".join(self.unknown_trips)
             )
         if self.fewer or self.more:
             spans = [

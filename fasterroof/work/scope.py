@@ -125,6 +125,7 @@ class Scope:
 
     @property
     def owner(self) -> Owner:
+        "Module that is running; `top` if none is."
         return self.stack[-1] if self.stack else self.top
 
     def here(self) -> "Scope | None":

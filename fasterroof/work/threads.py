@@ -27,9 +27,13 @@ _current = (
 
 
 class Followed:
-    "Work that is handed to other threads while `following` is entered."
+    "Work that is handed to other threads inside a `following` block."
 
-    def __init__(self, hand_over: Callable, quiet: bool):
+    def __init__(
+        self,
+        hand_over: Callable,  # as in `following`
+        quiet: bool,  # True: a thread that raises prints no traceback
+    ):
         self.hand_over, self.quiet = hand_over, quiet
         self.processes = 0  # number of times that work was given to a process
         self.over = False

@@ -239,8 +239,9 @@ class Compilation:
 
         if not hasattr(debug, _RECORD):
             raise InputError(
-                f"Profiling compiled programs requires torch 2.9, this is {torch.__version__}: "
-                "pass the original (model._orig_mod)."
+                "Profiling compiled programs requires torch 2.9 or newer, but torch is"
+                f" {torch.__version__}: update torch, or pass the original module"
+                " (model._orig_mod)."
             )
         self._stack = ExitStack()
         with ExitStack() as stack:

@@ -22,7 +22,7 @@ class Configuration(NamedTuple):
     name: str  # name on its hub, with its owner
     source: str  # address where its authors published it
     parameters: int | None  # number of parameters; None: unknown
-    config: dict[str, Any]
+    config: dict[str, Any]  # the fields that the model is built from
 
 
 @cache
@@ -67,7 +67,7 @@ def hub_of(
 def close_names(
     name: str,  # unknown name
     known: Iterable[str],  # known names
-    several: int = 5,  # most names to list
+    several: int = 5,  # maximum number of names to list
 ) -> str:  # "; close to it: gpt2, gpt2-xl"; "" if there are none
     "Return a clause that lists known names that resemble or contain a name."
     known = [*known]

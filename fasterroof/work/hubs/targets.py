@@ -41,13 +41,13 @@ def _shape(text: str) -> tuple[int, ...]:
     return shape
 
 
-# the fake mode while `weightless` is entered
+# the fake mode inside a `weightless` block; None outside
 _VALUELESS: ContextVar[FakeTensorMode | None] = ContextVar("valueless", default=None)
 
 
 def noise(
     shape: tuple[int, ...],  # shape of the tensor
-) -> torch.Tensor:  # float32; a fake tensor while `weightless` is entered
+) -> torch.Tensor:  # float32; a fake tensor inside `weightless`
     "Return normally distributed numbers, the same each time."
     if fake := _VALUELESS.get():
         with fake:
@@ -59,7 +59,7 @@ def noise(
 def integers(
     shape: tuple[int, ...],  # shape of the tensor
     below: int,  # exclusive upper bound: number of rows of a table or of classes
-) -> torch.Tensor:  # int64; a fake tensor while `weightless` is entered
+) -> torch.Tensor:  # int64; a fake tensor inside `weightless`
     "Return evenly distributed integers from 0, the same each time."
     if fake := _VALUELESS.get():
         with fake:
@@ -337,9 +337,10 @@ def load_target(
 
 # %% ../../../nbs/analysis/work/hubs/targets.ipynb #fdf54fd8
 def _unless_weightless(initialise: Callable) -> Callable:
-    """Return an initializer that does nothing while `weightless` is entered.
+    """Return an initializer that does nothing inside `weightless`.
 
-    A library that is imported meanwhile keeps this function, so it must also work afterwards."""
+    A library that is imported inside the block keeps this function, so it must also work after
+    it."""
 
     def initialised(tensor, *args, **kwargs):
         return tensor if _VALUELESS.get() else initialise(tensor, *args, **kwargs)

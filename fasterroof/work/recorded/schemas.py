@@ -41,7 +41,7 @@ DTYPES = {
 }
 
 
-UNKNOWN = "torch does not know it here"
+UNKNOWN = "the installed torch has no such operator"
 UNFIT = "its arguments fit none of its overloads"
 
 
