@@ -66,8 +66,8 @@ class FusedAttention(TorchFunctionMode):
     def notes(self) -> list[str]:
         "Notes about replaced and unchanged calls of attention."
         unfit = [
-            f"{self.unfit} calls of attention fit no fused kernel and were counted as torch"
-            " decomposes them here"
+            "attention without a fitting fused kernel was counted as torch decomposes it here"
+            f" ({self.unfit}×)"
         ]
         return [_NOTE] * (self.fused > 0 or not self.unfit) + unfit * (self.unfit > 0)
 

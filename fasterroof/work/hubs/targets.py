@@ -222,7 +222,8 @@ def _called(target: str, shapes: bool) -> object:
         raise InputError(f"{one_line(module_name)} has no {one_line(path)}.") from None
     if not callable(thing):
         raise InputError(
-            f"{one_line(target)} is a {type(thing).__name__}, not a callable that returns a model."
+            f"{one_line(target)} has the type {type(thing).__name__}: name a callable that"
+            " returns a model."
         )
     if isinstance(thing, torch.nn.Module):
         raise InputError(f"{one_line(target)} is a model: name a callable that returns it.")
