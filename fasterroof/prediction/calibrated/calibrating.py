@@ -9,13 +9,15 @@ __all__ = ['fit_sessions', 'calibrate']
 import math
 import platform
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import torch
 from fastcore.basics import groupby
 
 from ...core.console import status
@@ -56,11 +58,11 @@ def _left_out(model: ClassModel, figures: Figures, rows: Sequence[Mapping[str, A
             columns = np.array([row["sizes"]], float).T
             predicted = model.times(*columns, figures, parameters).total[0]
             off.append(math.log(predicted / row["seconds"]))
-    return residual_scale(np.array(off))
+    return residual_scale(np.array(off), level=0.8)
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibrating.ipynb #16880301
-def _biases(sessions: Sequence[Mapping[str, Any]]) -> Iterable[float]:
-    "Yield the median logarithm of the ratio of times, for each class and pair of sessions."
+def _biases(sessions: Sequence[Mapping[str, Any]]) -> Iterable[list[float]]:
+    "Yield the median logarithms of the ratio of times, by class, for each pair of sessions."
     for one, other in combinations(sessions, 2):
         before = {row["operation"]: row["seconds"] for row in one["rows"]}
         ratios = defaultdict(list)
@@ -68,18 +70,24 @@ def _biases(sessions: Sequence[Mapping[str, Any]]) -> Iterable[float]:
             if row["operation"] in before:
                 ratio = row["seconds"] / before[row["operation"]]
                 ratios[row["kind"]].append(math.log(ratio))
-        yield from map(statistics.median, ratios.values())
+        yield [*map(statistics.median, ratios.values())]
 
 
-def _session_spread(sessions: Sequence[Mapping[str, Any]]) -> float:
-    "Return the standard deviation of a class between sessions, or that of the shipped GPUs."
-    if len(sessions) > 1:
-        return session_term(_biases(sessions))
-    known = shipped_calibrations().values()
-    return statistics.median(c.session for one in known for c in one.classes.values())
+def _session_spread(sessions: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    "Return the standard deviations between sessions: common to all classes, and of one class."
+    if len(sessions) == 1:
+        known = shipped_calibrations().values()
+        return statistics.median(c.session for one in known for c in one.classes.values()), 0.0
+    pairs = [*_biases(sessions)]
+    common = [statistics.median(biases) for biases in pairs]
+    own = [bias - middle for biases, middle in zip(pairs, common, strict=True) for bias in biases]
+    factor = math.sqrt((1 + 1 / len(sessions)) / 2)
+    return factor * session_term(common), factor * session_term(own)
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibrating.ipynb #2183e196
-_CONTEXT = 0.12  # standard deviation of the logarithm, of whole networks around their sums
+# whole networks over the sum of their operations: the median ratio, and the standard deviation of
+# its logarithm, without what operations and sessions explain
+_BETWEEN, _CONTEXT = 1.12, 0.05
 
 
 def fit_sessions(
@@ -91,22 +99,22 @@ def fit_sessions(
     rows = [row for session in sessions for row in session["rows"]]
     if not rows:
         raise InputError("A calibration requires at least one session with rows.")
-    by_class = groupby(rows, "kind")
-    between = _session_spread(sessions)
+    by_class = groupby(rows, itemgetter("kind"))
+    common, own = _session_spread(sessions)
     classes = {}
     for kind, members in by_class.items():
         model = class_model(kind, figures)
         fit, residual = _fit(model, figures, members), _left_out(model, figures, members)
-        counts = {s["conditions"]["time"]: 0 for s in sessions}
-        for session in sessions:
-            own = sum(row["kind"] == kind for row in session["rows"])
-            counts[session["conditions"]["time"]] += own
-        classes[kind] = ClassCalibration(fit.parameters, fit.spread, residual, between, rows=counts)
+        days = [s["conditions"]["time"] for s in sessions for r in s["rows"] if r["kind"] == kind]
+        counts = dict(Counter(days))
+        classes[kind] = ClassCalibration(fit.parameters, fit.spread, residual, own, rows=counts)
     source = {
         "rows": "measured on this device by fasterroof calibrate",
         "conditions": f"memory: {sessions[-1]['conditions']['memory']}",
     }
-    return DeviceCalibration(figures, mode, classes, source, _CONTEXT, tuple(sessions))
+    ratio = _BETWEEN if isinstance(figures, CpuFigures) else 1.0
+    whole = ratio, math.hypot(common, _CONTEXT)
+    return DeviceCalibration(figures, mode, classes, source, *whole, tuple(sessions))
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibrating.ipynb #f7220376
 def _figures(device: str, mode: str) -> Figures:

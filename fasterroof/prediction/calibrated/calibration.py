@@ -130,7 +130,8 @@ class DeviceCalibration:
     mode: str  # compute mode, "fp32"
     classes: dict[str, ClassCalibration]
     source: dict[str, str]  # "rows", "licence", "conditions" → origin of the rows
-    # standard deviation of the logarithm: whole models around the sum of their operations
+    between: float = 1.0  # time of whole models over the sum of their operations
+    # standard deviation of the logarithm of that ratio, and between sessions of all classes at once
     context: float = 0.0
     # measured rows and their conditions, one per session; empty: they are not kept here
     sessions: tuple[dict[str, Any], ...] = ()
@@ -148,6 +149,14 @@ class DeviceCalibration:
         rest = "" if all(c.measured for c in self.classes.values()) else " and by other devices"
         return f"calibrated by {rows:,} operations of other sessions{rest}"
 
+    def times(
+        self,
+        kind: str,  # class of the operations
+        sizes: Any,  # sizes, one row per operation
+    ) -> TermTimes:
+        "Return the predicted times of operations of one class, as parts of a model."
+        return self._class(kind).times(kind, sizes, self.figures).scaled(self.between)
+
     def predict(
         self,
         works: Iterable[OperationWork],  # operations, possibly with repetitions
@@ -160,26 +169,28 @@ class DeviceCalibration:
         for work in works:
             counts[work] = counts.get(work, 0) + 1
         hidden = self._hidden(counts) if queued else 0.0
-        terms, seconds, shapes, shared = [], {}, 0.0, 0.0
+        terms, seconds, shapes, shared = [], {}, 0.0, []
         unvalidated: dict[str, float] = {}
         for kind in {work.kind: None for work in counts}:
             chosen = [work for work in counts if work.kind == kind]
             repeats = np.array([counts[work] for work in chosen], float)
             of_class = self._class(kind)
-            times = of_class.times(kind, [work.sizes for work in chosen], self.figures)
+            times = self.times(kind, [work.sizes for work in chosen])
             times = replace(times, launch=times.launch * (1 - hidden))
             each = times.total * repeats
             terms.append((times, repeats))
             seconds[kind] = float(each.sum())
             shapes += float(((each * of_class.residual) ** 2).sum())
             on_gpu = isinstance(self.figures, DeviceFigures)
-            shared += sum(
-                x * _deviation(w, of_class, on_gpu) for x, w in zip(each, chosen, strict=True)
+            shared.append(
+                sum(x * _deviation(w, of_class, on_gpu) for x, w in zip(each, chosen, strict=True))
             )
             for work, spent in zip(chosen, each, strict=True):
                 if not work.validated or not of_class.measured:
                     unvalidated[work.name] = unvalidated.get(work.name, 0.0) + float(spent)
-        return self._summed(terms, seconds, shapes, shared, unvalidated)
+        # own sessions: what the classes share is part of `context`, and the rest is independent
+        together = math.hypot(*shared) if self.sessions else sum(shared)
+        return self._summed(terms, seconds, shapes, together, unvalidated)
 
     def _hidden(self, counts: Mapping[OperationWork, int]) -> float:
         """Return the share of launch time that an unbroken queue hides: the host launches while the
@@ -230,8 +241,8 @@ class DeviceCalibration:
         head = {"format": _FORMAT, "version": _VERSION, "mode": self.mode}
         classes = {kind: asdict(c) for kind, c in self.classes.items()}
         data = {"figures": asdict(self.figures), "source": self.source, "classes": classes}
-        own = {"context": self.context, "sessions": [*self.sessions]} if self.sessions else {}
-        return head | data | own
+        own = {"between": self.between, "context": self.context, "sessions": [*self.sessions]}
+        return head | data | (own if self.sessions else {})
 
     @classmethod
     def from_dict(
@@ -247,7 +258,8 @@ class DeviceCalibration:
             made = CpuFigures if "cores" in data["figures"] else DeviceFigures
             figures = made(**data["figures"])
             classes = {kind: _class_of(kind, c, figures) for kind, c in data["classes"].items()}
-            own = float(data.get("context", 0.0)), tuple(data.get("sessions", ()))
+            own = float(data.get("between", 1.0)), float(data.get("context", 0.0))
+            own = (*own, tuple(data.get("sessions", ())))
             return cls(figures, data["mode"], classes, dict(data["source"]), *own)
         except (KeyError, TypeError, AttributeError, ValueError) as e:
             raise RunFileError(f"The calibration has a missing or an unknown field: {e}.") from e

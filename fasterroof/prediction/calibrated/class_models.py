@@ -66,18 +66,30 @@ _GPU = {
         ("elementwise", "softmax", "layer_norm"), ClassModel(vector_times, VECTOR_PRIORS)
     ),
 }
-_CPU_PRODUCTS = ("linear", "bmm", "convolution", "depthwise", "attention")
+_CPU_PRODUCTS = (
+    "linear",
+    "vector",
+    "bmm",
+    "convolution",
+    "pointwise",
+    "grouped",
+    "attention",
+)
 _CPU_STREAMS = (
     "elementwise",
+    "in_place",
+    "depthwise",
     "gelu",
     "exponential",
     "tanh",
     "softmax",
     "norm",
     "batch_norm",
-    "pool",
+    "max_pool",
+    "average_pool",
     "reduction",
     "move",
+    "cat",
     "gather",
     "view",
 )

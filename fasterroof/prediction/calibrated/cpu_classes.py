@@ -32,7 +32,8 @@ def _matrix(op: Op, model_weights: float) -> OperationWork:
     rows = math.prod(outputs[0]) // max(1, batch * columns)
     weights = 0.0 if op.name in _BATCHED else _bytes_of(op, columns * k)
     sizes = (batch, rows, columns, k, weights, op.bytes - weights, model_weights)
-    return OperationWork("bmm" if op.name in _BATCHED else "linear", sizes, op.name)
+    kind = "bmm" if op.name in _BATCHED else "vector" if rows == 1 else "linear"
+    return OperationWork(kind, sizes, op.name)
 
 
 def _convolution(op: Op, model_weights: float) -> OperationWork:
@@ -44,11 +45,12 @@ def _convolution(op: Op, model_weights: float) -> OperationWork:
     weights = _bytes_of(op, math.prod(kernel))
     traffic = (weights, op.bytes - weights, model_weights)
     if groups == images[1] and groups > 1:
-        sizes = (output[1], positions, 1, math.prod(kernel[2:]), *traffic)
-        return OperationWork("depthwise", sizes, op.name)
+        return OperationWork("depthwise", (float(op.bytes), op.contraction_flops / 2), op.name)
     k = op.contraction_flops / (2 * math.prod(output))
     sizes = (groups, positions, output[1] // groups, k, *traffic)
-    return OperationWork("convolution", sizes, op.name, validated=not transposed)
+    pointwise = math.prod(kernel[2:]) == 1
+    kind = "grouped" if groups > 1 else "pointwise" if pointwise else "convolution"
+    return OperationWork(kind, sizes, op.name, validated=not transposed)
 
 
 def _attention(op: Op) -> OperationWork:
@@ -93,7 +95,6 @@ _FUNCTIONS = {
 }
 _KINDS = {
     "softmax": "softmax",
-    "pool": "pool",
     "reduction": "reduction",
     "move": "move",
     "gather": "gather",
@@ -107,19 +108,26 @@ _KINDS = {
 
 def _stream_class(op: Op) -> str:
     "Return the class of an operation without a product; empty if none fits."
-    name = op.name.partition(".")[2].rstrip("_")
+    name = op.name.partition(".")[2]
     if "batch_norm" in name:
         return "batch_norm"
     if op.kind == "norm":
         return "norm"
-    return _FUNCTIONS.get(name) or _KINDS.get(op.kind, "")
+    if op.kind == "pool":
+        return "max_pool" if "max" in name else "average_pool"
+    if name in ("cat", "stack"):
+        return "cat"
+    if name.startswith("linalg_"):  # their passes over memory differ from those of a sum
+        return ""
+    kind = _FUNCTIONS.get(name.rstrip("_")) or _KINDS.get(op.kind, "")
+    return "in_place" if kind == "elementwise" and name.endswith("_") else kind
 
 
 def _elements(op: Op, kind: str) -> float:
     "Return the number of elements that an operation computes, in its class's own count."
     inputs, outputs = op.shapes or ((), ())
     sizes = [math.prod(shape) for shape in outputs]
-    if kind == "pool" and op.flops:
+    if kind in ("max_pool", "average_pool") and op.flops:
         return float(op.flops)  # one comparison or addition for each place of a window
     if kind == "gather":
         return float(max(sizes, default=0))
@@ -129,8 +137,10 @@ def _elements(op: Op, kind: str) -> float:
 def _stream(op: Op) -> OperationWork:
     "Return an operation that streams its tensors."
     kind = _stream_class(op)
-    in_place = op.name.endswith("_")
-    resident = op.bytes_written if in_place else op.bytes
+    if kind == "view":
+        return OperationWork(kind, (0.0, 0.0), op.name)
+    in_place = op.name.endswith("_")  # the output is one of the inputs
+    resident = op.bytes_read if in_place else op.bytes
     sizes = (float(resident), _elements(op, kind))
     return OperationWork(kind or "elementwise", sizes, op.name, validated=bool(kind))
 

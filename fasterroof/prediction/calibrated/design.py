@@ -26,7 +26,7 @@ _BUILDERS: dict[str, Callable[..., Built]] = {}
 
 def _builder(build: Callable[..., Built]) -> Callable[..., Built]:
     "Register a builder under its name; `random(*shape)` makes a tensor of the right dtype."
-    _BUILDERS[build.__name__.strip("_")] = build
+    _BUILDERS[build.__name__[1:]] = build
     return build
 
 
@@ -61,6 +61,12 @@ def _add(random, elements) -> Built:
     return lambda: x + y, [x, y]
 
 
+@_builder
+def _add_(random, elements) -> Built:
+    x, y = random(elements), random(elements)
+    return lambda: x.add_(y), [x, y]
+
+
 def _unary(function: Callable) -> Callable[..., Built]:
     "Return a builder of a function of one tensor."
 
@@ -81,7 +87,7 @@ _BUILDERS |= {
     "tanh": _unary(torch.tanh),
     "softmax": _unary(lambda x: x.softmax(-1)),
     "mean": _unary(lambda x: x.mean((2, 3))),
-    "vector_norm": _unary(lambda x: torch.linalg.vector_norm(x, dim=(1, 2))),
+    "mean_last": _unary(lambda x: x.mean(-1, keepdim=True)),
     "max_pool_3": _unary(lambda x: F.max_pool2d(x, 3, 2, 1)),
     "max_pool_2": _unary(lambda x: F.max_pool2d(x, 2, 2)),
     "avg_pool_2": _unary(lambda x: F.avg_pool2d(x, 2, 2)),
@@ -112,8 +118,8 @@ def _embedding(random, tokens, width) -> Built:
     return lambda: F.embedding(ids, table), []
 
 # %% ../../../nbs/analysis/prediction/calibrated/design.ipynb #2740433e
-_LINEAR = """1 512 512, 1 1000 2048, 1 4096 4096, 8 1000 1280, 8 4096 1024, 16 11008 512,
-32 512 512, 49 768 768, 64 2048 512, 128 192 576, 128 768 768, 128 3072 768,
+_LINEAR = """1 512 512, 1 768 3072, 1 1000 2048, 1 4096 4096, 8 1000 1280, 8 4096 1024,
+16 11008 512, 32 512 512, 49 768 768, 64 2048 512, 128 192 576, 128 768 768, 128 3072 768,
 128 768 3072, 197 384 1536, 196 256 256, 256 1024 1024, 512 512 2048,
 784 192 192, 3136 96 96, 3136 384 96, 1568 384 1536, 1024 768 768, 6272 256 64,
 1024 3072 768"""
@@ -137,19 +143,20 @@ _STREAMS = {
     "add": "10000, 100000, 1600000, 6400000, 12000000",
     "scale": "10000, 400000, 3000000",
     "relu_": "10000, 400000, 6400000",
+    "add_": "10000, 1600000",
     "hardtanh": "100000, 1600000",
-    "gelu": "10000, 100000, 400000, 1600000, 6400000",
+    "gelu": "10000, 100000, 1600000, 6400000",
     "silu": "10000, 400000, 3000000",
     "sigmoid": "1000, 1000000",
     "tanh": "10000, 100000, 1000000",
     "softmax": "49 768, 1536 128, 3136 96, 1024 768, 4096 1024",
     "layer_norm": "49 768, 128 768, 197 384, 3136 96, 1024 768, 25088 96, 4096 1024",
-    "batch_norm": "1 40 7, 1 1024 14, 1 512 28, 1 256 56, 1 64 112, 8 120 28, 8 2048 7, 8 64 56",
+    "batch_norm": "1 40 7, 1 1024 14, 1 256 56, 1 64 112, 8 120 28, 8 2048 7, 8 64 56",
     "max_pool_3": "1 128 56, 1 64 112, 8 64 112",
     "max_pool_2": "1 128 56, 8 64 112",
     "avg_pool_2": "1 128 56, 8 64 56",
     "mean": "1 2048 7, 8 960 7, 1 96 56, 8 576 14",
-    "vector_norm": "1 56 160, 8 28 320",
+    "mean_last": "128 576, 3136 96",
     "permute": "1 384 14, 1 96 56, 8 192 28, 8 96 56",
     "heads": "1 128 12 64, 8 197 6 64, 8 128 12 64",
     "cat": "1 384 14, 1 96 56, 8 192 28",
@@ -185,8 +192,6 @@ class Operation:
         sizes = self.sizes
         if self.builder in _SQUARE:
             sizes = (*sizes, sizes[-1])
-        if self.builder == "vector_norm":
-            sizes = (sizes[0], sizes[1], sizes[1], sizes[2])
         return _BUILDERS[self.builder](random, *sizes)
 
 # %% ../../../nbs/analysis/prediction/calibrated/design.ipynb #dc78a882

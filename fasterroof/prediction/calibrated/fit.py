@@ -220,10 +220,12 @@ NINETY = NormalDist().inv_cdf(0.95)  # standard deviations that hold 90 %
 def residual_scale(
     residuals: np.ndarray,  # logarithms of predicted over measured time
     weights: np.ndarray | None = None,  # weights of the rows; None: 1 each
+    level: float = 0.9,  # share of the rows that the quantile holds
 ) -> float:
-    "Return the standard deviation of the normal distribution with the same 90 % quantile."
+    "Return the standard deviation of the normal distribution with the same quantile."
     weights = np.ones(len(residuals)) if weights is None else weights
-    return weighted_quantile(np.abs(residuals), weights, 0.9) / NINETY
+    quantile = NormalDist().inv_cdf((1 + level) / 2)
+    return weighted_quantile(np.abs(residuals), weights, level) / quantile
 
 
 def fit_times(

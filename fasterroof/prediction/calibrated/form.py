@@ -80,6 +80,13 @@ class TermTimes:
         "Predicted times, the sums of the four terms."
         return self.waves + self.memory + self.launch + self.power
 
+    def scaled(
+        self,
+        factor: float,  # factor of all terms
+    ) -> "TermTimes":
+        "Return all terms times a factor."
+        return TermTimes(*(factor * getattr(self, name) for name in self._terms))
+
     def shares(
         self,
         counts: Any = 1,  # number of calls of each operation

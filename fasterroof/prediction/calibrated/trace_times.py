@@ -79,7 +79,7 @@ def calibrated_parts(
 
 def _terms(calibration: DeviceCalibration, work: OperationWork) -> tuple[float, float, float]:
     "Return the seconds of arithmetic, memory and launch of one call."
-    times = calibration.classes[work.kind].times(work.kind, [work.sizes], calibration.figures)
+    times = calibration.times(work.kind, [work.sizes])
     waves, memory, launch, power = (
         float(getattr(times, name)[0]) for name in ("waves", "memory", "launch", "power")
     )
