@@ -53,6 +53,12 @@ _MODELS = (
         "fasterroof.cli.hardware:hardware_command",
     ),
     Command(
+        "calibrate",
+        "measure this machine's operations, for predictions with an error bar",
+        "--mode fp32 --mode bf16 --out here.json",
+        "fasterroof.cli.calibration:calibrate_command",
+    ),
+    Command(
         "predict",
         "predict how long a model takes on a chip that you do not have",
         'Llama-3.1-8B --on "H100 SXM" --prompt 2048 --new-tokens 256',

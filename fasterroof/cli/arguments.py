@@ -30,8 +30,8 @@ _MODEL = (
     Argument(
         "predict",
         "--on",
-        'a chip\'s datasheet, such as "H100 SXM", or a file that peaks --json wrote; repeat for'
-        " several",
+        'a chip\'s datasheet, such as "H100 SXM", or a file that calibrate or peaks --json wrote;'
+        " repeat for several",
         action="append",
         metavar="CHIP",
     ),
@@ -174,6 +174,38 @@ _MACHINE = (
         "--clear",
         "delete all kept ceilings, of every machine, and measure nothing",
         action="store_true",
+    ),
+    Argument(
+        "calibrate",
+        "--mode",
+        "compute mode: fp32, bf16, fp16, and tf32 on a GPU; repeat for several (default: fp32)",
+        action="append",
+        metavar="MODE",
+    ),
+    Argument(
+        "calibrate",
+        "--device",
+        "cpu, or cuda (untested) (default: %(default)s)",
+        default="cpu",
+        metavar="DEVICE",
+    ),
+    Argument(
+        "calibrate",
+        "--out",
+        "file to write; a session is added to the rows that it has (default: %(default)s)",
+        default="calibration.json",
+        metavar="FILE",
+    ),
+    Argument(
+        "calibrate", "--fresh", "overwrite FILE, without its earlier rows", action="store_true"
+    ),
+    Argument(
+        "calibrate",
+        "--seconds",
+        "time to measure operations for, in each mode (default: %(default)s)",
+        type=float,
+        default=45.0,
+        metavar="S",
     ),
     Argument(
         "hardware",

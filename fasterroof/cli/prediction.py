@@ -18,7 +18,9 @@ from fastcore.basics import groupby
 from .outputs import csv_text, print_result, write_outputs
 from ..core.console import status, write_stdout
 from ..core.errors import InputError, RunFileError, one_line
+from ..core.files import read_json
 from ..machine.chips import chip
+from ..prediction.calibrated.machine_calibration import FORMAT, calibrations_of
 from ..prediction.engine import Engine, as_model
 from ..prediction.model import model_names
 from ..prediction.predicting import is_traced
@@ -87,6 +89,9 @@ def _system(on: str, count: int) -> SystemArchetype:
         raise InputError(
             "--count requires the name of a chip: a file of ceilings describes one device."
         )
+    data = read_json(on)
+    if isinstance(data, dict) and data.get("format") == FORMAT:
+        return SystemArchetype.from_calibration(calibrations_of(data, one_line(on)))
     from fasterroof.machine.peaks import HardwarePeaks  # (loads torch)
 
     return SystemArchetype.from_peaks(HardwarePeaks.load(on))

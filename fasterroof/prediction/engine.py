@@ -14,7 +14,11 @@ from ..core.errors import InputError, one_line
 from ..core.units import computed_as, rate_unit, whole
 from ..machine.roof import Roof
 from .calibrated.calibration import DeviceCalibration, PredictedTime
-from .calibrated.trace_times import calibrated_parts, calibration_of
+from fasterroof.prediction.trace_times import (
+    calibrated_parts,
+    calibration_of,
+    own_calibration,
+)
 from .decoder import Generation, generation, sequence_profile
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, precision_name
@@ -220,15 +224,18 @@ class Engine:
     ) -> PerformanceProfile:
         """Predict latency, throughput, bound, energy and memory of one batch of inferences.
 
-        A trace in fp32 on a chip with a shipped calibration is predicted with the calibration, and
-        has an interval, unless a share is given.
+        A trace on a calibrated machine, or in fp32 on a chip with a shipped calibration, is
+        predicted with the calibration and has an interval, unless a share is given.
 
         Raises `InputError` for invalid arguments, and for a precision without a peak on the
         system."""
         system, calibration, why = SystemArchetype.of(system), None, ""
         given = (efficiency, bandwidth_efficiency) != (None, None)
         if isinstance(model, Trace) and system.count == 1 and not given:
-            calibration, why = calibration_of(system.hardware.name, model)
+            if system.calibration:
+                calibration = own_calibration(system.calibration, model)
+            else:
+                calibration, why = calibration_of(system.hardware.name, model)
         if efficiency is None:
             efficiency = 1.0 if calibration else 0.5  # a calibration starts from the peak itself
         efficiency = _checked_efficiency(efficiency)

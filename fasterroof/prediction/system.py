@@ -8,7 +8,7 @@ __all__ = ['LAUNCH_UNKNOWN', 'Hardware', 'SystemArchetype', 'source_of']
 # %% ../../nbs/analysis/prediction/system.ipynb #ed57c99f
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ..core.errors import InputError, one_line
@@ -17,6 +17,7 @@ from ..machine.chips import Chip, chip, usual_text
 from ..machine.datasheet import chip_roof, roof_modes
 from ..machine.roof import Ceiling, Roof
 from ..machine.specs import HardwareSpecs
+from .calibrated.machine_calibration import MachineCalibration
 from .display import Displayed
 from fasterroof.prediction.quantity import (
     BYTES_PER_PRECISION,
@@ -169,6 +170,8 @@ class SystemArchetype(Displayed, Portable):
     ram: "Quantity | None" = None  # total memory of all devices, byte; None: unknown
     count: int = 1  # number of devices
     notes: tuple[str, ...] = ()  # notes that predictions show
+    # calibrations of this machine; None: those that are shipped, if any
+    calibration: "MachineCalibration | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.hardware, Hardware):
@@ -272,6 +275,16 @@ class SystemArchetype(Displayed, Portable):
         )
 
     @classmethod
+    def from_calibration(
+        cls,
+        machine: "MachineCalibration",  # calibrations of one device
+    ) -> "SystemArchetype":
+        "Create a system from the calibrations of a machine, with its ceilings."
+        source = "measured by fasterroof calibrate"
+        system = _system(machine.roof, 1, cited=dict.fromkeys(("peaks", "bandwidth"), source))
+        return replace(system, calibration=machine)
+
+    @classmethod
     def from_specs(
         cls,
         specs: HardwareSpecs,  # specs that were detected or given by hand
@@ -292,7 +305,8 @@ class SystemArchetype(Displayed, Portable):
     @classmethod
     def of(
         cls,
-        # a system, a device, a chip or its name, measured peaks or another roof, or specs
+        # a system, a device, a chip or its name, measured peaks or another roof, calibrations, or
+        # specs
         system: object,
     ) -> "SystemArchetype":
         "Convert any description of a machine to a system; raises `InputError` for anything else."
@@ -300,6 +314,7 @@ class SystemArchetype(Displayed, Portable):
             (cls, lambda system: system),
             ((str, Chip), cls.from_chip),
             (Roof, cls.from_peaks),
+            (MachineCalibration, cls.from_calibration),
             (HardwareSpecs, cls.from_specs),
             (Hardware, lambda device: cls(device.name, device)),
         ):

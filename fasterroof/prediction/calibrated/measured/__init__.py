@@ -1,0 +1,1 @@
+"""Measuring the operations of a calibration on this machine."""
