@@ -333,18 +333,24 @@ _PREDICTED = (
     Argument(
         "predict",
         "--efficiency",
-        "share of the peak that arithmetic reaches, from 0 to 1 (default: the chip's calibration"
-        " for a trace in fp32, or else 0.5)",
+        "share of the peak that arithmetic reaches, from 0 to 1, for one number instead of an"
+        " interval (default: a calibration, or else the median of the calibrated GPUs)",
         type=float,
         metavar="SHARE",
     ),
     Argument(
         "predict",
         "--bandwidth-efficiency",
-        "share of the peak bandwidth that memory traffic reaches (default: the chip's calibration"
-        " for a trace in fp32, or else 1)",
+        "share of the peak bandwidth that memory traffic reaches (default: as --efficiency)",
         type=float,
         metavar="SHARE",
+    ),
+    Argument(
+        "predict",
+        "--launch-us",
+        "launch cost of one kernel in microseconds (default: that of the calibration or the chip)",
+        type=float,
+        metavar="US",
     ),
     Argument(
         "predict",

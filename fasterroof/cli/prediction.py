@@ -53,6 +53,7 @@ _KINDS = {
     "new_tokens": int,
     "efficiency": float,
     "bandwidth_efficiency": float,
+    "launch_us": float,
 }
 
 
@@ -111,10 +112,12 @@ def _answer(
     sequence_length=None,
     efficiency=None,
     bandwidth_efficiency=None,
+    launch_us=None,
 ):
     "Return the prediction for one combination of arguments."
     where = _system(system, count)
     shares = {"efficiency": efficiency, "bandwidth_efficiency": bandwidth_efficiency}
+    shares |= {"launch_s": None if launch_us is None else launch_us / 1e6}
     if prompt is not None:
         given = {"batch_size": batch_size, "precision": precision} | shares
         given = {name: value for name, value in given.items() if value is not None}

@@ -115,6 +115,8 @@ _SINGLE = {  # field of `Chip` → label and unit
     "cores": ("cores", ""),
     "clock_hz": ("clock", "Hz"),
     "base_hz": ("base clock", "Hz"),
+    "units": ("multiprocessors", ""),
+    "node_nm": ("process node", "nm"),
     "bus_bits": ("memory bus", "bit"),
     "pin_rate": ("data rate of a pin", "bit/s"),
 }
@@ -145,6 +147,8 @@ class Chip:
     cores: Figure | None = None  # number of lanes in the fp32 vector peak; of a CPU, its cores
     clock_hz: Figure | None = None  # Hz, the highest clock
     base_hz: Figure | None = None  # Hz, the guaranteed clock
+    units: Figure | None = None  # number of streaming multiprocessors of a GPU
+    node_nm: Figure | None = None  # nm, process node by its name
     bus_bits: Figure | None = None  # bits, width of the memory bus
     pin_rate: Figure | None = None  # bit/s of each line of the bus
     caches: tuple[Cache, ...] = ()  # nearest first

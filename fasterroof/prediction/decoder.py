@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from ..core.errors import InputError, one_line
 from ..core.units import si
+from .calibrated.typical import TypicalShares
 from .layer import pairs_seen
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, Quantity
@@ -215,6 +216,8 @@ class Generation(Predicted):
     weight_precision: str  # storage format of the weights
     kv_precision: str  # storage format of the cache
     efficiency: float  # share of the peak that arithmetic reaches
+    basis: str = ""  # origin of the shares; empty: they were given
+    interval_s: tuple[float, float] | None = None  # 90 % interval of the latency, s; None: unknown
     notes: tuple[str, ...] = ()  # assumptions and unknown figures
     # name of an input figure -> its source
     cited: Mapping[str, str] = field(default_factory=dict)
@@ -296,7 +299,7 @@ class Generation(Predicted):
         each = f", then one every {step} ({self.decode.bottleneck} bound)" if self.decode else ""
         return self.answer(
             f"{tokens} after {'prompts' if several else 'a prompt'} of {self.prompt:,} in {latency}"
-            f" on {one_line(self.system, 60)} ({rate}): the first after {first}"
+            f"{self.interval_text} on {one_line(self.system, 60)} ({rate}): the first after {first}"
             f" ({self.prefill.bottleneck} bound){each}",
             stored,
         )
@@ -334,8 +337,19 @@ def _turning(model, keys, formats, pace) -> tuple[int | None, int]:
 # %% ../../nbs/analysis/prediction/decoder.ipynb #eb8554e1
 _OF_PREFILL = (  # fields with the same value for the prefill and the whole generation
     *("memory_footprint", "bytes_missing", "feasible", "system", "batch_size"),
-    *("precision", "efficiency", "notes", "cited"),
+    *("precision", "efficiency", "basis", "notes", "cited"),
 )
+
+
+def _interval(
+    prefill: PerformanceProfile, decode: PerformanceProfile | None, steps: int
+) -> tuple[float, float] | None:
+    "Return the 90 % interval of prefill and decode together: both are off by the same shares."
+    if prefill.interval_s is None:
+        return None
+    ends = zip(prefill.interval_s, decode.interval_s if decode else (0.0, 0.0), strict=True)
+    low, high = (first + steps * each for first, each in ends)
+    return low, high
 
 
 def generation(
@@ -347,6 +361,7 @@ def generation(
     modes: tuple[str, str, str],  # precision of arithmetic, of stored weights, of the cache
     efficiency: float,  # share of the peak that arithmetic reaches
     of_bandwidth: float = 1.0,  # share of the bandwidth that traffic reaches
+    typical: TypicalShares | None = None,  # medians that the shares come from; None: given shares
 ) -> Generation:
     """Predict prefill and decode.
 
@@ -360,7 +375,7 @@ def generation(
     precision, stored, cached = modes
     size = {m: BYTES_PER_PRECISION[m].m_as("byte") for m in modes}
     formats = _PassFormats(size[stored], size[cached], size[precision])
-    pace = Pace.of(system, precision, efficiency, of_bandwidth)
+    pace = Pace.of(system, precision, efficiency, of_bandwidth, typical)
     weights, per_token = model.count * formats.weight, _cache_per_token(model, formats.cache)
     tokens = prompt + new_tokens
     cache = per_token * batch_size * tokens
@@ -411,5 +426,6 @@ def generation(
         new_tokens=new_tokens,
         weight_precision=stored,
         kv_precision=cached,
+        interval_s=_interval(prefill, decode, new_tokens - 1),
         **{name: getattr(prefill, name) for name in _OF_PREFILL},
     )

@@ -19,6 +19,7 @@ from fasterroof.prediction.trace_times import (
     calibration_of,
     own_calibration,
 )
+from .calibrated.typical import TypicalShares, typical_shares
 from .decoder import Generation, generation, sequence_profile
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, precision_name
@@ -39,6 +40,30 @@ def _checked_efficiency(
         return float(efficiency)
     raise InputError(
         f"{what} must be a share above 0 and up to 1, not {one_line(repr(efficiency), 40)}."
+    )
+
+
+def _with_launch(system: SystemArchetype, launch_s: float | None) -> SystemArchetype:
+    "Return the system with a given launch cost; raises `InputError` for a negative one."
+    if launch_s is None:
+        return system
+    number = isinstance(launch_s, Real) and not isinstance(launch_s, bool)
+    if not (number and 0 <= launch_s < math.inf):
+        raise InputError(f"launch_s must be seconds from 0, not {one_line(repr(launch_s), 40)}.")
+    return system.with_launch(float(launch_s))
+
+
+def _shares(efficiency: object, of_bandwidth: object) -> tuple[float, float, TypicalShares | None]:
+    """Return the shares of a peak and of a bandwidth, and the medians that replace both.
+
+    Where one share is given the other is 1, so that the result is one number by one assumption."""
+    if efficiency is None and of_bandwidth is None:
+        typical = typical_shares()
+        return typical.efficiency, typical.bandwidth, typical
+    return (
+        _checked_efficiency(1.0 if efficiency is None else efficiency),
+        _checked_efficiency(1.0 if of_bandwidth is None else of_bandwidth, "bandwidth_efficiency"),
+        None,
     )
 
 
@@ -141,6 +166,7 @@ def _solve_trace(
     system: SystemArchetype,
     efficiency: float,
     of_bandwidth: float,
+    typical: TypicalShares | None,
     calibration: DeviceCalibration | None,
 ) -> PerformanceProfile:
     work = [op for op in trace.ops if op.kind not in FREE and (op.bytes or op.executed_flops)]
@@ -190,7 +216,7 @@ def _solve_trace(
     )
     solved = profile_of(
         parts,
-        Pace(system, mode, efficiency, roof.ceiling(mode) * count, bandwidth),
+        Pace(system, mode, efficiency, roof.ceiling(mode) * count, bandwidth, typical),
         held,
         model=trace.name,
         inference="one call",
@@ -213,14 +239,16 @@ class Engine:
         # precision of weights and arithmetic; None: "fp16". Not for a trace
         precision: str | None = None,
         # share of the peak that arithmetic reaches, above 0 and up to 1; None: what a calibration
-        # of the chip gives, or else 0.5
+        # gives, or else the median of the calibrated GPUs
         efficiency: float | None = None,
         *,
         # share of the bandwidth that traffic reaches, above 0 and up to 1; None: what a calibration
-        # gives, or else 1
+        # gives, or else the median of the calibrated GPUs
         bandwidth_efficiency: float | None = None,
         # number of tokens of one inference; None: 128 for an encoder, 1 for a decoder
         sequence_length: int | None = None,
+        # s, launch cost of one kernel; None: that of the calibration or of the system
+        launch_s: float | None = None,
     ) -> PerformanceProfile:
         """Predict latency, throughput, bound, energy and memory of one batch of inferences.
 
@@ -229,32 +257,31 @@ class Engine:
 
         Raises `InputError` for invalid arguments, and for a precision without a peak on the
         system."""
-        system, calibration, why = SystemArchetype.of(system), None, ""
+        system, calibration, why = _with_launch(SystemArchetype.of(system), launch_s), None, ""
         given = (efficiency, bandwidth_efficiency) != (None, None)
         if isinstance(model, Trace) and system.count == 1 and not given:
             if system.calibration:
                 calibration = own_calibration(system.calibration, model)
             else:
                 calibration, why = calibration_of(system.hardware.name, model)
-        if efficiency is None:
-            efficiency = 1.0 if calibration else 0.5  # a calibration starts from the peak itself
-        efficiency = _checked_efficiency(efficiency)
-        of_bandwidth = _checked_efficiency(
-            1.0 if bandwidth_efficiency is None else bandwidth_efficiency, "bandwidth_efficiency"
-        )
+            if calibration and launch_s is not None:
+                calibration = calibration.with_launch(launch_s)
+        # a calibration starts from the peak itself
+        shares = (1.0, 1.0, None) if calibration else _shares(efficiency, bandwidth_efficiency)
+        efficiency, of_bandwidth, typical = shares
         if isinstance(model, Trace):
             if (batch_size, precision, sequence_length) != (None, None, None):
                 raise InputError(
                     "A trace has its own batch, sequence and precision: leave these arguments out,"
                     " or trace the model with other ones."
                 )
-            solved = _solve_trace(model, system, efficiency, of_bandwidth, calibration)
+            solved = _solve_trace(model, system, *shares, calibration)
             return replace(solved, notes=(*solved.notes, why)) if why else solved
         batch = 1 if batch_size is None else _limited("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
         if sequence_length is not None:
             sequence_length = _limited("sequence_length", sequence_length)
-        pace = Pace.of(system, mode, efficiency, of_bandwidth)
+        pace = Pace.of(system, mode, efficiency, of_bandwidth, typical)
         return _solve_spec(as_model(model), pace, batch, sequence_length)
 
     @staticmethod
@@ -267,17 +294,21 @@ class Engine:
         precision: str = "fp16",  # precision of arithmetic; default for weights and cache
         # storage format of the key-value cache; None: `precision`
         kv_precision: str | None = None,
-        efficiency: float = 0.5,  # share of the peak that arithmetic reaches
+        # share of the peak that arithmetic reaches; None: the median of the calibrated GPUs
+        efficiency: float | None = None,
         *,
         # storage format of the weights; None: `precision`
         weight_precision: str | None = None,
-        bandwidth_efficiency: float = 1.0,  # share of the bandwidth that traffic reaches
+        # share of the bandwidth that traffic reaches; None: the median of the calibrated GPUs
+        bandwidth_efficiency: float | None = None,
+        launch_s: float | None = None,  # s, launch cost of one kernel; None: that of the system
     ) -> Generation:
         """Predict prefill and decode of a language model separately.
 
         Raises `InputError` for invalid arguments, for a model that is not a decoder, and for a
         precision without a peak on the system."""
-        system, efficiency = SystemArchetype.of(system), _checked_efficiency(efficiency)
+        system = _with_launch(SystemArchetype.of(system), launch_s)
+        shares = _shares(efficiency, bandwidth_efficiency)
         mode = precision_name(precision)
         stored = tuple(
             mode if p is None else precision_name(p) for p in (weight_precision, kv_precision)
@@ -289,8 +320,7 @@ class Engine:
             _limited("new_tokens", new_tokens),
             _limited("batch_size", batch_size),
             (mode, *stored),
-            efficiency,
-            _checked_efficiency(bandwidth_efficiency, "bandwidth_efficiency"),
+            *shares,
         )
 
     @staticmethod

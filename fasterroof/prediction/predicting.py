@@ -68,17 +68,19 @@ def predict(
     # ("Llama-3.1-8B"), on a hub ("hf:gpt2") or in torchvision
     model: object,
     *args: object,  # positional arguments of a callable, or one sample
-    # a chip's name ("H100 SXM"), a `SystemArchetype`, measured peaks or `HardwareSpecs`
+    # a chip's name ("H100 SXM"), the result of `calibrate`, a `SystemArchetype`, measured peaks or
+    # `HardwareSpecs`
     on: object,
     batch: int | None = None,  # number of inferences at once, for a name; None: 1
     precision: str | None = None,  # number format, for a name; None: "fp16" or the model's format
     prompt: int | None = None,  # prompt tokens of each sequence; requires `new_tokens`
     new_tokens: int | None = None,  # number of tokens to generate for each sequence
-    # share of the peak that arithmetic reaches, above 0 and up to 1; None: what a calibration of
-    # the chip gives, or else 0.5
+    # share of the peak that arithmetic reaches, above 0 and up to 1; None: what a calibration
+    # gives, or else the median of the calibrated GPUs
     efficiency: float | None = None,
-    # share of the bandwidth that traffic reaches; None: what a calibration gives, or else 1
+    # share of the bandwidth that traffic reaches; None: as for `efficiency`
     bandwidth_efficiency: float | None = None,
+    launch_s: float | None = None,  # s, launch cost of one kernel; None: that of the machine
     # keyword arguments of a callable; for a name: seq, image_size, phase and shapes
     **kwargs: object,
 ) -> "PerformanceProfile | Generation":
@@ -87,6 +89,7 @@ def predict(
     Raises `InputError` for invalid arguments and for an unknown chip or name, `ModelError` if a
     callable raises."""
     shares = {"efficiency": efficiency, "bandwidth_efficiency": bandwidth_efficiency}
+    shares |= {"launch_s": launch_s}
     by_sizes = not is_traced(model) if isinstance(model, str) else isinstance(model, ModelSpec)
     if not by_sizes:
         if prompt is not None or new_tokens is not None:

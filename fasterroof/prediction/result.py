@@ -16,6 +16,7 @@ from fastcore.basics import groupby
 
 from ..core.errors import InputError, one_line
 from ..core.units import Scale, si
+from .calibrated.typical import TypicalShares
 from .display import Displayed
 from .quantity import Q_, Portable, Quantity, amount
 from .system import SystemArchetype, source_of
@@ -190,8 +191,16 @@ class Predicted(Displayed, Portable):
 
     @property
     def assumed(self) -> str:
-        "Assumptions about the rates, in words."
-        return f"arithmetic at {100 * self.efficiency:.3g} % of its peak"
+        "Origin of the rates: a calibration, medians, or the given share of the peak."
+        return self.basis or f"arithmetic at {100 * self.efficiency:.3g} % of its peak"
+
+    @property
+    def interval_text(self) -> str:
+        "The 90 % interval of the latency in parentheses; empty if it is unknown."
+        if self.interval_s is None:
+            return ""
+        scale = Scale(self.with_room("latency"), "s")
+        return f" (90 %: {scale.between(*self.interval_s)})"
 
     def of_a_run(
         self,
@@ -277,7 +286,7 @@ class PerformanceProfile(Predicted):
     # figures with enough memory (s, 1/s, J) for a model that does not fit; else empty
     if_it_fit: Mapping[str, "Quantity"] = field(default_factory=dict)
     interval_s: tuple[float, float] | None = None  # 90 % interval of the latency, s; None: unknown
-    basis: str = ""  # origin of a calibrated prediction: "calibrated by 160 operations …"
+    basis: str = ""  # origin of the rates: "calibrated by 160 operations …"; empty: given shares
     # "waves", "memory", "launch", "power" -> share of the latency; empty without a calibration
     shares: Mapping[str, float] = field(default_factory=dict)
 
@@ -314,23 +323,11 @@ class PerformanceProfile(Predicted):
         }
 
     @property
-    def _interval(self) -> str:
-        if self.interval_s is None:
-            return ""
-        scale = Scale(self.with_room("latency"), "s")
-        return f" (90 %: {scale.between(*self.interval_s)})"
-
-    @property
-    def assumed(self) -> str:
-        "Basis of the prediction: a calibration, or the assumed share of the peak."
-        return self.basis or super().assumed
-
-    @property
     def sentence(self) -> str:
         "Run time, rate and bound on the system; for a model that does not fit, that it does not."
         inferences = _several(one_line(self.inference, 60), self.batch_size or 1)
         rate = rate_text(self.with_room("throughput"), self.inference)
-        latency = f"{si(self.with_room('latency'), 's')}{self._interval}"
+        latency = f"{si(self.with_room('latency'), 's')}{self.interval_text}"
         latency += f" on {one_line(self.system, 60)}"
         return self.answer(f"{latency} for {inferences} ({rate}): {self.bottleneck} bound")
 
@@ -344,6 +341,7 @@ class Pace:
     efficiency: float  # share of the peak that arithmetic reaches
     rate: float  # reached arithmetic rate, FLOP/s; NaN without a peak
     bandwidth: float  # reached bandwidth, B/s
+    typical: TypicalShares | None = None  # medians that the shares come from; None: given shares
 
     @classmethod
     def of(
@@ -352,11 +350,12 @@ class Pace:
         precision: str,  # compute mode
         efficiency: float,  # share of the peak that arithmetic reaches
         of_bandwidth: float,  # share of the bandwidth that traffic reaches
+        typical: TypicalShares | None = None,  # medians that the shares come from; None: given
     ) -> "Pace":
         "Scale the rates of a system; raises `InputError` if the precision has no peak."
         rate = system.peak(precision).m_as("FLOP/s") * efficiency
         bandwidth = system.magnitude("memory_bw") * of_bandwidth
-        return cls(system, precision, efficiency, rate, bandwidth)
+        return cls(system, precision, efficiency, rate, bandwidth, typical)
 
     def part(
         self,
@@ -409,6 +408,12 @@ def profile_of(
     for p in parts:
         by_bound[_bottleneck_of(p.compute_s, p.memory_s)] += p.time_s - p.overhead_s
     sensible(latency, nbytes)
+    typical = pace.typical and {
+        "interval_s": pace.typical.interval(
+            total["latency_compute"], total["latency_memory"], latency, pace.precision == "fp32"
+        ),
+        "basis": pace.typical.text,
+    }
     room = system.magnitude("ram")
     # both comparisons are False for an unknown memory size, NaN
     known = footprint > room or (footprint if most is None else most) <= room
@@ -432,4 +437,5 @@ def profile_of(
         parts=tuple(parts),
         notes=tuple(dict.fromkeys((*notes, *system.caveats))),
         cited={**cited, **pace.cited},
+        **(typical or {}),
     )

@@ -325,6 +325,16 @@ class SystemArchetype(Displayed, Portable):
             f"{type(system).__name__}."
         )
 
+    def with_launch(
+        self,
+        seconds: float,  # s, launch cost of one kernel
+    ) -> "SystemArchetype":
+        "Return the system with another launch cost; raises `InputError` if it is negative."
+        hardware = replace(self.hardware, dispatch_tax=Q_(seconds, "s"))
+        if self.hardware.known_roof:
+            hardware = hardware.of_roof(replace(self.hardware.known_roof, launch_s=seconds))
+        return replace(self, hardware=hardware)
+
     @property
     def sentence(self) -> str:
         "Name of the system."

@@ -7,16 +7,20 @@ __all__ = ['calibration_of', 'own_calibration', 'calibrated_parts']
 
 # %% ../../nbs/analysis/prediction/trace_times.ipynb #664bc9fc
 from ..core.errors import InputError, one_line
+from ..machine.chips import chip
 from fasterroof.prediction.calibrated.calibration import (
     DeviceCalibration,
     OperationWork,
     PredictedTime,
     shipped_calibrations,
+    shipped_prior,
 )
 from .calibrated.cpu_classes import cpu_classified
 from .calibrated.cpu_form import CpuFigures
+from .calibrated.form import DeviceFigures
 from .calibrated.machine_calibration import MachineCalibration
 from .calibrated.operation_classes import classified
+from .layer import element_bytes
 from .result import Part
 from ..work.op import Trace, modes_of
 
@@ -37,13 +41,45 @@ def calibration_of(
     chip_name: str,  # name in the registry: "T4", "NVIDIA T4"
     trace: Trace,  # traced call
 ) -> tuple[DeviceCalibration | None, str]:  # None: none applies; why not, "" if there is none
-    "Return the shipped calibration that applies to a trace on a chip."
-    found = shipped_calibrations().get(_DEVICES.get(chip_name.removeprefix("NVIDIA "), ""))
-    if found is None:
+    "Return the calibration of a chip that applies to a trace, or one expected from other chips."
+    shipped = shipped_calibrations().get(_DEVICES.get(chip_name.removeprefix("NVIDIA "), ""))
+    mode = (modes_of(trace.ops) or ["fp32"])[0]
+    figures = _figures(chip_name, mode)
+    if not shipped and not figures:
         return None, ""
-    if obstacle := _obstacle(trace, found.mode):
-        return None, f"the calibration of {one_line(chip_name, 60)} does not apply: {obstacle}"
-    return found, ""
+    if obstacle := _obstacle(trace):
+        return None, f"calibrations do not apply: {obstacle}"
+    if shipped and mode == shipped.mode:
+        return shipped, ""
+    known = shipped_calibrations().values()
+    return (shipped_prior().calibration(figures, known, mode), "") if figures else (None, "")
+
+
+_LANES = {"AMD": 64}  # stream processors of a compute unit, in GCN, CDNA and RDNA
+
+
+def _figures(chip_name: str, mode: str) -> DeviceFigures | None:
+    "Return the datasheet figures of one device of a GPU; None if one is unknown."
+    try:
+        c = chip(chip_name)
+    except InputError:
+        return None
+    peak = c.peak(mode) or c.peak(mode, "vector")
+    units = c.units.value if c.units else None
+    if not units and c.cores and c.vendor in _LANES:
+        units = c.cores.value / _LANES[c.vendor]
+    if c.kind != "gpu" or not (peak and units and c.bandwidth):
+        return None
+    return DeviceFigures(
+        name=c.name,
+        peak_flops=peak.value / c.parts,
+        bandwidth=c.bandwidth.value / c.parts,
+        units=int(units / c.parts),
+        tdp_w=c.tdp_w.value / c.parts if c.tdp_w else None,
+        node_nm=c.node_nm.value if c.node_nm else None,
+        clock_hz=c.clock_hz.value if c.clock_hz else None,
+        itemsize=element_bytes(mode),
+    )
 
 
 def own_calibration(
@@ -68,14 +104,10 @@ def own_calibration(
     return found
 
 
-def _obstacle(trace: Trace, mode: str) -> str:
+def _obstacle(trace: Trace) -> str:
     "Say why calibrated classes cannot predict a trace; empty if they can."
-    parts = (x for op in trace.ops for x in op.fused or (op,))
-    others = sorted({x.mode for x in parts if x.executed_flops} - {mode})
-    if others:
-        return f"it was measured in {mode}, and the trace computes in {', '.join(others)}"
     if any(op.fused for op in trace.ops):
-        return "it requires the shape of each operation, and a fused kernel has none"
+        return "they require the shape of each operation, and a fused kernel has none"
     return "the trace has uncounted operations" if trace.uncounted else ""
 
 # %% ../../nbs/analysis/prediction/trace_times.ipynb #d5fb562a

@@ -26,6 +26,7 @@ class DeviceFigures:
     tdp_w: float | None = None  # W, default power limit; None: unknown
     node_nm: float | None = None  # nm, process node by its name; None: unknown
     clock_hz: float | None = None  # Hz, clock at which the units reach `peak_flops`; None: unknown
+    itemsize: float = 4.0  # B of one element in the compute mode
 
     def __post_init__(self):
         for name in ("peak_flops", "bandwidth", "units"):
@@ -133,13 +134,12 @@ def product_times(
     k: Any,  # number of elements in each sum
     figures: DeviceFigures,  # datasheet figures of the device
     parameters: ProductParameters,  # parameters of the device
-    itemsize: float = 4,  # B of one element
 ) -> TermTimes:
     "Predict the times of matrix products; `b`, `m`, `n` and `k` may be arrays."
     q = parameters
     b, m, n, k = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, float)) for x in (b, m, n, k)))
     compute = _compute_times(b, m, n, k, figures, q)
-    moved = itemsize * b * (m * n + m * k + n * k)
+    moved = figures.itemsize * b * (m * n + m * k + n * k)
     memory = moved / (figures.bandwidth * q.bandwidth_fraction)
     longer = np.maximum(compute, memory)  # scale first: powers of small numbers underflow
     powers = (compute / longer) ** q.sharpness, (memory / longer) ** q.sharpness
