@@ -18,22 +18,27 @@ _RUN = {
     "floor": "the least time that the work can take on this machine: each operation at its"
     " roofline, one after the other, or side by side where the run overlapped them. Its interval"
     " comes from the intervals of the ceilings",
-    "hot floor": "the floor if the working set is in the nearest cache that holds it; efficiency"
-    " and lost time use this one",
+    "floor as run": "the sum of the floors of all operations as the program ran them, beside the"
+    " ideally fused floor; without that one it is called the floor",
+    "hot floor": "the floor if the working set fills the memory levels in turn, from the nearest"
+    " one: what does not fit in L1 comes from L2, and so on; efficiency and lost time use this one",
     "cold floor": "the floor if all bytes come from main memory",
     "ideally fused floor": "the floor if the whole program were one kernel: all FLOPs at their"
     " ceilings, and only weights, inputs and outputs moved, each once",
     "traffic between operations": "floor minus ideally fused floor: the least time for writing"
     " results of operations to memory and reading them again",
-    "lost": "measured time minus floor",
+    "lost": "measured time minus floor, for operations whose floor is known and for the time"
+    " between operations. Run time = floor + lost + unknown",
     "efficient": "floor over measured time, also called roofline efficiency or utilization; the"
     " column eff. gives it for one operation",
     "MFU": "model FLOPs utilization: FLOPs of matrix products, convolutions and attention, over the"
     " run time and the peak of their compute mode",
-    "unknown": "time of operations without a cost rule or a ceiling, and time that belongs to no"
-    " operation",
-    "between operations": "time in which no operation runs: on a CPU, time in Python and PyTorch's"
-    " dispatcher; on a GPU, time in which it waits for the host",
+    "unknown": "time that is neither floor nor lost: of operations without a cost rule or a"
+    " ceiling, and the part of the run time that the profile assigned neither to an operation nor"
+    " to the time between operations",
+    "between operations": "time in which no operation runs. Its floor is zero, so all of it is"
+    " lost: on a CPU to overhead (Python and PyTorch's dispatcher), on a GPU to idle (the GPU"
+    " waits for the host)",
     "exposed communication": "communication while the device computes nothing; the rest is hidden"
     " behind computation",
     "accounted for": "the sum of all profiled operations and the time between them, over the run"
@@ -45,22 +50,25 @@ _RUN = {
     " says little",
 }
 _LIMITS = {
-    **{cause: f"cause of lost time: {text}" for cause, text in CAUSES.items()},
+    **{limit: f"lost time {text}" for limit, text in CAUSES.items()},
     "unknown limit": "the operation has no cost rule, or its compute mode has no ceiling",
     "limited by": "the ceiling that sets the floor of an operation: compute, or the outermost"
-    " memory level that its data reaches; or overhead, where the operation is shorter than its"
-    " launch. An operation far below its ceiling is slow for another reason, such as its code",
+    " memory level that its data reaches; or overhead, where launching and waiting take longer than"
+    " its work or explain more than half of its time. It names the limit, not the culprit: an"
+    " operation far below its ceiling is slow for another reason, such as its code",
     "memory bound": "the traffic of an operation takes longer than its arithmetic, each at its"
     " ceiling; memory L3 means that its data reaches as far as the L3 cache: what does not fit in"
     " L1 and L2 moves at the bandwidth of L3",
     "compute bound": "the arithmetic of an operation takes longer than its traffic, each at its"
     " ceiling",
-    "small operations": "operations that run for a shorter time than their launch takes",
+    "small operations": "all operations limited by overhead, counted together in the first lines;"
+    " the time between operations is not among them",
 }
 _WORK = {
     "FLOP": "one floating-point operation; a multiply-accumulate is two. FLOP/s is a rate",
     "executed FLOPs": "FLOPs without those that a kernel provably skips, such as the masked half of"
-    " causal attention. Efficiency uses these; MFU and intensity use the conventional count",
+    " causal attention and the padding of a convolution. Floor and efficiency use these; FLOP, MFU"
+    " and intensity use the conventional count, which includes them",
     "contractions": "matrix products, convolutions and the products of attention, which have a"
     " separate ceiling; MFU counts only their FLOPs",
     "transcendentals": "evaluations of exp, log, tanh and similar functions; each is one FLOP",
@@ -74,6 +82,8 @@ _WORK = {
     "module": "a part of the model as it is written in Python (`layer4.0.conv1`); a layer of the"
     " network",
     "phase": "forward, recompute, backward or optimizer",
+    "cost rule": "a function that returns the FLOPs, and if needed the bytes, of one kind of"
+    " operation from its arguments; register_cost adds one",
     "uncounted": "an operation without a cost rule. It is listed by name; its FLOPs are in no sum,"
     " its bytes are, since they follow from its tensors",
 }
@@ -82,8 +92,9 @@ _MACHINE = {
     " compute mode, or bytes/s of a memory level. The ceilings together are the roof",
     "roofline": "the highest attainable FLOP/s at an arithmetic intensity: the smaller of the"
     " compute ceiling and intensity times bandwidth",
-    "ridge point": "the arithmetic intensity at which bandwidth and compute ceiling meet; below it"
-    " work is memory bound",
+    "ridge point": "the arithmetic intensity at which bandwidth and compute ceiling meet; work"
+    " below it is memory bound if all its data comes from that memory. Without a level it is that"
+    " of main memory; each cache has its own, at a lower intensity",
     "compute mode": "number format of the inputs and of the accumulator, and the unit that"
     " computes: fp32 may run as IEEE fp32 or as TF32",
     "memory level": "L1, L2, L3 or DRAM on a CPU; L2 and HBM on a GPU",
@@ -95,43 +106,63 @@ _MACHINE = {
     "estimated": "read from the datasheet of the chip, or computed from other figures; the source"
     " is stated",
     "unavailable": "not known, and not guessed",
-    "lower bound": "a ceiling from kernels that may not reach the true limit; a share of it has a"
-    " ≤ in front",
+    "lower bound": "a ceiling from kernels that may not reach the true limit, so the true ceiling"
+    " may be higher and the true efficiency lower; such an efficiency is printed with ≤",
+    "dispatch clock": "a slower way to time operations, as PyTorch dispatches them; used where"
+    " torch.profiler cannot be, or where its events do not match the counted operations",
 }
 _COMPARING = {
-    "baseline": "what is compared against: the earlier run, the older revision; in a benchmark"
-    " case: one implementation",
+    "baseline": "what is compared against: the earlier run, the older revision. In a benchmark case"
+    " the word has a second meaning: one of its implementations",
     "candidate": "what is compared: the later run, the newer revision",
     "noise": "the difference is no larger than the scatter of the samples",
-    "faster?": "faster beyond the scatter of the samples, but other programs or changed speeds of"
-    " the machine may be enough to explain it; slower? means the same for slower",
+    "faster?": "verdict of diff: faster beyond the scatter of the samples, but other programs or"
+    " changed speeds of the machine may be enough to explain it; slower? means the same for slower",
+    "No difference": "the change is too small to count. For diff: its interval contains zero and"
+    " lies within ±10 %. For bench compare: its interval lies within the effect, which the sentence"
+    " names",
+    "Cannot tell": "there is no verdict, for the reason that is given; what is needed for one"
+    " follows",
+    "samples drift": "neighbouring samples of a run resemble each other so much (the machine warms"
+    " up or slows down) that together they are worth fewer than three independent ones",
     "only before": "the baseline has this operation, the candidate does not",
     "only after": "the candidate has this operation, the baseline does not",
     "pair": "two fresh processes, one of the baseline and one of the candidate, in random order",
     "disturbed": "a pair or a sample during which other programs used the processors, or the speed"
     " of the machine changed",
     "canary": "a fixed piece of work timed beside the samples, to notice a change of the machine",
-    "effect": "the smallest change that a comparison looks for; with 2 %, times up to 1.02 times as"
-    " long count as the same",
-    "SLOWER": "the whole interval of candidate over baseline lies above 1 + effect",
-    "FASTER": "the whole interval of candidate over baseline lies below 1 / (1 + effect)",
-    "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect",
-    "AMBIGUOUS": "no verdict: the interval contains 1 + effect or 1 / (1 + effect), or fewer than"
-    " eight pairs were undisturbed. More pairs (`--pairs`) or a quieter machine can decide it. Exit"
-    " code 0",
-    "FAILED": "the baseline or the candidate could not be run, or its result is wrong",
+    "effect": "the smallest change that counts, 1 % unless --effect or the case sets another; with"
+    " 2 %, times up to 1.02 times as long count as the same",
+    "SLOWER": "verdict of bench compare: the whole interval of candidate over baseline lies above"
+    " 1 + effect. Of several comparisons the false-discovery rate is controlled, so each needs"
+    " clearer evidence than a single one. Exit code 1",
+    "FASTER": "the whole interval of candidate over baseline lies below 1 / (1 + effect), under the"
+    " same correction as SLOWER. Exit code 0",
+    "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect. Exit code 0",
+    "AMBIGUOUS": "these pairs cannot tell whether there is a change: the interval contains 1 +"
+    " effect or 1 / (1 + effect), or fewer than eight pairs count, or several comparisons at once"
+    " make the evidence too weak. More pairs (`--pairs`, default 15), a larger `--effect` or a"
+    " quieter machine can decide it. Exit code 0",
+    "FAILED": "the baseline or the candidate could not be run, or its result is wrong; the reason"
+    " names the side. It fails the comparison unless only the baseline failed",
 }
 _SUITE = {
     "case": "a function to benchmark, with its inputs, implementations, oracle and tolerance",
     "oracle": "the right result of a case, usually computed in fp64; an implementation whose result"
     " differs by more than the tolerance gets no ratio",
+    "fidelity_failed": "status of a row whose result differs from the oracle by more than the"
+    " tolerance",
+    "rel_to_tol": "error of a result divided by the tolerance; above 1 it is wrong",
+    "platform": "framework and device that run a case, such as torch-cpu, torch-cuda or jax-cpu",
+    "cold": "of a compile time: nothing was in the compilation cache; of a bandwidth or floor: from"
+    " main memory",
     "attempt": "one implementation of a case at one point, on one device",
     "point": "one combination of a case's parameters; in a roofline figure: one operation",
     "row": "the record of one attempt: times, samples, machine, versions",
     "store": "a folder of rows, from which reports are made",
     "within": "the stored row and the new one differ by less than the limits",
-    "slower": "a statistic of the new row, such as its minimum, exceeds that of the stored row by"
-    " more than its limit",
+    "slower": "verdict of a gate with stored rows: a statistic of the new row, such as its"
+    " minimum, exceeds that of the stored row by more than its limit",
     "faster": "a statistic of the stored row exceeds that of the new row by more than its limit",
     "broken": "the attempt was ok in the stored row and fails now",
     "not run": "the attempt was ok in the stored row and is missing now",
@@ -161,7 +192,7 @@ GLOSSARY = {  # group → term → definition
 # %% ../../nbs/analysis/report/glossary.ipynb #72f1beab
 def define(
     *terms: str,  # each a term of `GLOSSARY`
-) -> tuple[str, ...]:  # "lost: measured time minus floor."
+) -> tuple[str, ...]:  # ("cold floor: the floor if …",)
     """Return the terms with their definitions, a sentence each.
 
     Raises `InputError` for a term that the glossary lacks."""

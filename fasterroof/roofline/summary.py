@@ -181,8 +181,8 @@ _OF_POINTS: "tuple[tuple[Callable[[Run, RooflinePoint], object], str], ...]" = (
     ),
     (
         lambda run, p: p.near_profiling,
-        "{count} of {all} points are so short that a third of their time or more may be "
-        f"profiling overhead (up to {si(EVENT_S, 's')} per event): {{names}}.",
+        f"Profiling adds up to {si(EVENT_S, 's')} to each event. For {{count}} of {{all}} points"
+        " this may be a third of their time or more: {names}.",
     ),
 )
 
@@ -224,9 +224,12 @@ def _states(run: "Run") -> Iterator[str]:
     "Yield a sentence for each memory level that has several states, with the state of this run."
     for x in (*run.roof.caches, run.roof.main):
         if len(x.states) > 1 and run.guard:
+            looks = [look.get(f"updating {x.name}") for look in run.guard.values()]
+            rates = " and ".join(si(rate, "B/s") for rate in looks if rate)
+            reached = f"; the probes before and after the run reached {rates}" * any(looks)
             yield (
-                f"{x.name} bandwidth has several states: {states_text(x)}. This run uses"
-                f" {si(x.bandwidth, 'B/s')}, measured by the probes before and after it."
+                f"{x.name} bandwidth has several states: {states_text(x)}. The ceiling of this run"
+                f" is {si(x.bandwidth, 'B/s')}{reached}."
             )
 
 

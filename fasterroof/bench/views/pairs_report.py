@@ -55,7 +55,9 @@ def _changed(c: "Comparison") -> str:
 
 def _same(c: "Comparison") -> str:
     interval = interval_text((c.paired.low, c.paired.high))
-    return f"No difference: {arrow(*c.times, 's')} ({100 * c.paired.level:.4g} % CI {interval})."
+    size = f" of {100 * c.paired.effect:.3g} % or more" * bool(c.paired.effect)
+    interval = f"{100 * c.paired.level:.4g} % CI {interval}"
+    return f"No difference{size}: {arrow(*c.times, 's')} ({interval})."
 
 
 def _ambiguous(c: "Comparison") -> str:

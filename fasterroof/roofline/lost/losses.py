@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 # %% ../../../nbs/analysis/roofline/lost/losses.ipynb #4d27af52
 CAUSES = {  # cause of a loss → description
-    "compute": "arithmetic below its ceiling",
-    "memory": "traffic below its ceiling",
+    "compute": "above a floor that arithmetic sets",
+    "memory": "above a floor that traffic sets",
     "overhead": "launches, Python, synchronization",
     "idle": "the device waits for the host",
 }

@@ -204,6 +204,8 @@ def losses_sentence(
     shown = [(scale.units(s), where) for s, _, where in items[:_MOST] if scale.units(s) > 0]
     rest = items[len(shown) :]
     left = total - sum(units for units, _ in shown)
+    if shown and not rest:  # so that the rounded figures add up
+        shown[0], left = (shown[0][0] + left, shown[0][1]), 0
     texts = [
         f"{scale.text(units)} {'' if where.startswith('between') else 'in '}{where}"
         for units, where in shown
