@@ -83,7 +83,7 @@ class Floor:
     "The least time that some work can take on a machine, and what limits it."
 
     compute_s: float  # s, arithmetic alone; NaN if the roof has no ceiling for the mode
-    memory_s: float  # s, traffic alone, with the working set in the nearest levels that hold it
+    memory_s: float  # s, traffic alone, of a working set that fills the levels in turn
     # the outermost memory level that the working set reaches, or the link if that takes longer
     level: str
     cold_memory_s: float = 0.0  # s, traffic alone, all of it from main memory
