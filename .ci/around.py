@@ -49,7 +49,9 @@ def navigation(page: Page, items: list[dict]) -> str:
             )
             found.append(f"<li{here}>{link_to(page, item)}</li>")
             continue
-        here = ' class="here"' if any(sub["href"] == page.url for sub in item["menu"]) else ""
+        pages = {sub["href"] for sub in item["menu"]}
+        landing = FOLDERS.get(page.folder, ("", ""))[1]
+        here = ' class="here"' if {page.url, landing} & pages else ""
         subs = "".join(
             f"<li>{link_to(page, sub)}</li>"
             if sub["href"]

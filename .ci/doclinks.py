@@ -16,7 +16,7 @@ from pathlib import Path
 from glossary import linked
 
 ROOT = Path(__file__).resolve().parent.parent
-UNLINKED = ("glossary.ipynb", "changelog.ipynb", "reference.ipynb")
+UNLINKED = ("glossary.ipynb", "changelog.ipynb", "reference.ipynb", "command_line.ipynb")
 SECTION = re.compile(
     r"---\s+\[source\]\((?P<url>[^)#\s]+)#L(?P<line>\w+)\)(?P<style>\{[^}]*\})\s+"
     r"(?P<marks>#+) (?P<name>\S+)(?: \{#(?P<id>[^}]+)\})?\n"
