@@ -151,13 +151,24 @@ def cleaned(text: str) -> str:
     return table_boxes(text)
 
 
+ANSWER = re.compile(
+    r"^(?:Median|Unsteady|Lost|Cannot tell|No difference|Failed|B is|Of \d+ comparisons)\b"
+    r".*\n(?:(?![\s*$]|(?:Median|Lost)\b).+\n)*",
+    re.M,
+)
+
+
+def with_answers(text: str) -> str:
+    "Mark the sentences of an answer, which a narrow window wraps; tables stay as they are."
+    return ANSWER.sub(lambda m: f'<span class="answer">{m[0]}</span>', text)
+
+
 def output(out: dict, asis: bool) -> str:
     "Return one output of a cell as Markdown."
     if out["output_type"] == "stream":
         kind = " stderr" if out.get("name") == "stderr" else ""
-        return raw(
-            f'<pre class="text{kind}" tabindex="0">{coloured(joined(out["text"]).rstrip())}</pre>'
-        )
+        shown = with_answers(coloured(joined(out["text"]).rstrip()))
+        return raw(f'<pre class="text{kind}" tabindex="0">{shown}</pre>')
     if out["output_type"] == "error":
         return raw(
             f'<pre class="text error" tabindex="0">{coloured(chr(10).join(out["traceback"]))}</pre>'
