@@ -339,7 +339,13 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
 
 SEARCHES = {  # search text: the page that must come first
     "AMBIGUOUS": "glossary.html#verdict-ambiguous",
-    "hugging face model": "i",  # the home page or Install
+    "hugging face model": "how/hugging_face.html",
+    "--pairs default": "command_line.html#fasterroof-bench-compare",
+    "command line options": "command_line.html",
+    "my own checkpoint": "how/hugging_face.html#random-weights-or-your-own-checkpoint",
+    "add a rule for my operation": "tutorials/custom_op.html#add-a-cost-rule",
+    "exit code": "command_line.html#exit-codes",
+    "vLLM": "limits.html",
     "how do I gate a pull request": "tutorials/bench_gate.html",
     "custom operation": "tutorials/custom_op.html",
     "ridge point": "glossary.html#ridge-point",
