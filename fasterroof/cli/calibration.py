@@ -6,6 +6,7 @@
 __all__ = ['shown', 'calibrate_command']
 
 # %% ../../nbs/analysis/cli/calibration.ipynb #c96f2d67
+from argparse import Namespace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +24,6 @@ from fasterroof.prediction.calibrated.machine_calibration import (
 from ..report.table import Column, Table
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from rich.console import Console
 
 # %% ../../nbs/analysis/cli/calibration.ipynb #0d530168
@@ -84,7 +83,7 @@ def _values(c: DeviceCalibration) -> dict[str, str]:
 
 # %% ../../nbs/analysis/cli/calibration.ipynb #314fc2f5
 def calibrate_command(
-    args: "Namespace",  # parsed arguments: device, mode, out, fresh, seconds
+    args: Namespace,  # parsed arguments: device, mode, out, fresh, seconds
     console: "Console",  # console to print on
 ) -> None:
     "Run `fasterroof calibrate`."
