@@ -6,13 +6,12 @@
 __all__ = ['shown', 'calibrate_command']
 
 # %% ../../nbs/analysis/cli/calibration.ipynb #c96f2d67
-from argparse import Namespace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .outputs import print_result
-from ..core.errors import InputError, one_line
+from ..core.errors import InputError, RunFileError, one_line
 from ..core.files import writable
 from ..core.units import si
 from ..prediction.calibrated.calibration import DeviceCalibration
@@ -34,7 +33,7 @@ def _earlier(path: str, fresh: bool) -> MachineCalibration | None:
         return None
     try:
         return load_calibrations(path)
-    except InputError as e:
+    except (InputError, RunFileError) as e:
         raise InputError(f"{one_line(e).rstrip('.')}; --fresh overwrites it.") from e
 
 # %% ../../nbs/analysis/cli/calibration.ipynb #a89e750a

@@ -19,7 +19,7 @@ from fasterroof.prediction.trace_times import (
     calibration_of,
     own_calibration,
 )
-from .calibrated.typical import TypicalShares, typical_shares
+from .calibrated.typical import TypicalShares
 from .decoder import Generation, generation, sequence_profile
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, precision_name
@@ -54,14 +54,9 @@ def _with_launch(system: SystemArchetype, launch_s: float | None) -> SystemArche
 
 
 def _shares(efficiency: object, of_bandwidth: object) -> tuple[float, float, TypicalShares | None]:
-    """Return the shares of a peak and of a bandwidth, and the medians that replace both.
-
-    Where one share is given the other is 1, so that the result is one number by one assumption."""
-    if efficiency is None and of_bandwidth is None:
-        typical = typical_shares()
-        return typical.efficiency, typical.bandwidth, typical
+    "Return the shares of a peak and of a bandwidth; no medians replace them yet."
     return (
-        _checked_efficiency(1.0 if efficiency is None else efficiency),
+        _checked_efficiency(0.5 if efficiency is None else efficiency),
         _checked_efficiency(1.0 if of_bandwidth is None else of_bandwidth, "bandwidth_efficiency"),
         None,
     )
@@ -239,11 +234,11 @@ class Engine:
         # precision of weights and arithmetic; None: "fp16". Not for a trace
         precision: str | None = None,
         # share of the peak that arithmetic reaches, above 0 and up to 1; None: what a calibration
-        # gives, or else the median of the calibrated GPUs
+        # gives, or else 0.5
         efficiency: float | None = None,
         *,
         # share of the bandwidth that traffic reaches, above 0 and up to 1; None: what a calibration
-        # gives, or else the median of the calibrated GPUs
+        # gives, or else 1
         bandwidth_efficiency: float | None = None,
         # number of tokens of one inference; None: 128 for an encoder, 1 for a decoder
         sequence_length: int | None = None,
@@ -294,13 +289,11 @@ class Engine:
         precision: str = "fp16",  # precision of arithmetic; default for weights and cache
         # storage format of the key-value cache; None: `precision`
         kv_precision: str | None = None,
-        # share of the peak that arithmetic reaches; None: the median of the calibrated GPUs
-        efficiency: float | None = None,
+        efficiency: float = 0.5,  # share of the peak that arithmetic reaches
         *,
         # storage format of the weights; None: `precision`
         weight_precision: str | None = None,
-        # share of the bandwidth that traffic reaches; None: the median of the calibrated GPUs
-        bandwidth_efficiency: float | None = None,
+        bandwidth_efficiency: float = 1.0,  # share of the bandwidth that traffic reaches
         launch_s: float | None = None,  # s, launch cost of one kernel; None: that of the system
     ) -> Generation:
         """Predict prefill and decode of a language model separately.

@@ -22,6 +22,7 @@ from typing import Any
 import torch
 
 from ....core.errors import DeviceError, InputError, one_line
+from ....core.files import read_json, write_whole
 from ....machine.host import ForeignLoad, environment
 from fasterroof.prediction.calibrated.measured.design import (
     Operation,
@@ -140,14 +141,14 @@ def _run_child(device: str, mode: str, seconds: float, threads: int) -> dict[str
         if ended.returncode or not path.exists():
             last = (ended.stderr.strip().splitlines() or ["no message"])[-1]
             raise DeviceError(f"The operations could not be measured: {one_line(last, 200)}.")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path)
 
 
 def _child() -> None:
     "Measure and write the session to the file that the arguments name."
     path, device, mode, seconds, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
-    Path(path).write_text(json.dumps(_session(device, mode, float(seconds))), encoding="utf-8")
+    write_whole(path, json.dumps(_session(device, mode, float(seconds))))
 
 
 def measure_session(
