@@ -6,6 +6,7 @@
 __all__ = ['shown', 'calibrate_command']
 
 # %% ../../nbs/analysis/cli/calibration.ipynb #c96f2d67
+from argparse import Namespace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -11,7 +11,6 @@ import platform
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from operator import itemgetter
 from typing import Any
