@@ -170,8 +170,8 @@ class SystemArchetype(Displayed, Portable):
     ram: "Quantity | None" = None  # total memory of all devices, byte; None: unknown
     count: int = 1  # number of devices
     notes: tuple[str, ...] = ()  # notes that predictions show
-    # calibrations of this machine; None: those that are shipped, if any
-    calibration: "MachineCalibration | None" = field(default=None, compare=False)
+    # a `MachineCalibration` of this machine; None: the shipped calibrations, if there are any
+    calibration: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.hardware, Hardware):
@@ -277,7 +277,7 @@ class SystemArchetype(Displayed, Portable):
     @classmethod
     def from_calibration(
         cls,
-        machine: "MachineCalibration",  # calibrations of one device
+        machine: Any,  # a `MachineCalibration`: calibrations of one device
     ) -> "SystemArchetype":
         "Create a system from the calibrations of a machine, with its ceilings."
         source = "measured by fasterroof calibrate"
