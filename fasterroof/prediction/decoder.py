@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from ..core.errors import InputError, one_line
 from ..core.units import si
 from .calibrated.typical import TypicalShares
-from .layer import pairs_seen
+from .sizes.layer import pairs_seen
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, Quantity
 from fasterroof.prediction.result import (

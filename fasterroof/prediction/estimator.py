@@ -17,7 +17,7 @@ from ..core.errors import FasterroofError, InputError, ModelError, one_line
 from ..core.units import positive, si, whole
 from ..machine.specs import HardwareSpecs
 from .display import Displayed, html_rows
-from fasterroof.prediction.layer import (
+from fasterroof.prediction.sizes.layer import (
     Layer,
     PhaseEstimate,
     attention_flops,

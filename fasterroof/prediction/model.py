@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..core.errors import InputError, RunFileError, one_line
 from ..core.units import si, whole
 from .display import Displayed
-from .layer import heads_of
-from .model_file import MODELS_FILE, listed_models
+from .sizes.layer import heads_of
+from .sizes.model_file import MODELS_FILE, listed_models
 from .quantity import Q_, Portable, Quantity, amount, ours
 
 if TYPE_CHECKING:

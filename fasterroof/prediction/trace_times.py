@@ -20,7 +20,7 @@ from .calibrated.cpu_form import CpuFigures
 from .calibrated.form import DeviceFigures
 from .calibrated.machine_calibration import MachineCalibration
 from .calibrated.operation_classes import classified
-from .layer import element_bytes
+from .sizes.layer import element_bytes
 from .result import Part
 from ..work.op import Trace, modes_of
 

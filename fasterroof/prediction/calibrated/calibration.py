@@ -35,7 +35,7 @@ from fasterroof.prediction.calibrated.unseen import (
 class OperationWork:
     "One operation: its class and its sizes."
 
-    kind: str  # class of the operation, as in `class_models`
+    kind: str  # class of the operation, as in `models_by_class`
     sizes: tuple[float, ...]  # arguments of the class's time model, before the figures
     name: str = ""  # name of the operation: "aten.addmm"
     validated: bool = True  # False: the class was not validated on this operation
