@@ -225,7 +225,7 @@ LOOK = r"""
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const short = e => (e.textContent || e.outerHTML).trim().replace(/\s+/g, " ").slice(0, 40);
-  const told = new Set();
+  const reported = new Set();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node, last; (node = walker.nextNode());) {
     const e = node.parentElement;
@@ -242,8 +242,8 @@ LOOK = r"""
     const ratio = (a + 0.05) / (b + 0.05), size = parseFloat(style.fontSize);
     const large = size >= 24 || size >= 18.66 && style.fontWeight >= 600;
     const key = `${ink} on ${back.map(Math.round)} ${e.className?.baseVal ?? e.className}`;
-    if (ratio < (large ? 3 : 4.5) && !told.has(key)) {
-      told.add(key);
+    if (ratio < (large ? 3 : 4.5) && !reported.has(key)) {
+      reported.add(key);
       found.push(`text of contrast ${ratio.toFixed(2)}, <${e.tagName.toLowerCase()} class="${
         e.className?.baseVal ?? e.className}"> ${short(e)}`);
     }

@@ -134,7 +134,7 @@ class Mender:
         found = self.sections[page].get(name) or self.sections[page].get(name.split(".")[0])
         return "#" + found if found else ""
 
-    def mended(self, text: str, own: str, imported: dict[str, str]) -> str:
+    def with_links(self, text: str, own: str, imported: dict[str, str]) -> str:
         "Return Markdown with a link for each name."
 
         def link(m) -> str:
@@ -198,14 +198,14 @@ class Mender:
             linked_terms: set[str] = set()
             for cell in nb["cells"]:
                 if cell["cell_type"] == "markdown":
-                    cell["source"] = self.mended(text_of(cell), own, imported)
+                    cell["source"] = self.with_links(text_of(cell), own, imported)
                     if name not in UNLINKED:
                         cell["source"] = linked(cell["source"], self.base, linked_terms)
             for data in self.documents(nb):
                 text = self.section(
                     "".join(data["text/markdown"]), name.removesuffix(".ipynb") + ".html", own
                 )
-                data["text/markdown"] = self.mended(text, own, imported)
+                data["text/markdown"] = self.with_links(text, own, imported)
             if json.dumps(nb) != before:
                 (ROOT / "_proc" / name).write_text(
                     json.dumps(nb, ensure_ascii=False, indent=1), encoding="utf-8"

@@ -17,7 +17,7 @@ import warnings
 from contextlib import ExitStack
 from pkgutil import resolve_name
 
-from .argument_parser import Command, made_parser
+from .argument_parser import Command, build_parser
 from .arguments import MODEL_ARGUMENTS
 from .bench.row_arguments import BENCH_ARGUMENTS
 from ..core.collector import no_gc, settled
@@ -180,7 +180,7 @@ Exit code: 0; 1 if a contract, a claim or a gate does not hold, or after a bug i
 
 def parser() -> argparse.ArgumentParser:
     "Return the parser of all commands."
-    p = made_parser(
+    p = build_parser(
         "fasterroof",
         "How far is a model from the speed that the hardware allows, and what is in the way?",
         _EXAMPLES,

@@ -42,7 +42,7 @@ def _show_machine(specs: HardwareSpecs, console: "Console") -> None:
             f"{p.cores_allowed:g} allowed to this process ({p.cpus_allowed} hardware threads)"
         )
         if p.clock_hz:
-            values["clock"] = f"{si(p.clock_hz, 'Hz')}, {p.clock_told_by}"
+            values["clock"] = f"{si(p.clock_hz, 'Hz')}, {p.clock_source}"
         values["ISA"] = ", ".join(p.isa) or "unknown"
     if specs.caches:
         sizes = ", ".join(f"{n} {shown('cache', b, 'B')}" for n, b in specs.caches)

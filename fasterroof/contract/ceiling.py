@@ -163,7 +163,7 @@ def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: Roofli
     }
     inputs = {k: v * factors[k] for k, v in inputs.items()}
     for name, values in inputs.items():
-        domain = c.told.of.get(name, Domain())
+        domain = c.domains.of.get(name, Domain())
         outside = [x for x in np.unique(values).tolist() if not domain.holds(x)]
         if outside:
             raise InputError(

@@ -109,7 +109,7 @@ class RooflineContract:
         }
 
     @cached_property
-    def told(self) -> Domains:
+    def domains(self) -> Domains:
         """The domains of the inputs and the conditions on them: from domains, preconditions, and
         equations that only restrict inputs."""
         equations = self.equations.values()
@@ -132,8 +132,8 @@ class RooflineContract:
         for e in self.every:
             if e.tree is not None and e.result:
                 trees.setdefault(e.result, set()).add(e.tree)
-        for name in trees.keys() & self.told.of.keys():
-            trees[name] |= {Node("number", text=repr(v)) for v in self.told.of[name].values}
+        for name in trees.keys() & self.domains.of.keys():
+            trees[name] |= {Node("number", text=repr(v)) for v in self.domains.of[name].values}
         return frozenset(name for name, of in trees.items() if len({*map(_worth, of)}) > 1)
 
     @cached_property
@@ -259,7 +259,7 @@ def undefined(
     names: Iterable[str],  # names of quantities or inputs
 ) -> list[str]:
     "Return the names that have neither a formula nor a domain."
-    known = e.told() | c.formulas.keys() | c.told.of.keys()
+    known = e.stated_names() | c.formulas.keys() | c.domains.of.keys()
     return [name for name in names if name not in known]
 
 

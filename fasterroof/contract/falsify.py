@@ -66,12 +66,12 @@ def _domain(c: RooflineContract, name: str, written: str) -> Domain:
     "Return the domain of an input. Raises `ContractError` if it has none."
     if name in c.unread:
         raise ContractError(c.unread[name] or f"the formula of {name} cannot be read")
-    if name in c.told.vague:
-        of = one_line(c.told.vague[name], 100)
+    if name in c.domains.vague:
+        of = one_line(c.domains.vague[name], 100)
         raise ContractError(f"{of!r} is not a domain that inputs can be drawn from")
-    if name not in c.told.of:
+    if name not in c.domains.of:
         raise ContractError(f"nothing defines {one_line(written, 40)}, and it has no domain")
-    return c.told.of[name]
+    return c.domains.of[name]
 
 
 def _arguments(c: RooflineContract, claim: Node) -> dict[str, str]:
@@ -80,7 +80,11 @@ def _arguments(c: RooflineContract, claim: Node) -> dict[str, str]:
     for n in claim.walk():
         inputs = c.formulas[n.text].inputs if n.kind == "call" and n.text in c.formulas else ()
         for part, name in zip(n.parts, inputs, strict=False):
-            if part.kind == "name" and part.text not in c.told.of and part.text not in c.told.vague:
+            if (
+                part.kind == "name"
+                and part.text not in c.domains.of
+                and part.text not in c.domains.vague
+            ):
                 arguments.setdefault(part.text, name)
     return arguments
 
@@ -111,7 +115,7 @@ def _restricts(text: str, names: list[str]) -> bool:
 
 def _conditions(c: RooflineContract, search: _Search) -> None:
     "Add the conditions on inputs, and the further inputs that occur in them."
-    todo = [n for n in c.told.conditions if not c.formulas.keys() & {*n.names()}]
+    todo = [n for n in c.domains.conditions if not c.formulas.keys() & {*n.names()}]
     todo = [n for n in todo if not _renames(c, n)]
     while near := [n for n in todo if search.inputs.keys() & {*n.names()}]:
         for n in near:
@@ -125,8 +129,8 @@ def _conditions(c: RooflineContract, search: _Search) -> None:
 def _renames(c: RooflineContract, n: Node) -> bool:
     "Return whether a condition only gives an input another name, and has no other use."
     names = [p.text for p in n.parts if n.kind == "=" and p.kind == "name"]
-    uses = [name for other in c.told.conditions for name in other.names()]
-    known = (*c.told.of, *c.told.vague)
+    uses = [name for other in c.domains.conditions for name in other.names()]
+    known = (*c.domains.of, *c.domains.vague)
     return any(name not in known and uses.count(name) == 1 for name in names)
 
 # %% ../../nbs/analysis/contract/falsify.ipynb #2001ea17
@@ -179,7 +183,7 @@ class _Trials:
         "Add the quantities drawn below a bound to the inputs; None where the bound excludes them."
         for name, e in self.search.below.items():
             value = evaluated(e.tree.parts[1], Solved(self.c, values)) * shares[name]
-            domain = self.c.told.of.get(name)
+            domain = self.c.domains.of.get(name)
             if domain is not None and domain.whole:
                 value = float(np.floor(value))
             values = values | {name: value}
@@ -224,7 +228,7 @@ class _Trials:
                 bound = enclosed(e.tree.parts[1], Enclosed(self.c, exact))
                 share = one(shares[name])
                 scaled = enclosed(_TIMES, {"a": bound, "b": share}.get)
-                whole = name in self.c.told.of and self.c.told.of[name].whole
+                whole = name in self.c.domains.of and self.c.domains.of[name].whole
                 exact[name] = one(values[name]) if whole else scaled
             solved = Enclosed(self.c, exact, self.tolerance)
             fit = all(enclosed(n, solved) is True for n in self.search.conditions) and all(
@@ -435,8 +439,8 @@ def _of_inputs(c: RooflineContract, claim: Node, tried: Tried) -> Tried:
     for name, domain in compared.items():
         if domain.empty:
             return Tried("fails", f"no value of {one_line(name, 40)} fits it")
-        stated = c.told.of.get(name, Domain())
-        vague = name in c.told.vague
+        stated = c.domains.of.get(name, Domain())
+        vague = name in c.domains.vague
         if not stated.empty and not vague and (stated & domain).empty:
             return Tried("fails", f"{one_line(name, 40)} is {stated} by its domain")
     if tried.verdict != "fails" or fixed(c, claim):
@@ -450,7 +454,7 @@ def fixed(
 ) -> bool:
     "Return whether the file gives a value to everything that a statement depends on."
     names = [name for name in reached(c.formulas, claim.names()) if name not in c.formulas]
-    stated, vague = c.told.of, c.told.vague
+    stated, vague = c.domains.of, c.domains.vague
     return all(n in stated and len(stated[n].values) == 1 and n not in vague for n in names)
 
 

@@ -171,7 +171,7 @@ class Equation:
         names = dict.fromkeys(name for tree in self.trees for name in tree.names())
         return [name for name in names if name not in self.inputs]
 
-    def told(self) -> set[str]:
+    def stated_names(self) -> set[str]:
         "Return the names that occur in the domain, the preconditions and the units."
         texts = (self.domain, *self.preconditions, self.bounded)
         return {

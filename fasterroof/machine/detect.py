@@ -34,7 +34,7 @@ from fasterroof.machine.host import (
     read,
 )
 from .nvml import gpus
-from .specs import HardwareSpecs, Processor, Told, fields_of
+from .specs import HardwareSpecs, Processor, SourcedFigure, fields_of
 
 # %% ../../nbs/analysis/machine/detect.ipynb #cd97f14e
 @dataclass(frozen=True)
@@ -237,13 +237,15 @@ class _Device:
     count: int
     name: str
     reported_by: str
-    reported: Mapping[str, Told] = field(default_factory=dict)  # field of `HardwareSpecs` → figure
+    reported: Mapping[str, SourcedFigure] = field(
+        default_factory=dict
+    )  # field of `HardwareSpecs` → figure
     notes: tuple[str, ...] = ()
 
 
-def _detected(**reported: tuple) -> dict[str, Told]:
+def _detected(**reported: tuple) -> dict[str, SourcedFigure]:
     "Return the figures that are known, each with its value and its source."
-    return {name: Told("detected", *x) for name, x in reported.items() if x[0]}
+    return {name: SourcedFigure("detected", *x) for name, x in reported.items() if x[0]}
 
 
 def _gb(nbytes: float | None) -> float | None:
@@ -345,19 +347,23 @@ def _from_sheet(d: _Device) -> Chip | None:
     return c if c and (c.kind == "cpu") == (d.platform == "cpu") else None
 
 
-def _estimates(d: _Device, c: Chip | None) -> tuple[dict[str, Told], str]:
+def _estimates(d: _Device, c: Chip | None) -> tuple[dict[str, SourcedFigure], str]:
     "Return the figures from a datasheet or from arithmetic, and the mode of the peak."
     if d.platform != "cpu":
-        figures = {name: Told("estimated", *x) for name, x in per_device(c).items()} if c else {}
+        figures = (
+            {name: SourcedFigure("estimated", *x) for name, x in per_device(c).items()} if c else {}
+        )
         return figures, c.main.mode if "peak_flops_per_second" in figures else ""
     p, figures, mode = processor(), {}, ""
     # The datasheet's bandwidth is that of a whole socket.
     if c and c.bandwidth and c.cores and p.cores_allowed >= p.sockets * c.cores.value:
         of = f"datasheet of {c.vendor} {c.name}, {p.sockets} socket{'s' * (p.sockets > 1)}"
         rate = c.bandwidth.value * p.sockets / 1e9
-        figures["memory_bandwidth_gb_per_second"] = Told("estimated", rate, of, c.cite(c.bandwidth))
+        figures["memory_bandwidth_gb_per_second"] = SourcedFigure(
+            "estimated", rate, of, c.cite(c.bandwidth)
+        )
     for peak in theoretical_peaks(p)[:1]:
-        figures["peak_flops_per_second"] = Told(
+        figures["peak_flops_per_second"] = SourcedFigure(
             "estimated", peak.flops_per_s, peak.why, peak.source
         )
         mode = peak.mode
@@ -416,7 +422,7 @@ class HardwareDetector:
                 f"{one_line(d.name, 80)} is not in the registry by that name: its datasheet's "
                 "figures are unavailable; measure_peaks() measures what it reaches."
             )
-        highest = not cpu or cpu.clock_told_by.startswith("the highest")
+        highest = not cpu or cpu.clock_source.startswith("the highest")
         if "peak_flops_per_second" in estimates and not highest:
             notes.append(
                 "The peak is computed with the clock that the system reports now, which under a"

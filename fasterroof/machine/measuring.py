@@ -28,7 +28,7 @@ from fasterroof.core.units import (
 from .host import cpu_set, crowded
 from .peaks import HardwarePeaks, better, probed, roof_from_dict
 from .probes import torch_kernels
-from .probes.readings import Found, ceilings, level, ordered
+from .probes.readings import ProbeResults, ceilings, level, ordered
 from .probes.survey import Asked, modes_known, refused, survey_device
 from .roof import Roof
 from .states.drift import DriftGuard
@@ -36,7 +36,7 @@ from .states.kept_file import KeptMachine
 from .states.learning import is_new, learned, own_rates, seen_so_far
 
 # %% ../../nbs/analysis/machine/measuring.ipynb #24911b75
-def _assemble(findings: Found, device: torch.device, modes: Sequence[str]) -> HardwarePeaks:
+def _assemble(findings: ProbeResults, device: torch.device, modes: Sequence[str]) -> HardwarePeaks:
     "Return the peaks of these readings; the first mode's ceiling is `peak_flops`."
     arithmetic = [c for c in ceilings(findings.readings, findings.unproven) if c.mode in modes]
     arithmetic.sort(key=lambda c: (modes.index(c.mode), c.unit))

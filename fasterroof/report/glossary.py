@@ -166,7 +166,7 @@ _SUITE = {
     "faster": "a statistic of the stored row exceeds that of the new row by more than its limit",
     "broken": "the attempt was ok in the stored row and fails now",
     "not run": "the attempt was ok in the stored row and is missing now",
-    "mended": "the attempt failed in the stored row and is ok now",
+    "fixed": "the attempt failed in the stored row and is ok now",
     "no figure": "one of the two rows has no time",
     "not ok": "the attempt failed in both rows",
 }

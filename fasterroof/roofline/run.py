@@ -175,7 +175,7 @@ class Run:
         return self.time_s / self.wall_s if self.wall_s else 1.0
 
     @property
-    def watching_cost(self) -> float | None:
+    def profiling_overhead(self) -> float | None:
         """Profiling overhead as a share: 0.05 means that profiled runs take 5 % longer than plain
         ones. None unless both were measured."""
         return self.watched.median / self.plain.median - 1 if self.plain and self.watched else None

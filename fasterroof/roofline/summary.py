@@ -131,7 +131,7 @@ _HEADLINE: "dict[str, Callable[[Run], object]]" = {
     "peak memory": lambda run: ", ".join(f"{k} {si(v, 'B')}" for k, v in run.memory.items()),
     "compile time": lambda run: run.compile_s is not None and si(run.compile_s, "s"),
     "profiling overhead": lambda run: (
-        run.watching_cost is not None and f"{signed(100 * run.watching_cost, 1)} %"
+        run.profiling_overhead is not None and f"{signed(100 * run.profiling_overhead, 1)} %"
     ),
     "idle between kernels, profiled": lambda run: run.idle_s is not None and si(run.idle_s, "s"),
     "communication": _communication,

@@ -50,7 +50,7 @@ from fasterroof.work.program import (
 from ..work.recorder import Recorder
 from ..work.scope import Owner, Scope
 from ..work.threads import following
-from ..work.tracer import steps_told
+from ..work.tracer import record_optimizer_steps
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #e702326d
 def _device_in(held: object) -> torch.device:
@@ -280,7 +280,7 @@ class _Live:
             self.threads = enter(following(self._handed_over))
         else:
             self.recorder = Recorder(self.scope, DispatchClock(), {})
-            enter(steps_told(self.recorder))
+            enter(record_optimizer_steps(self.recorder))
             self.threads = enter(following(self.recorder.hand_over))
             enter(self.recorder)
         enter(self.scope)

@@ -33,7 +33,7 @@ from ..work.program import Program, model_errors, original
 from ..work.recorder import Recorder
 from ..work.scope import Scope
 from ..work.threads import following
-from ..work.tracer import steps_told
+from ..work.tracer import record_optimizer_steps
 
 # %% ../../nbs/analysis/timing/steps.ipynb #1ef73563
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +177,7 @@ class Watch:
         self.sync()
         with (
             self.errors(),
-            steps_told(recorder),
+            record_optimizer_steps(recorder),
             self.scope,
             following(recorder.hand_over) as threads,
             recorder,

@@ -42,7 +42,7 @@ def _limits(factors: Mapping[str, float] | None) -> dict[str, float]:
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #5524eb49
 _REGRESSIONS = ("slower", "broken", "not run")
-_VERDICTS = (*_REGRESSIONS, "mended", "faster", "within", "no figure", "not ok")
+_VERDICTS = (*_REGRESSIONS, "fixed", "faster", "within", "no figure", "not ok")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Finding(Matched):
 
 
 _NOT_BEGUN = ("skipped", "env_failed")  # such a row says nothing about the code
-_ENDED = {(True, False): "broken", (False, True): "mended", (False, False): "not ok"}
+_ENDED = {(True, False): "broken", (False, True): "fixed", (False, False): "not ok"}
 
 
 def _verdict(

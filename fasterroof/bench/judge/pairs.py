@@ -333,7 +333,7 @@ class _Workers:
             if result.exists():
                 return check_row(read_json(result))
         except (RowError, RunFileError) as e:
-            ended = replace(ended, said=f"it wrote no row of version 1: {e}")
+            ended = replace(ended, output=f"it wrote no row of version 1: {e}")
         status, detail = without_row(ended, python)
         return blank(spec) | {"status": status, "failure_detail": detail}
 

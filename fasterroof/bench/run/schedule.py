@@ -53,7 +53,7 @@ class Ended:
     how: str  # "exited", "timeout", "stopped", "unstartable", or "busy": it never got its locks
     code: int | None  # exit code; -9 if signal 9 ended it; None if it did not start
     stage: str  # last stage that it reported
-    said: str  # end of its printed text; the reason if it did not start
+    output: str  # end of its printed text; the reason if it did not start
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #a93316aa
 _TAIL = 8000  # bytes of printed text to keep: a job that prints for hours must not fill a disk
@@ -77,7 +77,7 @@ class _Running:
     slot: object
     stage: str = "starting"
     text: bytes = b""  # beginning of a stage whose line is incomplete
-    said: bytes = b""  # end of the printed text
+    output: bytes = b""  # end of the printed text
     begun: float = field(default_factory=time.monotonic)
     waiting: bool = False  # for its locks
     locked: bool = False
@@ -114,7 +114,7 @@ class _Running:
     def hear(self) -> bool:
         "Read the printed text and keep its end; return whether the pipe is still open."
         chunk = _drained(self.out)
-        self.said = (self.said + (chunk or b""))[-_TAIL:]
+        self.output = (self.output + (chunk or b""))[-_TAIL:]
         return chunk is not None
 
     def listen(self) -> bool:
@@ -162,13 +162,17 @@ class _Running:
         self.process.stdout.close()
         for fd in self.callbacks.keys() - {self.out}:
             os.close(fd)
-        code, stage, said = self.process.returncode, self.stage, self.said.decode(errors="replace")
+        code, stage, output = (
+            self.process.returncode,
+            self.stage,
+            self.output.decode(errors="replace"),
+        )
         if not self.locked and stage.startswith(BUSY):
             return Ended(self.job, self.slot, "busy", None, "waiting", stage.removeprefix(BUSY))
         if stage.startswith(UNSTARTABLE):
             why = stage.removeprefix(UNSTARTABLE)
             return Ended(self.job, self.slot, "unstartable", None, "starting", why)
-        return Ended(self.job, self.slot, how, code, stage, said.strip())
+        return Ended(self.job, self.slot, how, code, stage, output.strip())
 
 # %% ../../../nbs/analysis/bench/run/schedule.ipynb #36836533
 @dataclass(eq=False, repr=False)

@@ -56,13 +56,13 @@ def without_row(
     memory_kills: int = 0,  # number of processes that the kernel ended for memory while it ran
 ) -> tuple[str, dict]:  # status and failure_detail
     "Return the status and the details of an attempt whose worker wrote no row."
-    last = one_line(ended.said.rstrip().rpartition("\n")[2], 300)
-    detail = {"message": last, "stage": ended.stage, "said": one_line(ended.said[-1500:], 1500)}
+    last = one_line(ended.output.rstrip().rpartition("\n")[2], 300)
+    detail = {"message": last, "stage": ended.stage, "output": one_line(ended.output[-1500:], 1500)}
     if ended.how == "timeout":
         message = f"still at {ended.stage} after {ended.job.limit_s:g} s"
         return "timeout", detail | {"message": message, "limit_s": ended.job.limit_s}
     if ended.how == "unstartable":
-        return "env_failed", {"message": ended.said, "reason": "no_interpreter", "python": python}
+        return "env_failed", {"message": ended.output, "reason": "no_interpreter", "python": python}
     if (code := ended.code or 0) < 0:
         known = {s.value: s.name for s in signal.Signals}
         name = known.get(-code, f"signal {-code}")
@@ -277,7 +277,7 @@ class _Jobs:
 
         Raises `RunFileError` if the disk is full, `DeviceBusy` if the job never got its locks."""
         if ended.how == "busy":
-            raise DeviceBusy(ended.said)
+            raise DeviceBusy(ended.output)
         before, self.kills = self.kills, _killed_for_memory() or 0
         self.new_kills = self.kills - before
         if ended.code == NO_DISK and ended.stage.startswith("unwritable: "):
@@ -317,6 +317,6 @@ def _run_here(suite: Suite, jobs: _Jobs) -> None:
                 raise
             except Exception as e:  # a case may raise anything
                 name = "" if isinstance(e, FasterroofError) else f"{type(e).__name__}: "
-                ended = replace(ended, code=1, said=f"{name}{one_line(e)}")
+                ended = replace(ended, code=1, output=f"{name}{one_line(e)}")
         jobs.take(ended)
         suite.on_change(suite)

@@ -163,5 +163,5 @@ def print_gate(
     most: int = 40,  # maximum number of attempts to show
 ) -> None:
     "Print the verdict of a gate, and the attempts that regressed or improved."
-    moved = [f for f in gate.findings if f.failed or f.verdict in ("mended", "faster")]
+    moved = [f for f in gate.findings if f.failed or f.verdict in ("fixed", "faster")]
     print_sections(gate.sentence, _sections(gate, {"": moved}, most), console)

@@ -43,7 +43,7 @@ from fasterroof.machine.probes.cpu import (
     unproven_modes,
 )
 from .cpu_process import ProbeError, Prober
-from .readings import Found
+from .readings import ProbeResults
 from .torch_products import modes_of
 from ...timing.clock import synchronizer
 
@@ -75,7 +75,7 @@ def _pinned(mode: str) -> Iterator[None]:
         yield
 
 
-def _framework(asked: Asked, findings: Found) -> None:
+def _framework(asked: Asked, findings: ProbeResults) -> None:
     "Add the readings of torch's kernels in each mode."
     device, sync = asked.device, synchronizer(asked.device)
     for mode in asked.modes:
@@ -97,7 +97,7 @@ def refused(
     """Return the modes that neither torch nor a kernel of this package can multiply.
 
     This takes only a moment, so that an error is raised before a long measurement."""
-    tried, doubtful = Found(), [m for m in modes if m in ("tf32", "fp8_e4m3", "fp8_e5m2")]
+    tried, doubtful = ProbeResults(), [m for m in modes if m in ("tf32", "fp8_e4m3", "fp8_e5m2")]
     _framework(Asked(device, tuple(doubtful), size=32, warmup=0, steps=1), tried)
     return tried.missing
 
@@ -117,9 +117,9 @@ def modes_known(
         return []
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #bdbd70ba
-def _on_cpu(asked: Asked, show_stage) -> Found:
+def _on_cpu(asked: Asked, show_stage) -> ProbeResults:
     "Probe a CPU."
-    findings, used_s = Found(), 0.0
+    findings, used_s = ProbeResults(), 0.0
     load, held, began = ForeignLoad(), throttled(), time.perf_counter()
     findings.launch_s = torch_kernels.launch_time(asked.device, lambda: None)
     beside = asked
@@ -133,7 +133,7 @@ def _on_cpu(asked: Asked, show_stage) -> Found:
         if asked.steps is None:
             beside = replace(asked, warmup=2, steps=8)
     except ProbeError as e:
-        findings = Found(launch_s=findings.launch_s, notes=_remarks({"not_run": e}))
+        findings = ProbeResults(launch_s=findings.launch_s, notes=_remarks({"not_run": e}))
         _framework_memory(asked, findings)
     show_stage("torch's kernels")
     _framework(beside, findings)
@@ -153,7 +153,7 @@ def _on_cpu(asked: Asked, show_stage) -> Found:
     return findings
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #7def48ab
-def _cpu_kernels(probe: CPUProbe, asked: Asked, findings: Found, show_stage) -> None:
+def _cpu_kernels(probe: CPUProbe, asked: Asked, findings: ProbeResults, show_stage) -> None:
     "Add the readings of the compiled kernels."
     show_stage("clock")
     seconds = asked.steps and asked.steps * 1e-3  # one window for each step
@@ -282,7 +282,7 @@ def _remarks(conditions: dict) -> list[str]:
     return [text(x) for x, matters, text in known if x is not None and matters(x)]
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #aec6da9b
-def _memory(asked: Asked, take, findings: Found, ours: bool = False) -> None:
+def _memory(asked: Asked, take, findings: ProbeResults, ours: bool = False) -> None:
     "Add the readings of torch's passes over memory."
     device, nbytes = asked.device, asked.nbytes
     left_out = findings.conditions.setdefault("left_out", {})
@@ -292,7 +292,7 @@ def _memory(asked: Asked, take, findings: Found, ours: bool = False) -> None:
     findings.readings += torch_kernels.memory_readings(device, nbytes, take, left_out, not ours)
 
 
-def _framework_memory(asked: Asked, findings: Found) -> None:
+def _framework_memory(asked: Asked, findings: ProbeResults) -> None:
     "Add the readings of torch's passes over memory, called one by one."
     sync = synchronizer(asked.device)
 
@@ -302,13 +302,13 @@ def _framework_memory(asked: Asked, findings: Found) -> None:
     _memory(asked, take, findings)
 
 # %% ../../../nbs/analysis/machine/probes/survey.ipynb #8abc8168
-def _on_cuda(asked: Asked, show_stage) -> Found:
+def _on_cuda(asked: Asked, show_stage) -> ProbeResults:
     "Probe a CUDA device."
     device, left_out = asked.device, {}
     before = cuda.conditions(device)
     show_stage("launches")
     launch = cuda_graphs.launch_times(device)
-    findings = Found(launch_s=launch.back_to_back)
+    findings = ProbeResults(launch_s=launch.back_to_back)
     timing = dict(warmup=asked.warmup, steps=asked.calls)
     # No kernel contracts other integer formats.
     for mode in (m for m in asked.modes if m in FORMATS):
@@ -332,10 +332,10 @@ def _on_cuda(asked: Asked, show_stage) -> Found:
     return findings
 
 
-def _on_other(asked: Asked, show_stage) -> Found:
+def _on_other(asked: Asked, show_stage) -> ProbeResults:
     "Probe any device with torch's kernels."
     device = asked.device
-    findings = Found(launch_s=torch_kernels.launch_time(device, synchronizer(device)))
+    findings = ProbeResults(launch_s=torch_kernels.launch_time(device, synchronizer(device)))
     findings.notes.append(
         f"Only torch's own kernels were measured on {device}: every ceiling is a lower bound."
     )
@@ -348,6 +348,6 @@ def _on_other(asked: Asked, show_stage) -> Found:
 def survey_device(
     asked: Asked,  # device, modes and sizes
     show_stage: Callable[[str], None],  # called with the name of each stage
-) -> Found:
+) -> ProbeResults:
     "Probe a device mode by mode and level by level; `measuring` turns the result into peaks."
     return {"cpu": _on_cpu, "cuda": _on_cuda}.get(asked.device.type, _on_other)(asked, show_stage)

@@ -20,7 +20,7 @@ from ..quantity import Q_
 
 # %% ../../../nbs/analysis/prediction/sizes/model_file.ipynb #5351edc1
 @dataclass(frozen=True)
-class _Told:
+class _Citation:
     "Source of some of a model's sizes."
 
     of: tuple[str, ...]  # names of fields
@@ -37,7 +37,7 @@ class _Entry:
     maker: str
     kind: str  # "decoder", "encoder" or "vision"
     parameters: int  # published number of parameters
-    told: tuple[_Told, ...]  # sources of all sizes
+    citations: tuple[_Citation, ...]  # sources of all sizes
     also: tuple[str, ...] = ()  # other names
     active_parameters: int | None = None  # published number that a token uses
     inference_flops: int | None = None  # FLOP of one inference of `input`
@@ -88,21 +88,21 @@ class _ModelList:
 
 # %% ../../../nbs/analysis/prediction/sizes/model_file.ipynb #5f1a5ddc
 MODELS_FILE = Path(str(files("fasterroof.prediction"))) / "models.json"  # file of the registry
-_NO_FIGURES = ("name", "family", "maker", "kind", "told", "also", "note", "input")
+_NO_FIGURES = ("name", "family", "maker", "kind", "citations", "also", "note", "input")
 _NO_SIZES = (  # fields that `ModelSpec` does not have
-    *("family", "maker", "told", "also"),
+    *("family", "maker", "citations", "also"),
     *("positions", "biases", "shared_feedforward"),
 )
 
 
 def _faults(e: _Entry, sources: dict[str, Source]) -> Iterator[str]:
     "Yield the faults of an entry."
-    name, cited = one_line(e.name, 60), {n for t in e.told for n in t.of}
+    name, cited = one_line(e.name, 60), {n for t in e.citations for n in t.of}
     if e.kind not in ("decoder", "encoder", "vision"):
         yield f"{name} has an unknown kind: use decoder, encoder or vision"
     if e.biases not in ("none", "qkv", "all"):
         yield f"{name} has unknown biases: use none, qkv or all"
-    for t in e.told:
+    for t in e.citations:
         if t.source not in sources or not t.where.strip():
             yield f"{', '.join(t.of)} of {name} requires a known source and a place in it"
     cited |= {*_NO_FIGURES}
@@ -124,7 +124,7 @@ def _sizes(e: _Entry, sources: dict[str, Source]) -> dict[str, Any]:
     if e.inference_flops is not None:
         sizes["inference_flops"] = Q_(e.inference_flops, "FLOP")
     return sizes | {
-        "cited": {name: source_text(t) for t in e.told for name in t.of},
+        "cited": {name: source_text(t) for t in e.citations for name in t.of},
     }
 
 
@@ -138,6 +138,9 @@ def listed_models(
     where = one_line(path)
     d = read_versioned(path, "fasterroof models", 1, "a list of models")
     d = {k: v for k, v in d.items() if k not in ("format", "version")}
+    for entry in d.get("models") or ():  # earlier files name the field `told`
+        if isinstance(entry, dict) and "told" in entry:
+            entry.setdefault("citations", entry.pop("told"))
     listed = from_plain(_ModelList, d, where, strict=True)
     check_sources(listed.sources, where)
     for e in listed.models:

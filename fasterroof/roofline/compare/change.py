@@ -204,20 +204,20 @@ def _common_factors(
 
 # %% ../../../nbs/analysis/roofline/compare/change.ipynb #458e7098
 def verdict(
-    told: Apart | None,  # comparison of the samples; None: too few samples
+    comparison: Apart | None,  # comparison of the samples; None: too few samples
     distinct: bool,  # True: significant after the correction for many comparisons
     factors: tuple[float, float],  # range of factors that the machine alone may explain
 ) -> str:
     """Return `faster` or `slower`, with a question mark if the machine may explain it, `noise`, or
     – if unknown."""
-    if told is None:
+    if comparison is None:
         return MISSING
-    inside = told.interval and told.interval[0] <= 1 <= told.interval[1]
+    inside = comparison.interval and comparison.interval[0] <= 1 <= comparison.interval[1]
     if not distinct or inside:
         return "noise"
-    if told.delta_s > 0:
-        return "slower" + "?" * bool(told.interval and told.interval[0] <= factors[1])
-    return "faster" + "?" * bool(told.interval and told.interval[1] >= factors[0])
+    if comparison.delta_s > 0:
+        return "slower" + "?" * bool(comparison.interval and comparison.interval[0] <= factors[1])
+    return "faster" + "?" * bool(comparison.interval and comparison.interval[1] >= factors[0])
 
 # %% ../../../nbs/analysis/roofline/compare/change.ipynb #6238608b
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class Change:
     before: tuple[RooflinePoint, ...]  # points of the earlier run; empty: only the later has it
     after: tuple[RooflinePoint, ...]  # points of the later run; empty: only the earlier has it
     how: str  # how it was matched: "name", "renamed", "fused"; "": only one run has it
-    told: Apart | None  # comparison of the samples; None: too few, or they drift
+    comparison: Apart | None  # comparison of the samples; None: too few, or they drift
     # "faster", "slower", "faster?", "slower?", "noise", "only before", "only after", "–"
     verdict: str
 
@@ -261,7 +261,7 @@ class Change:
     @property
     def interval(self) -> tuple[float, float] | None:
         "95 % interval of the ratio; None with fewer than six samples in a run."
-        return self.told and self.told.interval
+        return self.comparison and self.comparison.interval
 
     @property
     def delta_s(self) -> float:  # s
@@ -337,17 +337,19 @@ def changes(
         alone = "" if m.before and m.after else "only before" if m.before else "only after"
         c = Change(*m, None, alone or MISSING)
         if measured and not alone:
-            c = replace(c, told=apart(c.a.samples, c.b.samples))
+            c = replace(c, comparison=apart(c.a.samples, c.b.samples))
         matched.append(c)
-    same, compared = _same_setting(before, after), [c for c in matched if c.told]
+    same, compared = _same_setting(before, after), [c for c in matched if c.comparison]
     steady = [
-        c.told.ratio for c in compared if c.told.interval and not c.work and c.a.mode == c.b.mode
+        c.comparison.ratio
+        for c in compared
+        if c.comparison.interval and not c.work and c.a.mode == c.b.mode
     ]
     factors = Factors(before, after, same, _common_factors(steady) if same else (1.0, 1.0))
-    distinct = iter(called([c.told.p for c in compared]))
+    distinct = iter(called([c.comparison.p for c in compared]))
 
     def judged(c):
         levels = {p.level for p in (c.a, c.b) if p.bound == "memory"}
-        return replace(c, verdict=verdict(c.told, next(distinct), factors.of(*levels)))
+        return replace(c, verdict=verdict(c.comparison, next(distinct), factors.of(*levels)))
 
-    return tuple(judged(c) if c.told else c for c in matched), factors
+    return tuple(judged(c) if c.comparison else c for c in matched), factors

@@ -78,8 +78,8 @@ def _times(d: "Diff") -> dict[str, str]:
     if not (x and y):
         times = (si(r.wall_s, "s") + " (projected)" * (not r.measured) for r in (d.before, d.after))
         return {"time": " → ".join(times)}
-    ratio = ratio_text(y.median / x.median, d.told and d.told.interval)
-    verdict = d.verdict if d.told else "too few samples, or they drift"
+    ratio = ratio_text(y.median / x.median, d.comparison and d.comparison.interval)
+    verdict = d.verdict if d.comparison else "too few samples, or they drift"
     return {label: f"{_arrow_s(x.median, y.median)}, ratio {ratio}: {verdict}"}
 
 
@@ -213,7 +213,7 @@ class Diff:
         return next(filter(all, pairs), pairs[-1])
 
     @cached_property
-    def told(self) -> Apart | None:
+    def comparison(self) -> Apart | None:
         "Comparison of whole runs; None with fewer than six samples, or for a projection."
         a, b = self.timings
         return apart(a.samples, b.samples) if a and b else None
@@ -221,7 +221,11 @@ class Diff:
     @property
     def verdict(self) -> str:
         "Verdict on whole runs: `faster`, `slower`, `faster?`, `slower?`, `noise`, or – (unknown)."
-        return verdict(self.told, bool(self.told) and self.told.p <= 0.05, self.factors.of(None))
+        return verdict(
+            self.comparison,
+            bool(self.comparison) and self.comparison.p <= 0.05,
+            self.factors.of(None),
+        )
 
     def __bool__(self) -> bool:
         return bool(
@@ -327,7 +331,7 @@ class Diff:
         "Return the difference as plain values, ready for JSON."
         parts = [
             {key: getattr(c, key) for key in _PART}
-            | {"told": c.told and c.told._asdict(), "work": c.work}
+            | {"comparison": c.comparison and c.comparison._asdict(), "work": c.work}
             | {side: [p.as_dict() for p in getattr(c, side)] for side in ("before", "after")}
             for c in self.changes
         ]
@@ -335,7 +339,7 @@ class Diff:
         return {
             "environment": _listed(self.environment),
             **figures,
-            "told": self.told and self.told._asdict(),
+            "comparison": self.comparison and self.comparison._asdict(),
             "work": _listed(self.work),
             "remarks": list(self.remarks),
             "changes": parts,

@@ -113,7 +113,7 @@ def _disturbance(d: "Diff") -> str:
 
 def _timed(d: "Diff", x: "Timing", y: "Timing") -> str:
     "Compare measured runs."
-    times, counts, apart = arrow(x.median, y.median, "s"), _counts(x, y), d.told
+    times, counts, apart = arrow(x.median, y.median, "s"), _counts(x, y), d.comparison
     if apart is None and min(len(x.samples), len(y.samples)) >= 6:
         return cannot_tell(
             f"{times}, {counts}, but the samples drift", "a longer warm-up or more steps needed"

@@ -87,7 +87,7 @@ def _moved(i: Instruction, within: Computation, module: HloModule) -> HloPlace |
     return None
 
 
-def _made_of(i: Instruction, within: Computation) -> list[HloPlace]:
+def _operand_places(i: Instruction, within: Computation) -> list[HloPlace]:
     "Return the nearest place of each operand."
     near = (_operands(i._replace(operands=(name,)), within) for name in i.operands)
     nearest = (next((x for x in path if x.op_name), None) for path in near)
@@ -105,7 +105,7 @@ def placed(
     if i.opcode in ("dot", "convolution"):
         if moved := _moved(i, within, module):
             return moved
-        if operands := _made_of(i, within):
+        if operands := _operand_places(i, within):
             path = ".".join(commonprefix([place.module.split(".") for place in operands]))
             gradient = next((place for place in operands if place.phase != "forward"), operands[0])
             return gradient._replace(module=path, primitive="")

@@ -109,7 +109,7 @@ class ChartFigure:
 
     svg: FT | None  # the drawing; None: nothing to draw
     legend: Sequence[tuple[int, str]] = ()  # number and name of each line
-    said: Sequence[str] = ()  # sentences below the chart
+    sentences: Sequence[str] = ()  # sentences below the chart
     lines: bool = True  # True: lines connect the marks
 
 
@@ -123,7 +123,7 @@ def figure_element(
     return Figure(
         H4(title, Small(more) if more else None) if title else None,
         f.svg,
-        Figcaption(Ul(*names, cls="legend") if f.legend else None, *map(P, f.said)),
+        Figcaption(Ul(*names, cls="legend") if f.legend else None, *map(P, f.sentences)),
     )
 
 
@@ -466,7 +466,7 @@ def history_figure(
     moments = h.moments[first:]
     timed = [moments[i - first] for i in h.timed if i >= first]
     if not timed:
-        return ChartFigure(None, said=["None of the newest runs has a time."])
+        return ChartFigure(None, sentences=["None of the newest runs has a time."])
     points = [
         Point(
             i,
@@ -493,4 +493,4 @@ def history_figure(
         lambda y: _level_marks(h, first, x, y),
     )
     sentences = [f"The newest {len(moments)} of {len(h.moments):,} runs."] * bool(first)
-    return ChartFigure(svg, said=sentences)
+    return ChartFigure(svg, sentences=sentences)
