@@ -19,14 +19,14 @@ PACKAGES = "core work timing machine roofline report prediction contract bench c
 
 def entries(items) -> list[dict]:
     "Return the entries of the navigation: each has a text, and a link or a menu of entries."
-    found = []
+    pieces = []
     for item in items or []:
         item = {"href": item} if isinstance(item, str) else dict(item)
         item["menu"] = entries(item.get("menu"))
         item["href"] = re.sub(r"\.ipynb(?=#|$)", ".html", item.get("href", ""))
         item["text"] = str(item.get("text") or item.get("icon") or item["href"])
-        found.append(item)
-    return found
+        pieces.append(item)
+    return pieces
 
 
 def link_to(page: Page, item: dict) -> str:
@@ -39,7 +39,7 @@ def link_to(page: Page, item: dict) -> str:
 
 def navigation(page: Page, items: list[dict]) -> str:
     "Return the bar at the top as HTML."
-    found = []
+    pieces = []
     for item in items:
         if not item["menu"]:
             here = (
@@ -47,7 +47,7 @@ def navigation(page: Page, items: list[dict]) -> str:
                 if page.folder and FOLDERS.get(page.folder, ("", ""))[1] == item["href"]
                 else ""
             )
-            found.append(f"<li{here}>{link_to(page, item)}</li>")
+            pieces.append(f"<li{here}>{link_to(page, item)}</li>")
             continue
         pages = {sub["href"] for sub in item["menu"]}
         landing = FOLDERS.get(page.folder, ("", ""))[1]
@@ -58,11 +58,11 @@ def navigation(page: Page, items: list[dict]) -> str:
             else f'<li class="level">{html.escape(sub["text"])}</li>'
             for sub in item["menu"]
         )
-        found.append(
+        pieces.append(
             f'<li{here}><details name="menu"><summary>{html.escape(item["text"])}</summary>'
             f"<ul>{subs}</ul></details></li>"
         )
-    return f"<ul>{''.join(found)}</ul>"
+    return f"<ul>{''.join(pieces)}</ul>"
 
 
 def place(name: str) -> list[tuple]:
@@ -80,7 +80,7 @@ def sections(pages: dict[str, Page], items: list[dict]) -> dict[str, tuple[str, 
     """Return the pages of each folder in reading order: in the order of the menus, then by package
     and name."""
     order = {sub["href"]: i for i, sub in enumerate(s for item in items for s in item["menu"])}
-    found = {}
+    pieces = {}
     for folder in sorted({p.folder for p in pages.values()} - {""}):
         inside = sorted(
             (p for p in pages.values() if p.folder == folder),
@@ -94,8 +94,8 @@ def sections(pages: dict[str, Page], items: list[dict]) -> dict[str, tuple[str, 
             ),
             FOLDERS.get(folder, (folder, ""))[0],
         )
-        found[folder] = menu, inside
-    return found
+        pieces[folder] = menu, inside
+    return pieces
 
 
 @cache
@@ -119,27 +119,27 @@ def sidebar(page: Page, title: str, inside: list[Page], pages: dict[str, Page]) 
     def listed(folder: str) -> str:
         below = [p for p in inside if p.name.startswith(folder + "/")]
         own = [p for p in below if p.name.rpartition("/")[0] == folder]
-        found = [f"<ul>{''.join(map(entry, own))}</ul>"] if own else []
+        pieces = [f"<ul>{''.join(map(entry, own))}</ul>"] if own else []
         for name in dict.fromkeys(
             p.name[len(folder) + 1 :].split("/")[0] for p in below if p not in own
         ):
             within = f"{folder}/{name}"
             state = " open" if page.name.startswith(within + "/") else ""
             tip = f' title="{html.escape(question(within.split("/", 1)[1]))}"' if modules else ""
-            found.append(
+            pieces.append(
                 f"<details{state}><summary{tip}>{name}</summary>{listed(within)}</details>"
             )
-        return "".join(found)
+        return "".join(pieces)
 
     head = html.escape(title)
     head = f'<a href="{page.up}{landing}">{head}</a>' if landing in pages else head
-    found = [f"<h2>{head}</h2>"]
+    pieces = [f"<h2>{head}</h2>"]
     if modules:
-        found.append(
+        pieces.append(
             '<input type="search" class="filter" placeholder="Filter names" aria-label="Filter'
             ' names">'
         )
-    return "".join([*found, listed(page.folder)])
+    return "".join([*pieces, listed(page.folder)])
 
 
 def contents(page: Page) -> str:

@@ -16,7 +16,7 @@ NAMES = (
 )
 
 
-def found() -> str:
+def browser_path() -> str:
     "Return the path of Chromium; exit if there is none."
     path = next(filter(None, map(shutil.which, NAMES)), None)
     return path or sys.exit(
@@ -27,7 +27,7 @@ def found() -> str:
 def chromium(playwright):
     "Start Chromium headless and without network access, as a context manager."
     return playwright.chromium.launch(
-        executable_path=found(),
+        executable_path=browser_path(),
         args=[
             "--disable-gpu",
             "--disable-background-networking",
@@ -38,4 +38,4 @@ def chromium(playwright):
 
 
 if __name__ == "__main__":
-    found()
+    browser_path()

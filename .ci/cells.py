@@ -85,12 +85,12 @@ def figure(data: list, layout: dict) -> str:
 
 def figures_in(text: str) -> list[str]:
     "Return the figures in an HTML output that Plotly wrote."
-    found, decoder = [], json.JSONDecoder()
+    results, decoder = [], json.JSONDecoder()
     for call in re.finditer(r"Plotly\.(?:newPlot|react)\(\s*[\"'][^\"']*[\"']\s*,\s*", text):
         data, end = decoder.raw_decode(text, call.end())
         layout, _ = decoder.raw_decode(text, re.compile(r"\s*,\s*").match(text, end).end())
-        found.append(figure(data, layout))
-    return found
+        results.append(figure(data, layout))
+    return results
 
 
 def table_boxes(text: str) -> str:
@@ -219,11 +219,11 @@ def section(text: str) -> str:
 
 def options(source: str) -> tuple[dict, str]:
     "Split a code cell into its options, as Quarto reads them, and its code."
-    found, lines = {}, source.splitlines()
+    results, lines = {}, source.splitlines()
     while lines and (m := re.match(r"#\s*\|\s*([\w-]+)\s*:\s*(.*)$", lines[0])):
-        found[m[1]] = yaml.safe_load(m[2])
+        results[m[1]] = yaml.safe_load(m[2])
         lines.pop(0)
-    return found, "\n".join(lines).strip("\n")
+    return results, "\n".join(lines).strip("\n")
 
 
 def code_cell(cell: dict) -> str:

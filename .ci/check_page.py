@@ -54,11 +54,11 @@ class Check:
     "Collect the defects of a page in one setting."
 
     def __init__(self, page: Page, setting: str) -> None:
-        self.page, self.setting, self.found = page, setting, []
+        self.page, self.setting, self.faults = page, setting, []
 
     def that(self, holds: bool, text: str) -> None:
         if not holds:
-            self.found.append(f"{self.setting}: {text}")
+            self.faults.append(f"{self.setting}: {text}")
 
     def view(self) -> dict:
         return self.page.evaluate(VIEW)
@@ -190,7 +190,9 @@ def sound(check: Check, axe: str) -> None:
         check.that(len(results["passes"]) > 10, "axe-core did not run")
         for x in results["violations"]:
             if x["impact"] in ("serious", "critical"):
-                check.found.append(f"{check.setting}: axe-core: {x['id']}, {x['nodes'][0]['html']}")
+                check.faults.append(
+                    f"{check.setting}: axe-core: {x['id']}, {x['nodes'][0]['html']}"
+                )
 
 
 def printed(check: Check) -> None:
@@ -207,7 +209,7 @@ def printed(check: Check) -> None:
 
 def look(axe: str) -> list[str]:
     "Return the defects of the page."
-    found = []
+    faults = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as p, chromium(p) as browser:
         path = Path(folder, "page.html")
         demo().to_html(path)
@@ -220,7 +222,7 @@ def look(axe: str) -> list[str]:
             )
             page = context.new_page()
             check = Check(page, f"{width} px, {scheme}")
-            say = check.found.append
+            say = check.faults.append
             page.on("console", lambda m, say=say: m.type == "error" and say(f"console: {m.text}"))
             page.on("pageerror", lambda e, say=say: say(f"script: {e}"))
             page.on("request", lambda r, say=say: r.url != path.as_uri() and say(f"loads {r.url}"))
@@ -235,8 +237,8 @@ def look(axe: str) -> list[str]:
             if (width, scheme) == SETTINGS[-1]:
                 printed(check)
             context.close()
-            found += check.found
-    return found
+            faults += check.faults
+    return faults
 
 
 if __name__ == "__main__":

@@ -40,30 +40,30 @@ def imports(source: str, module: str = "") -> dict[str, str]:
         tree = ast.parse(re.sub(r"^\s*[%!].*$", "", source, flags=re.M))
     except SyntaxError:
         return {}
-    found = {}
+    targets = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (
             node.level or (node.module or "").startswith("fasterroof.")
         ):
             base = module.split(".")[: -node.level] if node.level else []
             for name in node.names:
-                found[name.asname or name.name] = ".".join(
+                targets[name.asname or name.name] = ".".join(
                     [*base, *((node.module or "").split(".") if node.module else [])]
                 )
-    return found
+    return targets
 
 
 def public_names() -> dict[str, str]:
     "Return the module of each name that a package exports, from its stub."
-    found = {}
+    targets = {}
     for stub in (ROOT / "fasterroof").rglob("__init__.pyi"):
         package = ".".join(stub.relative_to(ROOT).with_suffix("").parts)
-        found |= {
+        targets |= {
             k: v
             for k, v in imports(stub.read_text(encoding="utf-8"), package).items()
             if v != "fasterroof"
         }
-    return found
+    return targets
 
 
 def text_of(cell: dict) -> str:
@@ -131,8 +131,8 @@ class Mender:
         "Return where a name is documented; a method without a section is found with its class."
         if page not in self.sections:
             return "#" + name.split(".")[0].lower()
-        found = self.sections[page].get(name) or self.sections[page].get(name.split(".")[0])
-        return "#" + found if found else ""
+        anchor = self.sections[page].get(name) or self.sections[page].get(name.split(".")[0])
+        return "#" + anchor if anchor else ""
 
     def with_links(self, text: str, own: str, imported: dict[str, str]) -> str:
         "Return Markdown with a link for each name."
@@ -171,8 +171,8 @@ class Mender:
             path, url, line = own.replace(".", "/") + ".py", m["url"], m["line"]
             if own and not url.endswith("/" + path) and m["name"] in defined(path):
                 url, line = self.blob + path, defined(path)[m["name"]]
-            found = self.sections[name].get(m["name"], "")
-            own_id = f" {{#{found}}}" if found and found != found.lower() or m["id"] else ""
+            anchor = self.sections[name].get(m["name"], "")
+            own_id = f" {{#{anchor}}}" if anchor and anchor != anchor.lower() or m["id"] else ""
             return (
                 f"---\n\n[source]({url}#L{line}){m['style']}\n\n{m['marks']} {m['name']}{own_id}\n"
             )

@@ -129,12 +129,12 @@ def picture(scheme: str) -> str:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
-    made = {ROOT / f"nbs/images/packages-{scheme}.svg": picture(scheme) for scheme in INK}
+    pictures = {ROOT / f"nbs/images/packages-{scheme}.svg": picture(scheme) for scheme in INK}
     if "--check" in sys.argv[1:]:
         if stale := [
-            p.name for p, text in made.items() if not p.exists() or p.read_text("utf-8") != text
+            p.name for p, text in pictures.items() if not p.exists() or p.read_text("utf-8") != text
         ]:
             sys.exit(f"{', '.join(stale)}: not up to date with the imports; run .ci/packages.py")
     else:
-        for path, text in made.items():
+        for path, text in pictures.items():
             path.write_text(text, encoding="utf-8")

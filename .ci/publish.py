@@ -60,15 +60,15 @@ def executed(path: Path, number: int) -> Attempt:
     return Attempt(nb, foreign, number)
 
 
-def statement(found: Attempt) -> str:
+def statement(attempt: Attempt) -> str:
     "State the conditions under which the outputs were measured."
     cpu = environment("cpu")["cpu"]
     machine = f"{cpu['cpus_allowed']} CPUs of {cpu['name']}"
-    share, limit = (f"{100 * x:.0f} %" for x in (found.foreign, LIMIT))
-    passed = "" if found.foreign <= LIMIT else f" None of {ATTEMPTS} attempts passed the check."
+    share, limit = (f"{100 * x:.0f} %" for x in (attempt.foreign, LIMIT))
+    passed = "" if attempt.foreign <= LIMIT else f" None of {ATTEMPTS} attempts passed the check."
     return (
         f"{MARK}\n*Outputs of {date.today():%d %B %Y} on {machine}. Load check: other programs used"
-        f" {share} of the CPU time (limit {limit}, attempt {found.number} of at most"
+        f" {share} of the CPU time (limit {limit}, attempt {attempt.number} of at most"
         f" {ATTEMPTS}).{passed}*"
     )
 

@@ -31,8 +31,8 @@ BLOB = f"{settings['git_url']}/blob/{settings['branch']}/"
 
 def notebooks() -> list[str]:
     "Return the paths of the notebooks below nbs/, as nbdev finds them."
-    found = (p.relative_to(ROOT / "nbs") for p in (ROOT / "nbs").rglob("*.ipynb"))
-    return sorted(p.as_posix() for p in found if not any(part[0] in "._" for part in p.parts))
+    paths = (p.relative_to(ROOT / "nbs") for p in (ROOT / "nbs").rglob("*.ipynb"))
+    return sorted(p.as_posix() for p in paths if not any(part[0] in "._" for part in p.parts))
 
 
 def process(only: list[str], force: bool):

@@ -80,15 +80,15 @@ def built(folder: str) -> tuple[str, list[Path]]:
 
 def in_c(programs: list[Path], cpus: list[int], ms: int, what: list[str]) -> list[dict]:
     "Return the rate of every kernel at every width: dicts of `what`, `mix`, `name` and `rate`."
-    found = []
+    results = []
     for program in programs:
         done = subprocess.run(
             [str(program), str(ms), ",".join(map(str, cpus)), *what], capture_output=True, text=True
         )
         if done.returncode:
             sys.exit(f"The C program failed: {done.stderr.strip() or done.returncode}")
-        found += json.loads(done.stdout)["kernels"]
-    return found
+        results += json.loads(done.stdout)["kernels"]
+    return results
 
 
 def best(kernels: list[dict], what: str) -> dict | None:
@@ -98,44 +98,44 @@ def best(kernels: list[dict], what: str) -> dict | None:
 
 def by_mix(kernels: list[dict], what: str) -> dict[str, float]:
     "Return the best rate of each mix in a level, over all widths."
-    found: dict[str, float] = {}
+    results: dict[str, float] = {}
     for k in kernels:
         if k["what"] == what:
-            found[k["mix"]] = max(k["rate"], found.get(k["mix"], 0))
-    return found
+            results[k["mix"]] = max(k["rate"], results.get(k["mix"], 0))
+    return results
 
 
 def in_one_state(dram, probe, nbytes: int, pairs: int) -> list[float]:
     "Return the ratio to C's best mix in main memory, if C was the same before and after."
-    found, before = [], best(dram(), "DRAM")["rate"]
+    results, before = [], best(dram(), "DRAM")["rate"]
     for _ in range(pairs):
         readings = memory_readings(probe, {"DRAM": nbytes}, {"DRAM": 0.02}, rounds=1)
         ours = level("DRAM", nbytes, readings).bandwidth
         after = best(dram(), "DRAM")["rate"]
         if max(before, after) < 1.1 * min(before, after):
-            found.append(ours / max(before, after))
+            results.append(ours / max(before, after))
         before = after
-    return found
+    return results
 
 
 def in_python(peaks) -> dict[str, dict]:
     """Return the best of each mode and level that `measure_peaks` found, with the upper end of its
     interval."""
-    found: dict[str, dict] = {}
+    results: dict[str, dict] = {}
     for c in peaks.ceilings:
         if c.unit == "vector":
             continue  # C's loops use fused multiply-adds, like contractions
-        if c.flops_per_s > found.get(c.mode, {"rate": 0})["rate"]:
-            found[c.mode] = {"rate": c.flops_per_s, "name": c.by, "high": c.interval[1]}
+        if c.flops_per_s > results.get(c.mode, {"rate": 0})["rate"]:
+            results[c.mode] = {"rate": c.flops_per_s, "name": c.by, "high": c.interval[1]}
     for x in (*peaks.caches, peaks.main):
-        found[x.name] = {
+        results[x.name] = {
             "rate": x.bandwidth,
             "name": x.by,
             "high": x.interval[1],
             "capacity": x.capacity,
             "mixes": {m.name: m.bandwidth for m in x.mixes},
         }
-    return found
+    return results
 
 
 parser = argparse.ArgumentParser(

@@ -77,7 +77,7 @@ class Nodes:
 
 def workers(folder: Path) -> list[int]:
     "Return the processes whose command line names a scratch folder of the nodes."
-    found = []
+    counts = []
     for p in Path("/proc").iterdir():
         if not p.name.isdigit():
             continue
@@ -89,8 +89,8 @@ def workers(folder: Path) -> list[int]:
         except OSError:
             continue
         if f"{folder}/fasterroof-".encode() in line and state != "Z":
-            found.append(int(p.name))
-    return found
+            counts.append(int(p.name))
+    return counts
 
 
 def none_left(folder: Path) -> float:
@@ -105,13 +105,13 @@ def none_left(folder: Path) -> float:
 
 def spans(folder: Path) -> dict[str, tuple[float, float, str]]:
     "Return for each worker when it was first and last inside an attempt or oracle, and its node."
-    log, found = folder / "log", {}
+    log, counts = folder / "log", {}
     for line in log.read_text().splitlines():
         t, what, pid = line.split()
-        first, _, node = found.get(pid, (float(t), 0, what))
-        found[pid] = first, float(t), node
+        first, _, node = counts.get(pid, (float(t), 0, what))
+        counts[pid] = first, float(t), node
     log.unlink()
-    return found
+    return counts
 
 
 def overlaps(seen: dict) -> int:
@@ -199,7 +199,7 @@ def checked(how: str, suite, rows: list[dict], seen: dict) -> collections.Counte
     status = collections.Counter(r["status"] for r in rows)
     ran = {str(r["provenance"].get("pid")) for r in rows}
     oracles = len(suite.brief.places)
-    found = collections.Counter(
+    counts = collections.Counter(
         attempts=len(suite.attempts),
         rows=len(rows),
         ok=status["ok"],
@@ -208,17 +208,17 @@ def checked(how: str, suite, rows: list[dict], seen: dict) -> collections.Counte
         lost=len(suite.attempts) - len(rows),
     )
     worked = {node for _, _, node in seen.values()}
-    if how != "locks apart" and found["overlaps"]:
+    if how != "locks apart" and counts["overlaps"]:
         raise SystemExit(f"{how}: simultaneous on one device: {seen}")
-    if found["lost"] or status["ok"] != len(rows):
+    if counts["lost"] or status["ok"] != len(rows):
         raise SystemExit(f"{how}: {len(rows)} rows of {len(suite.attempts)} attempts: {status}")
-    if how in ("nothing", "locks apart") and (found["again"] or len(worked) != 2):
-        raise SystemExit(f"{how}: {found}, {worked}")
+    if how in ("nothing", "locks apart") and (counts["again"] or len(worked) != 2):
+        raise SystemExit(f"{how}: {counts}, {worked}")
     if strange := ran - seen.keys():
         raise SystemExit(f"{how}: rows without a worker that was seen: {strange}")
     if any((r["ratio"] or {}).get("other_device") for r in rows):
         raise SystemExit(f"{how}: a ratio combines two nodes")
-    return found
+    return counts
 
 
 def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
@@ -240,12 +240,12 @@ def trial(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections
         took = time.monotonic() - began
         for thread in threads:
             thread.join()
-    found = collections.Counter(rounds=1, s=took, left_ms=1000 * none_left(folder))
-    found += checked(how, suite, rows, spans(folder))
-    found["struck"] = sum(x is not None for x in times)
+    counts = collections.Counter(rounds=1, s=took, left_ms=1000 * none_left(folder))
+    counts += checked(how, suite, rows, spans(folder))
+    counts["struck"] = sum(x is not None for x in times)
     print(*suite.remarks(), file=sys.stderr)
     nodes.remove(here)
-    return found
+    return counts
 
 
 def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> collections.Counter:
@@ -283,7 +283,7 @@ def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> coll
             raise SystemExit(f"an interrupted driver ended with {code}")
         if left > 1:
             raise SystemExit(f"a worker was left for {left:.1f} s")
-    found = collections.Counter(
+    counts = collections.Counter(
         rounds=1,
         s=took,
         left_ms=1000 * left,
@@ -292,10 +292,10 @@ def driver_ended(rng: random.Random, nodes: Nodes, how: str, seeds: int) -> coll
         ok=sum(r["status"] == "ok" for r in rows),
         overlaps=overlaps(spans(folder)),
     )
-    if found["overlaps"] or found["ok"] != len(rows):
-        raise SystemExit(f"{how}: {found}")
+    if counts["overlaps"] or counts["ok"] != len(rows):
+        raise SystemExit(f"{how}: {counts}")
     nodes.remove(here)
-    return found
+    return counts
 
 
 HOWS = (
@@ -311,7 +311,7 @@ HOWS = (
 
 def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
     rng = random.Random(seed)
-    found, longest = {how: collections.Counter() for how in hows}, collections.Counter()
+    counts, longest = {how: collections.Counter() for how in hows}, collections.Counter()
     with tempfile.TemporaryDirectory(
         dir="/tmp", prefix="c"
     ) as d:  # (the path of a socket must be short)
@@ -324,7 +324,7 @@ def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
                         new = test(rng, nodes, how, seeds)
                         print(f"round {i + 1}, {how}: {json.dumps(new)}", file=sys.stderr)
                         longest[how] = max(longest[how], new["left_ms"])
-                        found[how] += new
+                        counts[how] += new
             finally:
                 nodes.cluster.shutdown()
         if left := workers(Path(d)):
@@ -344,7 +344,7 @@ def main(rounds: int, seed: int, seeds: int, hows: Sequence[str]) -> None:
         " after |"
     )
     print("|---" * (len(columns) + 4) + "|")
-    for how, c in found.items():
+    for how, c in counts.items():
         cells = " | ".join(str(c[x]) for x in columns)
         mean = f"{c['s'] / max(c['rounds'], 1):.1f} s"
         print(f"| {how} | {cells} | 0 | {mean} | {longest[how]:.0f} ms |")

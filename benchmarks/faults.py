@@ -126,7 +126,7 @@ def suite(folder: Path, *more: str, **env) -> subprocess.Popen:
 
 def ours(folder: Path) -> list[int]:
     "Return the processes whose command line names the folder."
-    found = []
+    results = []
     for p in Path("/proc").iterdir():
         if not p.name.isdigit():
             continue
@@ -138,33 +138,33 @@ def ours(folder: Path) -> list[int]:
         except OSError:
             continue
         if str(folder).encode() in line and state != "Z":
-            found.append(int(p.name))
-    return found
+            results.append(int(p.name))
+    return results
 
 
 def seen_rows(store: Path) -> dict[tuple[str, str], dict]:
     "Return the finished rows in the spools by (run, attempt)."
-    found = {}
+    results = {}
     with contextlib.suppress(FileNotFoundError):  # the folder was renamed meanwhile
         for path in store.glob(".attempts/*/[0-9]*.json"):
             # raises if the row is truncated
             row = json.loads(path.read_text())
-            found[row["run_id"], row["attempt"]] = row
-    return found
+            results[row["run_id"], row["attempt"]] = row
+    return results
 
 
 def stored(store: Path) -> dict[tuple[str, str], dict]:
     "Return the rows of a store by (run, attempt); raise if one is truncated or duplicated."
     from fasterroof.bench.row import read_rows
 
-    found = {}
+    results = {}
     for path in store.glob("*/*.jsonl"):
         for row in read_rows(path):
             key = row["run_id"], row["attempt"]
-            if key in found:
+            if key in results:
                 raise SystemExit(f"{key} is twice in {path}")
-            found[key] = row
-    return found
+            results[key] = row
+    return results
 
 
 def trial(rng: random.Random, folder: Path, how: str, length_s: float) -> collections.Counter:
@@ -255,16 +255,16 @@ def faults(trials: int, seed: int) -> None:
         hows.append("full disk")
     else:
         print("Not root: the full disk is skipped.", file=sys.stderr)
-    found = {how: collections.Counter() for how in hows}
+    results = {how: collections.Counter() for how in hows}
     for i in range(trials):
         how = hows[i % len(hows)]
         with tempfile.TemporaryDirectory() as d:
-            found[how] += trial(rng, Path(d), how, 3.5) + collections.Counter(trials=1)
+            results[how] += trial(rng, Path(d), how, 3.5) + collections.Counter(trials=1)
         print(f"\r{i + 1} of {trials}", end="", file=sys.stderr)
     print(file=sys.stderr)
     print("| fault | runs | rows kept | of these, seen when they were finished | exit codes |")
     print("|---|---|---|---|---|")
-    for how, c in found.items():
+    for how, c in results.items():
         codes = ", ".join(f"{k[5:]}: {v}" for k, v in sorted(c.items()) if k.startswith("exit"))
         print(f"| {how} | {c['trials']} | {c['rows']} | {c['watched']} | {codes} |")
     print("\nLost, truncated, changed or duplicated: none.")
@@ -352,7 +352,7 @@ def compaction(trials: int, seed: int) -> None:
     from fasterroof.bench.store.compact import FOLDER, covered
     from fasterroof.bench.store.store import Store
 
-    rng, found = random.Random(seed), collections.Counter()
+    rng, results = random.Random(seed), collections.Counter()
     with tempfile.TemporaryDirectory() as d:
         spare, store, alone = Path(d, "spare"), Path(d, "store"), Path(d, "alone")
         make(spare, 60, 100, 400)
@@ -369,7 +369,7 @@ def compaction(trials: int, seed: int) -> None:
             running = compactions(store, rng.choice((1, 1, 2)))
             time.sleep(rng.uniform(0, 2.5))
             for p in running:
-                found["ended before"] += p.poll() is not None
+                results["ended before"] += p.poll() is not None
                 with contextlib.suppress(
                     ProcessLookupError
                 ):  # alone, or with all processes that it started
@@ -382,7 +382,7 @@ def compaction(trials: int, seed: int) -> None:
             if answers_of(store) != answers_of(alone):
                 raise SystemExit("compaction: the answers differ from those of the journal")
             n = len(covered([*before]))
-            found += collections.Counter(
+            results += collections.Counter(
                 {"trials": 1, "compactions": len(running), "covered": n, "files": len(before)}
             )
             if rng.random() < 0.3:  # the next compaction must work and leave no files behind
@@ -397,14 +397,14 @@ def compaction(trials: int, seed: int) -> None:
                     raise SystemExit(f"compaction: files are left: {there}")
                 if answers_of(store) != answers_of(alone):
                     raise SystemExit("compaction: the answers differ from those of the journal")
-                found["whole"] += 1
+                results["whole"] += 1
             print(f"\r{i + 1} of {trials}", end="", file=sys.stderr)
     print(file=sys.stderr)
     print(
-        f"{found['compactions']} compactions in {found['trials']} trials,"
-        f" {found['ended before']} of which had finished before they were killed; then"
-        f" {found['covered']:,} of {found['files']:,} files were in columns, and every answer was"
-        f" that of the journal alone. {found['whole']} times the next one ran undisturbed: it"
+        f"{results['compactions']} compactions in {results['trials']} trials,"
+        f" {results['ended before']} of which had finished before they were killed; then"
+        f" {results['covered']:,} of {results['files']:,} files were in columns, and every answer"
+        f" was that of the journal alone. {results['whole']} times the next one ran undisturbed: it"
         " covered every file and left nothing else."
     )
 

@@ -46,14 +46,14 @@ def trial(kind, pairs, budget_s, slot):
         run.keep()
     if run.interrupted:
         raise KeyboardInterrupt
-    found = compared(rows).comparisons[0]
+    comparison = compared(rows).comparisons[0]
     loops, pairs = loops_of(rows), run.pairs["1"]
     good = [two for two in pairs if hit(*two, loops) is None]
     return {
         "kind": kind,
-        "verdict": found.verdict,
-        "why": found.why,
-        "paired": found.paired.as_dict(),
+        "verdict": comparison.verdict,
+        "why": comparison.why,
+        "paired": comparison.paired.as_dict(),
         "run": len(pairs),
         "hits": [hit(*two, loops) for two in pairs],
         "took_s": time.monotonic() - began,
@@ -183,19 +183,19 @@ def _spread(by_kind):
         " pairs for +5 % | spread within a process |\n|:--|--:|--:|--:|--:|"
     )
     for kind, mine in by_kind.items():
-        found = [paired(logs(t)) for t in mine if len(t["figures_s"]) > 1]
-        if not found:
+        results = [paired(logs(t)) for t in mine if len(t["figures_s"]) > 1]
+        if not results:
             continue
-        spread = 100 * np.array([p.spread for p in found])
+        spread = 100 * np.array([p.spread for p in results])
         inner = [
             np.subtract(*np.quantile(a, [0.75, 0.25])) / np.median(a) / 1.35
             for t in mine
             for a, _ in t["samples_ns"]
         ]
         print(
-            f"| {kind} | {np.median([p.ratio for p in found]):.4f} | {np.median(spread):.2f} %;"
+            f"| {kind} | {np.median([p.ratio for p in results]):.4f} | {np.median(spread):.2f} %;"
             f" {np.quantile(spread, 0.9):.2f} % |"
-            f" {np.median([pairs_needed(p) or 0 for p in found]):.0f} |"
+            f" {np.median([pairs_needed(p) or 0 for p in results]):.0f} |"
             f" {100 * np.median(inner):.2f} % |"
         )
     print()
@@ -207,10 +207,10 @@ def _fewer(by_kind):
     for n in range(8, most):
         shares = []
         for kind, mine in by_kind.items():
-            found = [verdicts([paired(logs(t, n))])[0] for t in mine if len(t["samples_ns"]) >= n]
-            if found:
+            results = [verdicts([paired(logs(t, n))])[0] for t in mine if len(t["samples_ns"]) >= n]
+            if results:
                 shares.append(
-                    f"{kind} {100 * found.count('SLOWER') / len(found):.1f} % of {len(found)}"
+                    f"{kind} {100 * results.count('SLOWER') / len(results):.1f} % of {len(results)}"
                 )
         print(f"- SLOWER by the first {n} pairs: {', '.join(shares)}")
 

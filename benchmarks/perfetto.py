@@ -141,11 +141,11 @@ def ranks() -> Run:
 
 def flat(args: dict) -> dict:
     "Return arguments as Perfetto stores them, with lists by position."
-    found = {}
+    results = {}
     for key, value in args.items():
         items = value if isinstance(value, list) else ()
-        found |= {f"{key}[{i}]": x for i, x in enumerate(items)} or {key: value}
-    return found
+        results |= {f"{key}[{i}]": x for i, x in enumerate(items)} or {key: value}
+    return results
 
 
 def plain(x):
@@ -196,7 +196,7 @@ def perfetto(page, raw: bytes) -> tuple[list[str], str]:
     errors = ask(
         "SELECT name, value FROM stats WHERE severity = 'error' AND value > 0", "name", "value"
     )
-    found = ask(
+    results = ask(
         """SELECT s.id, s.name, s.category, s.ts, s.dur, p.name AS process, t.name AS thread,
                    s.depth
                    FROM slice s JOIN thread_track tt ON s.track_id = tt.id
@@ -223,19 +223,19 @@ def perfetto(page, raw: bytes) -> tuple[list[str], str]:
     ):
         value = {"string": text, "real": real}.get(kind, None if whole is None else int(whole))
         args.setdefault(id_, {})[key.removeprefix("args.")] = value
-    start, nested = min(int(row[3]) for row in found), sum(int(row[7]) > 0 for row in found)
+    start, nested = min(int(row[3]) for row in results), sum(int(row[7]) > 0 for row in results)
     lines = [
         line(name, cat, int(ts) - start, dur, process, thread, args.get(id_, {}))
-        for id_, name, cat, ts, dur, process, thread, _ in found
+        for id_, name, cat, ts, dur, process, thread, _ in results
     ]
     return sorted(lines), f"{nested} are inside another, import errors: {errors or 'none'}"
 
 
 def catapult(page, raw: bytes) -> tuple[list[str], str]:
     "Return the slices that the viewer of chrome://tracing found, and its warnings."
-    warnings, found = page.evaluate(OLD, base64.b64encode(raw).decode())
+    warnings, results = page.evaluate(OLD, base64.b64encode(raw).decode())
     return (
-        sorted(line(*row[:6], json.loads(row[6])) for row in found),
+        sorted(line(*row[:6], json.loads(row[6])) for row in results),
         f"import warnings: {warnings or 'none'}",
     )
 

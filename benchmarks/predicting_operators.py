@@ -66,14 +66,14 @@ def halves(rows) -> tuple:
 
 def shapes_left_out(rows, figures) -> dict:
     "Protocol 1: predict half of the transformers' shapes by a fit to all other rows."
-    found = {}
+    scores = {}
     for (kind, device), of in rows.items():
         train, test = halves(of)
         fit = fit_rows(kind, train.sampled(SAMPLE), figures[device])
-        found[kind, device] = Score(
+        scores[kind, device] = Score(
             misses(kind, test, figures[device], fit.parameters), fit.residual
         )
-    return found
+    return scores
 
 
 def few_rows(rows, figures, count: int) -> dict:
@@ -81,7 +81,7 @@ def few_rows(rows, figures, count: int) -> dict:
     other devices as priors, and predict the remaining rows. The interval contains the fit's
     residual but no term between sessions, because all rows come from one session."""
     fits = {key: fit_rows(key[0], of.sampled(SAMPLE), figures[key[1]]) for key, of in rows.items()}
-    found = {}
+    scores = {}
     for kind, device in fits:
         of = rows[kind, device]
         of = of.where(of.split == TRANSFORMER)
@@ -91,21 +91,21 @@ def few_rows(rows, figures, count: int) -> dict:
         if len(of) > 2 * count:
             fit = fit_rows(kind, of.where(order[:count]), figures[device], priors)
             off = misses(kind, of.where(order[count:]), figures[device], fit.parameters)
-            found[kind, device] = Score(off, fit.residual)
-    return found
+            scores[kind, device] = Score(off, fit.residual)
+    return scores
 
 
 def session_left_out(rows, figures) -> dict:
     """Protocol 2: predict transformers' rows by a fit to random shapes; the term between sessions
     comes from the other devices."""
-    found, biases = {}, session_biases(rows, figures)
+    scores, biases = {}, session_biases(rows, figures)
     for kind, device in biases:
         of = rows[kind, device]
         fit = fit_rows(kind, of.where(of.split == TRAIN).sampled(SAMPLE), figures[device])
         others = [b for (k, d), b in biases.items() if k == kind and d != device]
         off = misses(kind, of.where(of.split == TRANSFORMER), figures[device], fit.parameters)
-        found[kind, device] = Score(off, math.hypot(fit.residual, session_term(others)))
-    return found
+        scores[kind, device] = Score(off, math.hypot(fit.residual, session_term(others)))
+    return scores
 
 
 def device_left_out(rows, figures, unseen=None) -> dict:
@@ -118,7 +118,7 @@ def device_left_out(rows, figures, unseen=None) -> dict:
         parameters = parameters_unseen(kind, device, fits, figures, without)
         return misses(kind, of.where(of.split == TRANSFORMER), figures[device], parameters)
 
-    found = {}
+    scores = {}
     for kind, device in rows:
         if unseen and device not in unseen:
             continue
@@ -129,19 +129,19 @@ def device_left_out(rows, figures, unseen=None) -> dict:
         scale = float(
             np.median([residual_scale(x - m) for x, m in zip(others, middles, strict=True)])
         )
-        found[kind, device] = Score(
+        scores[kind, device] = Score(
             off(kind, device, without), math.hypot(scale, session_term(middles))
         )
-    return found
+    return scores
 
 
-def show(title: str, found: dict) -> None:
+def show(title: str, scores: dict) -> None:
     "Print one protocol as Markdown."
     print(f"\n## {title}\n")
     print("| class | device | rows | median error (%) | median (%) | within 90 % (%) | width |")
     print("|---|---|---|---|---|---|---|")
     for kind in CLASSES:
-        mine = {device: score for (k, device), score in found.items() if k == kind}
+        mine = {device: score for (k, device), score in scores.items() if k == kind}
         for device, score in sorted(mine.items()):
             print(f"| {kind} | {device} | {' | '.join(score.cells())} |")
         if mine:

@@ -87,8 +87,8 @@ def measured(folder: Path, names: list[str], seeds: int = 1) -> dict[str, str]:
 
 def detached(folder: Path, name: str, status: str) -> str:
     "Run an implementation that detaches a process, between two other attempts."
-    found = measured(folder, ["good", name, "raises"])
-    need(found == {"good": "ok", name: status, "raises": "crashed"}, found)
+    outcomes = measured(folder, ["good", name, "raises"])
+    need(outcomes == {"good": "ok", name: status, "raises": "crashed"}, outcomes)
     # for each process in the log: when it wrote, and what; none may start while a detached one runs
     pids = {line.split()[2] for line in (folder / "log").read_text().splitlines()}
     left = [pid for pid in pids if Path("/proc", pid).exists()]
@@ -271,14 +271,14 @@ SHOWN = (("show", str(RUN)), ("hardware", "H100 SXM"), ("bench", "--list"), ("--
 
 
 def streams(folder: Path, shell: str, codes: tuple[int, ...], **env: str) -> str:
-    found = set()
+    outcomes = set()
     for args in SHOWN:
         with contextlib.chdir(folder):
             code, _, err, *_ = command(*args, shell=shell, **env)
         need(code in codes, f"{args}: exit code {code}: {err[-600:]}")
         need("a fault of fasterroof" not in err and "Traceback" not in err, f"{args}: {err[-600:]}")
-        found.add(code)
-    return f"exit {' or '.join(map(str, sorted(found)))}, no error of fasterroof"
+        outcomes.add(code)
+    return f"exit {' or '.join(map(str, sorted(outcomes)))}, no error of fasterroof"
 
 
 def no_locks(folder: Path) -> str:
@@ -338,11 +338,11 @@ def remembered(folder: Path) -> str:
         outputs = "--out", str(rows), "--report", f"{rows}.md", "--store", str(folder / "store")
         code, _, err, *_ = command(*words.split(), *outputs)
         need(code == 0, err)
-        found = {r["baseline"]: r for r in map(json.loads, rows.read_text().splitlines())}
-        ends = {name: row["status"] for name, row in found.items()}
+        outcomes = {r["baseline"]: r for r in map(json.loads, rows.read_text().splitlines())}
+        ends = {name: row["status"] for name, row in outcomes.items()}
         need(ends.pop("computes") == "ok" and {*ends.values()} == {"fidelity_failed"}, ends)
-        messages = (found[name]["failure_detail"]["message"] for name in ends)
-        need(all("it keeps results between calls" in text for text in messages), found)
+        messages = (outcomes[name]["failure_detail"]["message"] for name in ends)
+        need(all("it keeps results between calls" in text for text in messages), outcomes)
     return "caching by content and by address: fidelity_failed; computing: ok; three times"
 
 

@@ -233,14 +233,14 @@ def child(way: str, root: str) -> dict:
 
 def measured(way: str, root: str) -> dict:
     start = time.perf_counter()
-    found, took = WAYS[way](root), time.perf_counter() - start
+    result, took = WAYS[way](root), time.perf_counter() - start
     own, children = (
         resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     # (Linux)
     most = int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
     return {
-        "found": found,
+        "found": result,
         "s": took,
         "MB": most,
         "child MB": children.ru_maxrss / 1024,

@@ -236,7 +236,7 @@ class Slots:
 def container(kind: str):
     "Return a new container with two items."
     two = {"a": 1, "b": 2}
-    made = {
+    case = {
         "dict": lambda: dict(two),
         "OrderedDict": lambda: collections.OrderedDict(two),
         "defaultdict": lambda: collections.defaultdict(list, two),
@@ -264,7 +264,7 @@ def container(kind: str):
         import numpy as np
 
         return np.ones(2)
-    return made[kind]()
+    return case[kind]()
 
 
 def change(c, how: str, value, number: int) -> None:
@@ -650,12 +650,12 @@ def reset() -> None:
     np.random.seed(0)
 
 
-def plain(made) -> tuple:
+def plain(case) -> tuple:
     "Return the exact bits of a plain call, or the error that it raises."
     import numpy as np
     import torch
 
-    fn, args, body = made
+    fn, args, body = case
     try:
         y = fn(*args)
     except Exception as e:
@@ -667,7 +667,7 @@ def plain(made) -> tuple:
     return kind, str(y.dtype), y.view(torch.uint8).numpy().tobytes().hex(), drawn
 
 
-def with_fasterroof(made, check: str, fails_at: int) -> None:
+def with_fasterroof(case, check: str, fails_at: int) -> None:
     "Use fasterroof once; return the error that it raises, if any."
     import torch
 
@@ -675,7 +675,7 @@ def with_fasterroof(made, check: str, fails_at: int) -> None:
     from fasterroof.core.errors import FasterroofError
     from fasterroof.machine.roof import Roof
 
-    fn, args, body = made
+    fn, args, body = case
     roof = Roof(1e12, 1e11)
     name, _, fails = check.partition(" ")
     if fails:
@@ -857,10 +857,10 @@ def _undo_frozen():
 
     from fasterroof.core import restoring
 
-    made = restoring._restorers.dispatch(torch.nn.Module)
+    plain_restorers = restoring._restorers.dispatch(torch.nn.Module)
 
     def restorers(x):
-        return [*made(x), functools.partial(setattr, x, "training", x.training)]
+        return [*plain_restorers(x), functools.partial(setattr, x, "training", x.training)]
 
     restoring._restorers.register(torch.nn.Module, restorers)
 
@@ -957,12 +957,12 @@ class Worker:
                 self.stop()
                 return "no answer"
         if line:
-            found = json.loads(line)["broken"]
+            difference = json.loads(line)["broken"]
         else:
-            found = f"the process ended with {self.process.wait()}"
-        if found:
+            difference = f"the process ended with {self.process.wait()}"
+        if difference:
             self.stop()
-        return found
+        return difference
 
     def stop(self) -> None:
         if self.process is not None:
@@ -1000,11 +1000,11 @@ def try_programs(
     def check(spec):
         nonlocal tried, last
         spec = spec | {"actions": [*turns(tried), *spec["actions"]]}
-        found = worker.tried(spec)
+        difference = worker.tried(spec)
         tried += not last[0]
-        if found:
-            last = spec, found
-            raise AssertionError(found)
+        if difference:
+            last = spec, difference
+            raise AssertionError(difference)
 
     try:
         check()
@@ -1039,20 +1039,20 @@ def main() -> int:
         return 0
     start = time.perf_counter()
     if not args.undo:
-        tried, spec, found = try_programs(args.programs, args.seed, shrink=args.shrink)
+        tried, spec, difference = try_programs(args.programs, args.seed, shrink=args.shrink)
         print(
             f"{tried} programs, {'1 broken' if spec else '0 broken'},"
             f" {time.perf_counter() - start:.0f} s"
         )
         if spec:
-            print(found, json.dumps(spec), sep="\n")
+            print(difference, json.dumps(spec), sep="\n")
         return spec is not None
     missed = []
     for fix in UNDO if "all" in args.undo else args.undo:
-        tried, spec, found = try_programs(args.programs, args.seed, fix, args.shrink)
+        tried, spec, difference = try_programs(args.programs, args.seed, fix, args.shrink)
         print(
             f"{fix} removed: "
-            + (f"noticed by program {tried}: {found}" if spec else f"not noticed by {tried}")
+            + (f"noticed by program {tried}: {difference}" if spec else f"not noticed by {tried}")
         )
         if not spec:
             missed.append(fix)

@@ -96,25 +96,25 @@ if TYPE_CHECKING:  # a program that is only type-checked
 
 def names() -> set[str]:
     "Return the full names of all public names, from the stubs of the packages."
-    found: set[str] = set()
+    results: set[str] = set()
     for stub in (ROOT / "fasterroof").rglob("__init__.pyi"):
         package = stub.parent.relative_to(ROOT).parts
         for node in ast.parse(stub.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom) and node.module:
                 base = [*package[: len(package) - node.level + 1], node.module]
-                found |= {".".join([*base, name.name]) for name in node.names}
-    return found
+                results |= {".".join([*base, name.name]) for name in node.names}
+    return results
 
 
 def pyright(*arguments: str) -> Any:
     "Run basedpyright and return its JSON output."
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     # --verifytypes asks the first python on PATH where packages are and ignores --pythonpath.
-    found = shutil.which("basedpyright", path=places) or sys.exit(
+    checker = shutil.which("basedpyright", path=places) or sys.exit(
         "basedpyright is not installed: run pip install basedpyright."
     )
     done = subprocess.run(
-        [found, "--pythonpath", sys.executable, "--outputjson", *arguments],
+        [checker, "--pythonpath", sys.executable, "--outputjson", *arguments],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT), "PATH": places},
         capture_output=True,

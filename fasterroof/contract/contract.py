@@ -382,7 +382,7 @@ class Solved:
     ):
         self.contract, self.inputs, self.tolerance, self.many = contract, inputs, tolerance, many
         self.depth = depth
-        self.found, self.open = dict(inputs), []  # known values, and names being computed
+        self.values, self.open = dict(inputs), []  # known values, and names being computed
 
     def __call__(
         self,
@@ -399,8 +399,8 @@ class Solved:
             for key in changed:
                 self(key)  # raises for a name that does not exist
             return self.where(changed)(name)
-        if name in self.found:
-            return self.found[name]
+        if name in self.values:
+            return self.values[name]
         if name in self.open:
             raise ContractError(
                 f"{one_line(name, 40)} depends on itself, through"
@@ -408,10 +408,10 @@ class Solved:
             )
         self.open.append(name)
         try:
-            self.found[name] = self.compute(name)
+            self.values[name] = self.compute(name)
         finally:
             self.open.remove(name)
-        return self.found[name]
+        return self.values[name]
 
     def where(
         self,

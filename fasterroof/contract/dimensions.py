@@ -29,18 +29,18 @@ def _written(unit: pint.Unit) -> str:
 
 
 def apart(
-    found: pint.Unit,  # the unit that a formula has
+    unit: pint.Unit,  # the unit that a formula has
     wanted: pint.Unit,  # the declared unit
     exact: bool,  # False: compare dimensions only and ignore a factor
 ) -> str | None:  # None where the units agree
     "Describe the difference between two units in words."
-    if Q_(1, found).dimensionality != Q_(1, wanted).dimensionality:
-        return f"comes out in {_written(found)}, not in {_written(wanted)}"
-    ratio = _factor(found) / _factor(wanted)
+    if Q_(1, unit).dimensionality != Q_(1, wanted).dimensionality:
+        return f"comes out in {_written(unit)}, not in {_written(wanted)}"
+    ratio = _factor(unit) / _factor(wanted)
     if not exact or math.isclose(ratio, 1, rel_tol=1e-9):
         return None
     return (
-        f"comes out in {_written(found)}, that is {ratio:.6g} times the declared {_written(wanted)}"
+        f"comes out in {_written(unit)}, that is {ratio:.6g} times the declared {_written(wanted)}"
     )
 
 

@@ -1,1 +1,1 @@
-"""What a run looks like: figures, tables, pages, timelines. No number is computed here."""
+"""Views of a run: figures, tables, pages, timelines. No number is computed here."""

@@ -104,7 +104,7 @@ class Fakes:
     ):
         self.mode, self.device, self.guarded = mode, device, guarded
         # address → storage of a result of an operator that ran on real tensors
-        self.made: dict[int, StorageWeakRef] = {}
+        self.created: dict[int, StorageWeakRef] = {}
         # address of a fake storage → the storage and the real tensor that it replaces
         self.real: dict[int, tuple] = {}
         self.factories: dict[tuple, bool] = {}  # signature → True if its results are small
@@ -122,7 +122,7 @@ class Fakes:
         storage = t.untyped_storage()._cdata
         if t.dtype in _WHOLE:
             self.seen.add(storage)
-        return storage not in self.lost and (t.dtype in _WHOLE or storage in self.made)
+        return storage not in self.lost and (t.dtype in _WHOLE or storage in self.created)
 
     def of(
         self,
@@ -166,7 +166,7 @@ class Fakes:
         if (
             fake is not None
             or not _is_alone(t, self.guarded)
-            or t.untyped_storage()._cdata in self.made
+            or t.untyped_storage()._cdata in self.created
         ):
             return fake
         with torch._C._DisableTorchDispatch():
@@ -259,7 +259,7 @@ class Fakes:
         for t in tensors_in(out):
             storage = t.untyped_storage()
             if storage._cdata not in theirs:
-                self.made[storage._cdata] = StorageWeakRef(storage)
+                self.created[storage._cdata] = StorageWeakRef(storage)
 
     def writes(
         self,
@@ -278,7 +278,7 @@ class Fakes:
             storage = t.untyped_storage()
             if storage._cdata in self.lost or not (storage._cdata in self.seen or self.knows(t)):
                 continue
-            own = storage._cdata in self.made and storage.resizable()
+            own = storage._cdata in self.created and storage.resizable()
             if not own and func.namespace != "c10d":
                 raise UnknownWritten(t)  # (the schemas of c10d do not mark written arguments)
             self.mode.from_tensor(t)

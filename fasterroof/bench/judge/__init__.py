@@ -1,1 +1,1 @@
-"""What differs between rows, and whether it is more than noise. No text is laid out here."""
+"""Comparisons of rows: the differences, and whether they exceed the noise. No text is laid out here."""

@@ -1,1 +1,1 @@
-"""What rows and verdicts look like: reports, matrices, bundles."""
+"""Views of rows and verdicts: reports, matrices, bundles."""

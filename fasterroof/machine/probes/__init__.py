@@ -1,1 +1,1 @@
-"""What runs on a device to find its ceilings."""
+"""Probes that run on a device to measure its ceilings."""

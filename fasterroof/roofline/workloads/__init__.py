@@ -1,1 +1,1 @@
-"""What a session measures: a torch program, or a JAX function."""
+"""Measured workloads: a torch program, or a JAX function."""

@@ -1,1 +1,1 @@
-"""What a profiler recorded of operators: which overload was called, and what that cost."""
+"""Operators in a profiler's recording: the overload that was called, and its cost."""
