@@ -116,10 +116,10 @@ _COMPARING = {
     " the word has a second meaning: one of its implementations",
     "candidate": "what is compared: the later run, the newer revision",
     "noise": "the difference is no larger than the scatter of the samples",
-    "slower": "verdict of diff: the candidate takes longer, by more than the scatter of the samples."
-    " Verdict of a gate with stored rows: a statistic of the new row, such as its minimum, exceeds"
-    " that of the stored row by more than its limit. The verdict of bench compare is SLOWER",
-    "faster": "the same as slower in the other direction; the verdict of bench compare is FASTER",
+    "slower": "verdict of diff: the candidate takes longer, by more than the scatter of the"
+    " samples. Verdict of a gate with stored rows: a statistic of the new row, such as its minimum,"
+    " exceeds that of the stored row by more than its limit. bench compare prints SLOWER",
+    "faster": "the same as slower in the other direction; bench compare prints FASTER",
     "slower?": "verdict of diff: slower by more than the scatter of the samples, but other programs"
     " or changed speeds of the machine may be enough to explain it",
     "faster?": "verdict of diff: the same as slower? in the other direction",
@@ -139,8 +139,8 @@ _COMPARING = {
     "effect": "the smallest change that counts, 1 % unless --effect or the case sets another; with"
     " 2 %, times up to 1.02 times as long count as the same",
     "SLOWER": "verdict of bench compare, from pairs of processes: the whole interval of candidate"
-    " over baseline lies above 1 + effect. Of several comparisons the false-discovery rate is controlled, so each needs"
-    " clearer evidence than a single one. Exit code 1",
+    " over baseline lies above 1 + effect. Of several comparisons the false-discovery rate is"
+    " controlled, so each needs clearer evidence than a single one. Exit code 1",
     "FASTER": "the whole interval of candidate over baseline lies below 1 / (1 + effect), under the"
     " same correction as SLOWER. Exit code 0",
     "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect. Exit code 0",
