@@ -4,7 +4,7 @@ nbdev links a short name to the first module, alphabetically, that defines it, e
 an ordinary word; it writes anchors in lower case, also for methods, which have no section; and it
 puts links inside links. This module resolves a name from the notebook that uses it: a name that the
 notebook defines or imports, or else one that a package exports. Other names keep their link only if
-exactly one module defines them and they are not ordinary words.
+exactly one module defines them and they are not ordinary words. Long tests of a module are folded.
 """
 
 import ast
@@ -16,11 +16,25 @@ from pathlib import Path
 from glossary import linked
 
 ROOT = Path(__file__).resolve().parent.parent
+# a test, not in a comment
+TEST = re.compile(r"^[^#\n]*\b(?:assert\b|test_\w+\()", re.M)
 UNLINKED = ("glossary.ipynb", "changelog.ipynb", "reference.ipynb", "command_line.ipynb")
 SECTION = re.compile(
     r"---\s+\[source\]\((?P<url>[^)#\s]+)#L(?P<line>\w+)\)(?P<style>\{[^}]*\})\s+"
     r"(?P<marks>#+) (?P<name>\S+)(?: \{#(?P<id>[^}]+)\})?\n"
 )
+
+
+def folded_tests(
+    cell: dict,  # code cell of a module's page
+) -> str:
+    """Return the code of a cell; behind a fold if it only tests, shows nothing and is longer than
+    five lines. A reader looks for what a name does; short tests are examples of that."""
+    code = text_of(cell)
+    shown = cell["outputs"] or code.startswith("#|") or not TEST.search(code)
+    if shown or len(code.splitlines()) <= 5:
+        return code
+    return f"#| code-fold: true\n#| code-summary: Tests\n{code}"
 
 
 @cache
@@ -197,6 +211,8 @@ class Mender:
             before = json.dumps(nb)
             linked_terms: set[str] = set()
             for cell in nb["cells"]:
+                if cell["cell_type"] == "code" and name.startswith("analysis/"):
+                    cell["source"] = folded_tests(cell)
                 if cell["cell_type"] == "markdown":
                     cell["source"] = self.with_links(text_of(cell), own, imported)
                     if name not in UNLINKED:
