@@ -198,9 +198,9 @@ class Generation(Predicted):
     memory_footprint: "Quantity"  # weights and cache, byte
     bytes_missing: "Quantity"  # missing memory, byte; 0 if the model fits, NaN if unknown
     feasible: bool | None  # True if weights and cache fit; None if the memory size is unknown
-    # number of sequences from which a step is compute-bound; None: at no batch
+    # number of sequences from which a step is compute bound; None: at no batch
     compute_bound_batch: int | None
-    # number of sequences from which the products with weights are compute-bound; None: at no batch
+    # number of sequences from which the products with weights are compute bound; None: at no batch
     weights_compute_bound_batch: int | None
     # number of tokens of a sequence that fit at this batch; None: memory size unknown
     longest_context: int | None
@@ -239,7 +239,7 @@ class Generation(Predicted):
         "Return the formatted figures."
 
         def phase(p):
-            return f"{p.bottleneck}-bound, {p.shown('arithmetic_intensity')}"
+            return f"{p.bottleneck} bound, {p.shown('arithmetic_intensity')}"
 
         def turns(batch):
             return "at no batch" if batch is None else f"from batch {batch:,}"
@@ -277,7 +277,7 @@ class Generation(Predicted):
                 f" cache: {self.fits}"
             ),
             "fits at most": room,
-            "decode compute-bound": (
+            "decode compute bound": (
                 f"{turns(self.compute_bound_batch)} (products with weights "
                 f"{turns(self.weights_compute_bound_batch)})"
             ),
@@ -316,7 +316,7 @@ def _turning_batch(excess: Callable[[int], float]) -> int | None:
 
 
 def _turning(model, keys, formats, pace) -> tuple[int | None, int]:
-    "Return the smallest batches at which a step, and its weight products, are compute-bound."
+    "Return the smallest batches at which a step, and its weight products, are compute bound."
 
     def excess(batch):
         parts = Pass(model, batch, 1, keys, formats).parts(pace)

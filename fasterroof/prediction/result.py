@@ -311,7 +311,7 @@ class PerformanceProfile(Predicted):
             "time spent on": ", ".join(f"{name} {100 * x:.0f} %" for name, x in self.shares.items())
         }
         return {
-            "latency": self.of_a_run(f"{latency}, {self.bottleneck}-bound ({parts})"),
+            "latency": self.of_a_run(f"{latency}, {self.bottleneck} bound ({parts})"),
             **(spent if self.shares else {}),
             "throughput": self.of_a_run(f"{self.with_room('throughput'):,.4g} /s"),
             "intensity": self.shown("arithmetic_intensity"),

@@ -308,7 +308,7 @@ _MEANINGS = [  # legend of the colors
         x=[None],
         y=[None],
         mode="markers",
-        name=f"{bound}-bound",
+        name=f"{bound} bound",
         marker=dict(size=9, color=COLORS[bound]),
     )
     for bound in ("memory", "compute", "overhead")
