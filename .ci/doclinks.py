@@ -27,14 +27,19 @@ SECTION = re.compile(
 
 def folded_tests(
     cell: dict,  # code cell of a module's page
+    before: str,  # the text before it
 ) -> str:
-    """Return the code of a cell; behind a fold if it only tests, shows nothing and is longer than
-    five lines. A reader looks for what a name does; short tests are examples of that."""
-    code = text_of(cell)
-    shown = cell["outputs"] or code.startswith("#|") or not TEST.search(code)
-    if shown or len(code.splitlines()) <= 5:
+    """Return the code of a cell; behind a fold if it only tests, shows nothing and is long.
+
+    Short tests are examples of what a name does, and a text that ends with a colon announces an
+    example, so such a cell may be longer."""
+    code, announced = text_of(cell), before.rstrip().endswith(":")
+    lines = len(code.splitlines())
+    if cell["outputs"] or code.startswith("#|") or not TEST.search(code):
         return code
-    return f"#| code-fold: true\n#| code-summary: Tests\n{code}"
+    if lines <= (15 if announced else 5):
+        return code
+    return f"#| code-fold: true\n#| code-summary: {'Example' if announced else 'Tests'}\n{code}"
 
 
 @cache
@@ -210,9 +215,9 @@ class Mender:
             imported = {k: v for text in code for k, v in imports(text, own).items()}
             before = json.dumps(nb)
             linked_terms: set[str] = set()
-            for cell in nb["cells"]:
+            for before, cell in zip([{"source": ""}, *nb["cells"]], nb["cells"], strict=False):
                 if cell["cell_type"] == "code" and name.startswith("analysis/"):
-                    cell["source"] = folded_tests(cell)
+                    cell["source"] = folded_tests(cell, text_of(before))
                 if cell["cell_type"] == "markdown":
                     cell["source"] = self.with_links(text_of(cell), own, imported)
                     if name not in UNLINKED:
