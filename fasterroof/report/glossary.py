@@ -56,9 +56,9 @@ _LIMITS = {
     " memory level that its data reaches; or overhead, where launching and waiting take longer than"
     " its work or explain more than half of its time. It names the limit, not the culprit: an"
     " operation far below its ceiling is slow for another reason, such as its code",
-    "memory bound": "the traffic of an operation takes longer than its arithmetic, each at its"
-    " ceiling; memory L3 means that its data reaches as far as the L3 cache: what does not fit in"
-    " L1 and L2 moves at the bandwidth of L3",
+    "memory bound": "the traffic of an operation, or of a layer, takes longer than its arithmetic,"
+    " each at its ceiling. memory L3 means that its data reaches as far as the L3 cache: the part"
+    " that does not fit in L1 and L2 moves at the bandwidth of L3",
     "compute bound": "the arithmetic of an operation takes longer than its traffic, each at its"
     " ceiling",
     "small operations": "all operations limited by overhead, counted together in the first lines;"
