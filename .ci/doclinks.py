@@ -4,7 +4,7 @@ nbdev links a short name to the first module, alphabetically, that defines it, e
 an ordinary word; it writes anchors in lower case, also for methods, which have no section; and it
 puts links inside links. This module resolves a name from the notebook that uses it: a name that the
 notebook defines or imports, or else one that a package exports. Other names keep their link only if
-exactly one module defines them and they are not ordinary words.
+exactly one module defines them and they are not ordinary words. Long tests of a module are folded.
 """
 
 import ast
@@ -16,11 +16,30 @@ from pathlib import Path
 from glossary import linked
 
 ROOT = Path(__file__).resolve().parent.parent
+# a test, not in a comment
+TEST = re.compile(r"^[^#\n]*\b(?:assert\b|test_\w+\()", re.M)
 UNLINKED = ("glossary.ipynb", "changelog.ipynb", "reference.ipynb", "command_line.ipynb")
 SECTION = re.compile(
     r"---\s+\[source\]\((?P<url>[^)#\s]+)#L(?P<line>\w+)\)(?P<style>\{[^}]*\})\s+"
     r"(?P<marks>#+) (?P<name>\S+)(?: \{#(?P<id>[^}]+)\})?\n"
 )
+
+
+def folded_tests(
+    cell: dict,  # code cell of a module's page
+    before: str,  # the text before it
+) -> str:
+    """Return the code of a cell; behind a fold if it only tests, shows nothing and is long.
+
+    Short tests are examples of what a name does, and a text that ends with a colon announces an
+    example, so such a cell may be longer."""
+    code, announced = text_of(cell), before.rstrip().endswith(":")
+    lines = len(code.splitlines())
+    if cell["outputs"] or code.startswith("#|") or not TEST.search(code):
+        return code
+    if lines <= (15 if announced else 5):
+        return code
+    return f"#| code-fold: true\n#| code-summary: {'Example' if announced else 'Tests'}\n{code}"
 
 
 @cache
@@ -196,7 +215,9 @@ class Mender:
             imported = {k: v for text in code for k, v in imports(text, own).items()}
             before = json.dumps(nb)
             linked_terms: set[str] = set()
-            for cell in nb["cells"]:
+            for before, cell in zip([{"source": ""}, *nb["cells"]], nb["cells"], strict=False):
+                if cell["cell_type"] == "code" and name.startswith("analysis/"):
+                    cell["source"] = folded_tests(cell, text_of(before))
                 if cell["cell_type"] == "markdown":
                     cell["source"] = self.with_links(text_of(cell), own, imported)
                     if name not in UNLINKED:

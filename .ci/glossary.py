@@ -17,9 +17,9 @@ ALSO = {
 WORDS = set(
     "run time,compute,memory,overhead,idle,lost,efficient,unknown,limited by,FLOP,operation,module,"
     "phase,ceiling,roofline,mix,measured,detected,estimated,unavailable,baseline,candidate,noise,"
-    "faster?,only before,only after,faster,pair,disturbed,effect,case,attempt,point,row,store,"
-    "within,slower,broken,not run,fixed,no figure,not ok,contract,claim,holds,fails,not checked,"
-    "floor,unstable,unsteady,FAILED,SAME,unknown limit".split(",")
+    "faster?,slower?,only before,only after,faster,pair,disturbed,effect,case,attempt,point,row,"
+    "store,within,slower,broken,not run,fixed,no figure,not ok,contract,claim,holds,fails,"
+    "not checked,floor,unstable,unsteady,FAILED,SAME,unknown limit".split(",")
 )
 _DEFINED = {term for group in GLOSSARY.values() for term in group}
 if stale := (WORDS | set(ALSO.values())) - _DEFINED:

@@ -75,7 +75,9 @@ class Page:
             body,
             flags=re.S,
         )
-        body = re.sub(r"<code>(--[\w-]+)</code>", r'<code class="option">\1</code>', body)
+        body = re.sub(
+            r"<code>(--[\w-]+(?: [\w.]{1,10})?)</code>", r'<code class="option">\1</code>', body
+        )
         self.headings: list[tuple[int, str, str]] = []
         self.rendered = re.sub(
             r'<h([1-6])([^>]*?) id="([^"]+)"([^>]*)>(.*?)</h\1>', self._heading, body, flags=re.S

@@ -7,7 +7,9 @@ LABELS.csv has the columns model, device, batch, seq, mode ("inf": one forward w
 are ignored. FOLDER has a configuration MODEL.json for each model. OUT.csv has model, device, batch,
 seq, mode, ms, and lo and hi, the ends of the 90 % interval. Each model is traced on tensors without
 data (eager attention, fp32). The device's calibration predicts the time of its operations; for a
-device without one, a calibration is estimated from those of the other devices.
+device without one, a calibration is estimated from those of the other devices. The host launches
+operations while the device works, so a run takes as long as the slower of the two; --isolated adds
+every launch instead.
 """
 
 import argparse
@@ -167,11 +169,11 @@ def calibration_of(device: str, leave_out: set[str]) -> DeviceCalibration:
     return shipped_prior().calibration(figures, known)
 
 
-def predict_row(row: dict, folder: Path, leave_out: set[str], queued: bool) -> PredictedTime:
+def predict_row(row: dict, folder: Path, leave_out: set[str], isolated: bool) -> PredictedTime:
     "Predict one row of labels."
     train = {"inf": False, "train": True}[row["mode"]]
     works = works_of(folder, row["model"], int(row["batch"]), int(row["seq"]), train)
-    return calibration_of(row["device"], leave_out).predict(works, queued=queued)
+    return calibration_of(row["device"], leave_out).predict(works, queued=not isolated)
 
 
 def main(args: argparse.Namespace) -> None:
@@ -183,7 +185,7 @@ def main(args: argparse.Namespace) -> None:
         writer = csv.writer(file)
         writer.writerow([*COLUMNS, "ms", "lo", "hi"])
         for row in rows:
-            time = predict_row(row, args.models, leave_out, args.queued)
+            time = predict_row(row, args.models, leave_out, args.isolated)
             times = [f"{1e3 * t:.6g}" for t in (time.seconds, time.low, time.high)]
             writer.writerow([row[name] for name in COLUMNS] + times)
             file.flush()
@@ -202,8 +204,8 @@ if __name__ == "__main__":
         "--leave-out", default="", help="devices to treat as unseen, separated by commas"
     )
     p.add_argument(
-        "--queued",
+        "--isolated",
         action="store_true",
-        help="launches overlap with the device's work, as in an unbroken queue",
+        help="add the launches of all operations, as if each were timed alone",
     )
     main(p.parse_args())

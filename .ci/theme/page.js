@@ -39,9 +39,10 @@ box.onfocus = () => {
     document.head.append(script);
   }
 };
-const SMALL = new Set("a an and are as at be by can do does for from how i in is it my not of on or that the this to was what when where which why with".split(" "));
+// words of a question that say nothing about its subject; "memory-bound" is two words, "--most-foreign" one
+const SMALL = new Set("a about an and any are as at be by can do does for from have how i if in is it mean meaning means my not of on or say says should that the there this to use want was what when where which why will with you".split(" "));
 const wordsOf = text => {
-  const words = text.toLowerCase().split(/[^\p{L}\p{N}_.%:-]+/u).filter(Boolean), large = words.filter(w => !SMALL.has(w));
+  const words = text.toLowerCase().replace(/(?<=\p{L})-(?=\p{L})/gu, (_, at, all) => /(^|\s)-\S*$/.test(all.slice(0, at)) ? "-" : " ").split(/[^\p{L}\p{N}_.%:-]+/u).filter(Boolean), large = words.filter(w => !SMALL.has(w));
   return large.length ? large : words;
 };
 const starts = word => new RegExp("(?<![\\p{L}\\p{N}])" + word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "giu");

@@ -185,7 +185,7 @@ _MACHINE = (
     Argument(
         "calibrate",
         "--device",
-        "cpu, or cuda (untested) (default: %(default)s)",
+        "cpu, or cuda (tested with mocks only, not on a GPU) (default: %(default)s)",
         default="cpu",
         metavar="DEVICE",
     ),

@@ -222,7 +222,7 @@ class Sweep:
         y: str | None = None,  # column to show; None: time per output token, else latency
         x: str | None = None,  # argument along the axis; None: the one with the most numbers
     ) -> "Figure":
-        """Draw a line for each combination of the other arguments; the bound colors each point.
+        """Draw a line for each combination of the other arguments; the bound colours each point.
 
         Raises `InputError` for an unknown or non-numeric column."""
         return figure(self, y, x)
@@ -302,7 +302,7 @@ _LAYOUT = dict(
     margin=dict(l=70, r=20, t=20, b=50),
     legend=dict(orientation="h", y=-0.2, yanchor="top"),
 )
-_MEANINGS = [  # legend of the colors
+_MEANINGS = [  # legend of the colours
     dict(
         type="scatter",
         x=[None],
@@ -323,7 +323,7 @@ def _axis(values: list, name: str) -> dict[str, Any]:
 
 
 def _line(rows: list[Mapping[str, Any]], x: str, y: str, name: str, i: int) -> dict[str, Any]:
-    "Return the trace of one line; points have the color of their bound; hollow ones do not fit."
+    "Return the trace of one line; points have the colour of their bound; hollow ones do not fit."
     rows = sorted(rows, key=lambda r: r[x])
     names = ("bottleneck", "decode_bottleneck", "prefill_bottleneck")
     bounds = [next(filter(None, map(r.get, names)), "None") for r in rows]

@@ -127,7 +127,9 @@ def calibrated_parts(
     "Predict the time of each operation of a trace, and their sum with an interval."
     on_cpu = isinstance(calibration.figures, CpuFigures)
     pairs = [*(cpu_classified(trace) if on_cpu else classified(trace.ops))]
-    terms = {work: _terms(calibration, work) for _, work in pairs}
+    works = [work for op, work in pairs for _ in range(op.times)]
+    visible = calibration.visible_launches(works)
+    terms = {work: _terms(calibration, work, visible) for _, work in pairs}
     parts = [
         Part(
             op.name,
@@ -140,14 +142,15 @@ def calibrated_parts(
         )
         for op, work in pairs
     ]
-    works = [work for op, work in pairs for _ in range(op.times)]
-    return parts, calibration.predict(works)
+    return parts, calibration.predict(works, queued=True)
 
 
-def _terms(calibration: DeviceCalibration, work: OperationWork) -> tuple[float, float, float]:
-    "Return the seconds of arithmetic, memory and launch of one call."
+def _terms(
+    calibration: DeviceCalibration, work: OperationWork, visible: float
+) -> tuple[float, float, float]:
+    "Return the seconds of arithmetic, memory and visible launch of one call."
     times = calibration.times(work.kind, [work.sizes])
     waves, memory, launch, power = (
         float(getattr(times, name)[0]) for name in ("waves", "memory", "launch", "power")
     )
-    return waves + power, memory, launch
+    return waves + power, memory, launch * visible

@@ -56,9 +56,9 @@ _LIMITS = {
     " memory level that its data reaches; or overhead, where launching and waiting take longer than"
     " its work or explain more than half of its time. It names the limit, not the culprit: an"
     " operation far below its ceiling is slow for another reason, such as its code",
-    "memory bound": "the traffic of an operation takes longer than its arithmetic, each at its"
-    " ceiling; memory L3 means that its data reaches as far as the L3 cache: what does not fit in"
-    " L1 and L2 moves at the bandwidth of L3",
+    "memory bound": "the traffic of an operation, or of a layer, takes longer than its arithmetic,"
+    " each at its ceiling. memory L3 means that its data reaches as far as the L3 cache: the part"
+    " that does not fit in L1 and L2 moves at the bandwidth of L3",
     "compute bound": "the arithmetic of an operation takes longer than its traffic, each at its"
     " ceiling",
     "small operations": "all operations limited by overhead, counted together in the first lines;"
@@ -116,8 +116,13 @@ _COMPARING = {
     " the word has a second meaning: one of its implementations",
     "candidate": "what is compared: the later run, the newer revision",
     "noise": "the difference is no larger than the scatter of the samples",
-    "faster?": "verdict of diff: faster beyond the scatter of the samples, but other programs or"
-    " changed speeds of the machine may be enough to explain it; slower? means the same for slower",
+    "slower": "verdict of diff: the candidate takes longer, by more than the scatter of the"
+    " samples. Verdict of a gate with stored rows: a statistic of the new row, such as its minimum,"
+    " exceeds that of the stored row by more than its limit. bench compare prints SLOWER",
+    "faster": "the same as slower in the other direction; bench compare prints FASTER",
+    "slower?": "verdict of diff: slower by more than the scatter of the samples, but other programs"
+    " or changed speeds of the machine may be enough to explain it",
+    "faster?": "verdict of diff: the same as slower? in the other direction",
     "No difference": "the change is too small to count. For diff: its interval contains zero and"
     " lies within ±10 %. For bench compare: its interval lies within the effect, which the sentence"
     " names",
@@ -133,9 +138,9 @@ _COMPARING = {
     "canary": "a fixed piece of work timed beside the samples, to notice a change of the machine",
     "effect": "the smallest change that counts, 1 % unless --effect or the case sets another; with"
     " 2 %, times up to 1.02 times as long count as the same",
-    "SLOWER": "verdict of bench compare: the whole interval of candidate over baseline lies above"
-    " 1 + effect. Of several comparisons the false-discovery rate is controlled, so each needs"
-    " clearer evidence than a single one. Exit code 1",
+    "SLOWER": "verdict of bench compare, from pairs of processes: the whole interval of candidate"
+    " over baseline lies above 1 + effect. Of several comparisons the false-discovery rate is"
+    " controlled, so each needs clearer evidence than a single one. Exit code 1",
     "FASTER": "the whole interval of candidate over baseline lies below 1 / (1 + effect), under the"
     " same correction as SLOWER. Exit code 0",
     "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect. Exit code 0",
@@ -161,9 +166,6 @@ _SUITE = {
     "row": "the record of one attempt: times, samples, machine, versions",
     "store": "a folder of rows, from which reports are made",
     "within": "the stored row and the new one differ by less than the limits",
-    "slower": "verdict of a gate with stored rows: a statistic of the new row, such as its"
-    " minimum, exceeds that of the stored row by more than its limit",
-    "faster": "a statistic of the stored row exceeds that of the new row by more than its limit",
     "broken": "the attempt was ok in the stored row and fails now",
     "not run": "the attempt was ok in the stored row and is missing now",
     "fixed": "the attempt failed in the stored row and is ok now",
@@ -214,7 +216,7 @@ def anchor(
 ) -> str:  # "ridge-point"
     "Return the id of a term's entry in the glossary page."
     words = term.lower().replace("?", "-maybe")
-    kind = "verdict-" * (term in _COMPARING and term.isupper())  # SLOWER beside slower
+    kind = "verdict-" * (term in _COMPARING and term.isupper())  # SLOWER and slower are two entries
     return kind + "".join(c if c.isalnum() else "-" for c in words).strip("-")
 
 

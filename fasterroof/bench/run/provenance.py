@@ -90,7 +90,7 @@ def _distributions_in(folder: Path) -> Iterator[tuple[str, str]]:
 
 def installed(
     path: Iterable[str] | None = None,  # folders to search; None: Python's path
-) -> dict[str, str]:  # normalised name -> version, sorted by name
+) -> dict[str, str]:  # normalized name -> version, sorted by name
     "Return the name and version of all installed distributions."
     versions = {}
     for folder in sys.path if path is None else path:

@@ -61,7 +61,10 @@ CPU_STREAM_PRIORS: Priors = {
     "element_s": ParameterPrior(0.1e-9, 1.5),
 }
 _GPU = {
-    **dict.fromkeys(("linear", "bmm"), ClassModel(product_times, PRODUCT_PRIORS)),
+    **dict.fromkeys(
+        ("linear", "bmm", "convolution", "grouped", "attention"),
+        ClassModel(product_times, PRODUCT_PRIORS),
+    ),
     **dict.fromkeys(
         ("elementwise", "softmax", "layer_norm"), ClassModel(vector_times, VECTOR_PRIORS)
     ),

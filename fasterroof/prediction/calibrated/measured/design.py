@@ -164,6 +164,29 @@ _STREAMS = {
     "view": "1000 8",
     "transpose": "1000 8",
 }
+_GPU_LINEAR = """1 4096 4096, 16 4096 1024, 32 512 512, 64 2048 512, 128 768 768,
+128 3072 768, 128 768 3072, 197 384 1536, 256 1024 1024, 512 512 2048, 512 4096 1024,
+784 192 192, 3136 384 96, 6272 256 64, 1024 1024 4096, 1024 3072 768, 1024 50257 768,
+2048 1024 1024, 2048 5120 5120, 4096 4096 1024, 4096 1024 4096, 4096 4096 4096,
+8192 1280 1280, 16384 128 2048, 16384 768 3072, 8192 8192 8192"""
+_GPU_BMM = """12 128 128 64, 12 128 64 128, 64 49 49 32, 96 128 128 64, 512 49 49 32,
+16 256 256 256, 192 512 512 64, 192 512 64 512, 64 1024 1024 64, 64 1024 64 1024,
+16 2048 2048 128, 8 1024 1024 1024, 32 512 512 2048"""
+_GPU_CONV = """1 64 56 64 3 1, 1 256 14 256 3 1, 1 3 224 64 7 2, 8 64 56 256 1 1,
+8 256 14 256 3 1, 8 512 7 512 3 1, 8 3 224 768 16 16, 16 128 56 128 3 2, 32 3 224 64 7 2,
+32 64 56 64 3 1, 32 128 28 128 3 1, 32 256 14 1024 1 1, 32 1024 14 256 1 1, 32 512 7 2048 1 1,
+32 256 56 512 1 2, 32 512 28 512 3 1"""
+_GPU_GROUPED = """1 240 28 240 5 2 240, 1 768 7 768 7 1 768, 8 96 56 96 7 1 96,
+8 576 14 576 3 1 576, 32 144 56 144 3 1 144, 32 960 7 960 5 1 960, 32 128 56 128 3 1 32"""
+_GPU_ATTENTION = """1 12 128 64, 8 12 128 64, 1 16 256 128, 8 12 512 64, 16 16 1024 64,
+4 32 2048 128, 32 12 197 64"""
+_GPU_STREAMS = {
+    "add": "10000, 1000000, 6400000, 30000000, 64000000",
+    "scale": "10000, 3000000, 30000000",
+    "gelu": "10000, 1000000, 12800000, 50000000",
+    "softmax": "49 768, 1536 128, 12288 512, 49152 512, 32768 1024, 8192 4096",
+    "layer_norm": "49 768, 1024 768, 8192 1024, 32768 768, 16384 1600, 65536 1024",
+}
 _SQUARE = ("max_pool_3", "max_pool_2", "avg_pool_2", "mean", "permute", "cat")  # size × size
 
 
@@ -200,23 +223,30 @@ def _parsed(builder: str, text: str) -> list[Operation]:
     return [Operation(builder, tuple(map(int, x.split()))) for x in text.split(",")]
 
 
-_PRODUCTS = [
-    *_parsed("linear", _LINEAR),
-    *_parsed("bmm", _BMM),
-    *_parsed("conv", _CONV),
-    *_parsed("conv", _DEPTHWISE),
-    *_parsed("attention", _ATTENTION),
+_CPU_LISTS = [
+    ("linear", _LINEAR),
+    ("bmm", _BMM),
+    ("conv", _CONV),
+    ("conv", _DEPTHWISE),
+    ("attention", _ATTENTION),
+    *_STREAMS.items(),
 ]
-_ON_GPU = ("linear", "bmm", "add", "scale", "gelu", "softmax", "layer_norm")
+_GPU_LISTS = [
+    ("linear", _GPU_LINEAR),
+    ("bmm", _GPU_BMM),
+    ("conv", _GPU_CONV),
+    ("conv", _GPU_GROUPED),
+    ("attention", _GPU_ATTENTION),
+    *_GPU_STREAMS.items(),
+]
 
 
 def calibration_operations(
     device: str = "cpu",  # "cpu" or "cuda"
 ) -> list[Operation]:
     "Return the operations that a calibration measures, the smallest first."
-    streams = [op for name, text in _STREAMS.items() for op in _parsed(name, text)]
-    chosen = [op for op in (*_PRODUCTS, *streams) if device == "cpu" or op.builder in _ON_GPU]
-    return sorted(chosen, key=_elements)
+    lists = _CPU_LISTS if device == "cpu" else _GPU_LISTS
+    return sorted((op for name, text in lists for op in _parsed(name, text)), key=_elements)
 
 
 def _elements(operation: Operation) -> float:

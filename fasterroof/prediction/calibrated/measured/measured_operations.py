@@ -54,6 +54,9 @@ def memory_state() -> str:
     return "the allocator's default"
 
 # %% ../../../../nbs/analysis/prediction/calibrated/measured/measured_operations.ipynb #4cdcee58
+_SLEEP_CYCLES = 1_000_000  # about 0.5 to 1 ms, more than a launch takes
+
+
 def _host_seconds(call) -> float:
     "Time one call on a CPU."
     start = time.perf_counter()
@@ -64,14 +67,18 @@ def _host_seconds(call) -> float:
 
 
 def _cuda_seconds(call) -> float:
-    "Time one call between two events."
+    "Time one call on the device, and add the host's time to launch it."
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     torch.cuda.synchronize()
+    torch.cuda._sleep(_SLEEP_CYCLES)
+    before = time.perf_counter()
     start.record()
-    call()
+    output = call()  # freed after the clock has stopped
     end.record()
+    launch = time.perf_counter() - before
     end.synchronize()
-    return start.elapsed_time(end) / 1e3
+    del output
+    return launch + start.elapsed_time(end) / 1e3
 
 
 def _round(built, twins, order, seconds_of, samples) -> None:
