@@ -39,6 +39,7 @@ EXTRAS = (
     "models",
     "tried",
     "int8",
+    "mcp",
     "docs",
     "ray",
     "comparisons",

@@ -33,6 +33,7 @@ INK = {
 # read from the imports.
 PLACES = {
     "cli": ("arguments in, text out", (440, 40)),
+    "integrations": ("trainers, pytest, notebooks, agents", (740, 85)),
     "contract": ("a claimed bound, checked", (140, 135)),
     "bench": ("runs repeated, compared", (740, 185)),
     "prediction": ("the join without a clock", (140, 235)),

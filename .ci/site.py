@@ -128,6 +128,8 @@ def build(out: Path, only: list[str]) -> int:
         target = out / image.relative_to(ROOT / "nbs")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(image, target)
+    schemas = ROOT / "fasterroof/cli/answers/data"  # nbs/schemas is a link to it
+    shutil.copytree(schemas, out / "schemas", dirs_exist_ok=True)
     shutil.copy(
         Path(plotly.__file__).parent / "package_data" / "plotly.min.js", out / "plotly.min.js"
     )

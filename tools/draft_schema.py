@@ -21,7 +21,7 @@ from pathlib import Path
 from fastcore.docments import docments
 
 import fasterroof
-from fasterroof.cli.answers.figure import SITE
+from fasterroof.cli.answers.envelope import SITE
 
 DATA = Path(__file__).resolve().parent.parent / "fasterroof/cli/answers/data"
 # Objects whose keys are data, such as names of modules: their values are described, not their keys.

@@ -108,6 +108,12 @@ _MODELS = (
         "bench compare",
         "fasterroof.cli.answers.schemas:schema_command",
     ),
+    Command(
+        "mcp",
+        "serve trace, profile, predict, peaks, diff and bench compare to coding agents",
+        "--folder .",
+        "fasterroof.integrations.agents.server:mcp_command",
+    ),
 )
 
 # %% ../../nbs/analysis/cli/app.ipynb #d783c6b3

@@ -6,7 +6,7 @@
 __all__ = ['MODEL_ARGUMENTS']
 
 # %% ../../nbs/analysis/cli/arguments.ipynb #3689bd1b
-from .argument_parser import EITHER, Argument, whole_from_zero
+from .argument_parser import EITHER, Argument, positive, whole_from_zero
 
 # %% ../../nbs/analysis/cli/arguments.ipynb #1c41c099
 _MODEL = (
@@ -400,6 +400,21 @@ _RUNS = (
         "a command, such as trace or bench compare (default: list all)",
         nargs="*",
         metavar="COMMAND",
+    ),
+    Argument(
+        "mcp",
+        "--folder",
+        "the folder below which files and code must lie (default: the present one)",
+        default=".",
+        metavar="DIR",
+    ),
+    Argument(
+        "mcp",
+        "--time-limit",
+        "seconds after which a call is stopped (default: %(default)g)",
+        type=positive,
+        default=900.0,
+        metavar="S",
     ),
     Argument("diff", "after", "the later run", metavar="B.json"),
     Argument(

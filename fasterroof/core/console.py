@@ -135,7 +135,12 @@ def status(
 ) -> Iterator[Callable[[str], None]]:
     "Show a spinner on stderr if that is a terminal; yield a function that shows the current stage."
     if not _stderr_is_terminal():
-        yield lambda stage: None
+        # a program that reads stderr, such as `fasterroof mcp`, asks for a line for each stage
+        wanted = bool(os.environ.get("FASTERROOF_STAGES"))
+        show = (lambda stage: say(f"stage: {what}: {stage}")) if wanted else lambda stage: None
+        if wanted:
+            say(f"stage: {what}")
+        yield show
         return
     from rich.text import Text
 

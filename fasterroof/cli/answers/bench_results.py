@@ -11,7 +11,7 @@ from typing import Any
 
 from ...bench.cells import count_text, median_interval_of, point_text
 from ...bench.row import seconds
-from .figure import Figure, answered
+from .envelope import AnswerFigure, answered
 from ...core.errors import one_line
 
 # %% ../../../nbs/analysis/cli/answers/bench_results.ipynb #59e62789
@@ -39,9 +39,9 @@ def compare_output(
         ends = (p["low"], p["high"])
         interval = None if None in ends else ends
         ratio = p["ratio"] if p["n"] else None
-        figures.append(Figure(_named("B / A", c), ratio, "1", source, interval, p["level"]))
+        figures.append(AnswerFigure(_named("B / A", c), ratio, "1", source, interval, p["level"]))
         for side, time_s in zip("AB", c["times"], strict=True):
-            figures.append(Figure(_named(f"time of {side}", c), time_s, "s", source))
+            figures.append(AnswerFigure(_named(f"time of {side}", c), time_s, "s", source))
     return answered("bench-compare", plain["sentence"], figures, plain)
 
 # %% ../../../nbs/analysis/cli/answers/bench_results.ipynb #4e5e575b
@@ -51,7 +51,7 @@ def rundiff_output(
     "Return the JSON output of `fasterroof bench diff`."
     source = "measured: medians of one process each, so not a verdict"
     figures = [
-        Figure(_named("after / before", r), r["ratio"], "1", source, r["interval"], 0.95)
+        AnswerFigure(_named("after / before", r), r["ratio"], "1", source, r["interval"], 0.95)
         for r in plain["rows"]
         if r["ratio"] is not None
     ]
@@ -64,7 +64,7 @@ def gate_output(
     "Return the JSON output of `fasterroof bench --gate-baseline`."
     source = "measured: one process each, so no interval"
     figures = [
-        Figure(_named(f"{stat}, current / stored", f), ratio, "1", source)
+        AnswerFigure(_named(f"{stat}, current / stored", f), ratio, "1", source)
         for f in plain["findings"]
         for stat, ratio in f["ratios"].items()
         if stat in plain["factors"] and ratio is not None
@@ -81,11 +81,11 @@ def history_output(
         changes = count_text(len(h["changes"]), "change")
         source = f"measured: median of the runs since the last of {changes} of level"
         if h["levels"]:
-            figures.append(Figure(_named("present level", h), h["levels"][-1], "s", source))
+            figures.append(AnswerFigure(_named("present level", h), h["levels"][-1], "s", source))
     return answered("bench-history", plain["sentence"], figures, plain)
 
 
-def _evidence(plain: Mapping[str, Any]) -> Iterator[Figure]:
+def _evidence(plain: Mapping[str, Any]) -> Iterator[AnswerFigure]:
     for r in plain["ratios"]:
         of = r.get("of_medians") or {}
         ends = of.get("interval")
@@ -93,7 +93,7 @@ def _evidence(plain: Mapping[str, Any]) -> Iterator[Figure]:
         about = {"case": plain["case"]} | r["about"]
         source = f"measured: run {r['run_id']}"
         name = _named(f"median / {r['vs']}", about)
-        yield Figure(name, of.get("value"), "1", source, interval, 0.95)
+        yield AnswerFigure(name, of.get("value"), "1", source, interval, 0.95)
 
 
 def bundle_output(
@@ -103,9 +103,9 @@ def bundle_output(
     "Return the JSON output of `fasterroof bench bundle`."
     counted = "counted: stored rows"
     figures = [
-        Figure("rows", bundle["made"]["rows"], "1", counted),
-        Figure("runs", bundle["made"]["runs"], "1", counted),
-        Figure("open questions", len(bundle["open_questions"]), "1", counted),
+        AnswerFigure("rows", bundle["made"]["rows"], "1", counted),
+        AnswerFigure("runs", bundle["made"]["runs"], "1", counted),
+        AnswerFigure("open questions", len(bundle["open_questions"]), "1", counted),
         *_evidence(bundle),
     ]
     return answered("bench-bundle", answer, figures, bundle)
@@ -117,7 +117,7 @@ def rows_output(
 ) -> dict[str, Any]:
     "Return the JSON output of `fasterroof bench`."
     figures = [
-        Figure(
+        AnswerFigure(
             _named("median", r),
             seconds(r),
             "s",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastcore.basics import groupby
 
-from .figure import Figure, answered
+from .envelope import AnswerFigure, answered
 from ...core.errors import one_line
 from ...core.units import rate_unit
 from ...roofline.lost.grouping import common_name, layer_pattern
@@ -35,48 +35,52 @@ def _ceilings(run: "Run") -> str:
     return f"ceilings of {name}" + f" ({source})" * (source not in name)
 
 
-def _measured(run: "Run") -> Iterator[Figure]:
+def _measured(run: "Run") -> Iterator[AnswerFigure]:
     "Yield the figures of a measured run."
     lost, whole = run.lost, run.whole
     kind = "runs" if run.plain else "profiled runs"
     clock = f"measured: median of {whole.n} {kind} on {run.device}"
     computed = f"computed: counted work and {_ceilings(run)}"
-    yield Figure("run time", whole.median, "s", clock, whole.interval, 0.95)
+    yield AnswerFigure("run time", whole.median, "s", clock, whole.interval, 0.95)
     if run.pipelined:
         back = run.pipelined
         source = f"measured: {back.n} back-to-back runs"
-        yield Figure("time per back-to-back run", back.median, "s", source, back.interval, 0.95)
-    yield Figure("floor", lost.floor_s, "s", computed, lost.floor_range_s)
-    yield Figure("lost time", lost.lost_s, "s", computed)
-    yield Figure("unknown time", lost.unknown_s, "s", computed)
+        yield AnswerFigure(
+            "time per back-to-back run", back.median, "s", source, back.interval, 0.95
+        )
+    yield AnswerFigure("floor", lost.floor_s, "s", computed, lost.floor_range_s)
+    yield AnswerFigure("lost time", lost.lost_s, "s", computed)
+    yield AnswerFigure("unknown time", lost.unknown_s, "s", computed)
     between = run.utilization_range_pct
-    yield Figure("roofline efficiency", lost.efficiency_pct, "%", computed, between)
-    yield Figure("MFU", run.mfu_pct, "%", computed)
-    yield Figure("accounted for", 100 * run.covered, "%", "measured: operations over run time")
+    yield AnswerFigure("roofline efficiency", lost.efficiency_pct, "%", computed, between)
+    yield AnswerFigure("MFU", run.mfu_pct, "%", computed)
+    yield AnswerFigure(
+        "accounted for", 100 * run.covered, "%", "measured: operations over run time"
+    )
     overhead = run.profiling_overhead
-    yield Figure(
+    yield AnswerFigure(
         "profiling overhead",
         None if overhead is None else 100 * overhead,
         "%",
         "measured: profiled over plain runs",
     )
     for phase, size in run.memory.items():
-        yield Figure(f"peak memory, {phase}", size, "B", "measured: allocations")
+        yield AnswerFigure(f"peak memory, {phase}", size, "B", "measured: allocations")
     if run.compile_s is not None:
-        yield Figure("compile time", run.compile_s, "s", "measured: once")
+        yield AnswerFigure("compile time", run.compile_s, "s", "measured: once")
 
 
 def run_figures(
     run: "Run",  # measured run, or projection
-) -> list[Figure]:
+) -> list[AnswerFigure]:
     "Return the figures of a run."
     computed = f"computed: counted work and {_ceilings(run)}"
-    own = [*_measured(run)] if run.measured else [Figure("floor", run.floor_s, "s", computed)]
+    own = [*_measured(run)] if run.measured else [AnswerFigure("floor", run.floor_s, "s", computed)]
     counted = "counted: operations with a cost rule"
     return [
         *own,
-        Figure("work", run.flops, "FLOP", counted),
-        Figure("moved", run.bytes_moved, "B", counted),
+        AnswerFigure("work", run.flops, "FLOP", counted),
+        AnswerFigure("moved", run.bytes_moved, "B", counted),
     ]
 
 
@@ -97,13 +101,13 @@ def diff_output(
         whole, efficiency = run.whole, run.utilization_pct
         count = f"measured: median of {whole.n} runs" if whole else "computed: sum of the floors"
         interval = whole and whole.interval
-        figures.append(Figure(f"run time {which}", run.wall_s, "s", count, interval, 0.95))
+        figures.append(AnswerFigure(f"run time {which}", run.wall_s, "s", count, interval, 0.95))
         source = f"computed: {_ceilings(run)}"
-        figures.append(Figure(f"roofline efficiency {which}", efficiency, "%", source))
+        figures.append(AnswerFigure(f"roofline efficiency {which}", efficiency, "%", source))
     if ratio := change.comparison:
         source = "computed: run time after over before"
-        figures.append(Figure("ratio", ratio.ratio, "1", source, ratio.interval, 0.95))
-        figures.append(Figure("difference", ratio.delta_s, "s", source))
+        figures.append(AnswerFigure("ratio", ratio.ratio, "1", source, ratio.interval, 0.95))
+        figures.append(AnswerFigure("difference", ratio.delta_s, "s", source))
     return answered("diff", change.sentence, figures, change.as_dict())
 
 # %% ../../../nbs/analysis/cli/answers/results.ipynb #b32d6c98
@@ -135,13 +139,13 @@ def trace_output(
         op.flops if op.executed_flops is None else op.executed_flops for op in work.ops if op.flops
     )
     figures = [
-        Figure("work", work.flops, "FLOP", rules, (low, high) if low != high else None),
-        Figure("work in products and attention", work.contraction_flops, "FLOP", rules),
-        Figure("executed work", executed, "FLOP", rules),
-        Figure("moved", work.bytes, "B", rules),
-        Figure("parameters", work.parameters, "1", "counted: parameters of the model"),
-        Figure("memory of parameters and buffers", work.held_bytes, "B", "counted: storages"),
-        Figure("uncounted operations", sum(work.uncounted.values()), "1", "no cost rule"),
+        AnswerFigure("work", work.flops, "FLOP", rules, (low, high) if low != high else None),
+        AnswerFigure("work in products and attention", work.contraction_flops, "FLOP", rules),
+        AnswerFigure("executed work", executed, "FLOP", rules),
+        AnswerFigure("moved", work.bytes, "B", rules),
+        AnswerFigure("parameters", work.parameters, "1", "counted: parameters of the model"),
+        AnswerFigure("memory of parameters and buffers", work.held_bytes, "B", "counted: storages"),
+        AnswerFigure("uncounted operations", sum(work.uncounted.values()), "1", "no cost rule"),
     ]
     plain = work.to_dict()
     return answered("trace", work.sentence, figures, plain | {"groups": module_groups(work)})
@@ -150,7 +154,7 @@ def trace_output(
 _RATES = {"peak_flops_actual": "peak", "peak_bw_actual": "bandwidth"}  # figure → its citation
 
 
-def _predicted(plain: Mapping[str, Any]) -> Iterator[Figure]:
+def _predicted(plain: Mapping[str, Any]) -> Iterator[AnswerFigure]:
     "Yield the figures of a prediction, or of a generation."
     cited = {name.partition(",")[0]: text for name, text in plain["cited"].items()}
     basis = plain["basis"] or f"arithmetic at {100 * plain['efficiency']:.0f} % of its peak"
@@ -161,17 +165,17 @@ def _predicted(plain: Mapping[str, Any]) -> Iterator[Figure]:
         interval = plain["interval_s"] if name == "latency" else None
         words = name.replace("_", " ")
         unit = unit.replace("byte", "B")
-        yield Figure(words, plain[name], unit, source, interval, 0.9)
+        yield AnswerFigure(words, plain[name], unit, source, interval, 0.9)
 
 
-def _swept(plain: Mapping[str, Any]) -> Iterator[Figure]:
+def _swept(plain: Mapping[str, Any]) -> Iterator[AnswerFigure]:
     "Yield the highest and the lowest rate of a sweep."
     name = next((n for n in ("tokens_per_second", "throughput") if n in plain["units"]), "")
     rows = [row for row in plain["rows"] if row.get(name) is not None]
     for which, pick in (("highest", max), ("lowest", min)):
         best = pick(rows, key=lambda row: row[name], default={})
         where = ", ".join(f"{n.replace('_', ' ')} {best.get(n)}" for n in plain["swept"])
-        yield Figure(
+        yield AnswerFigure(
             f"{which} {name.replace('_', ' ') or 'rate'}",
             best.get(name),
             "1/s",
@@ -199,7 +203,7 @@ def peaks_output(
 ) -> dict[str, Any]:
     "Return the JSON output of `fasterroof peaks`."
     figures = [
-        Figure(
+        AnswerFigure(
             f"{row['what']} {row['of']}".strip(),
             row["rate"],
             row["unit"],
@@ -209,8 +213,8 @@ def peaks_output(
         for row in peaks.rows()
     ]
     figures += [
-        Figure("ridge point", peaks.ridge_point, "FLOP/B", "computed: peak over bandwidth"),
-        Figure("launch cost", peaks.launch_s, "s", peaks.source),
+        AnswerFigure("ridge point", peaks.ridge_point, "FLOP/B", "computed: peak over bandwidth"),
+        AnswerFigure("launch cost", peaks.launch_s, "s", peaks.source),
     ]
     return answered("peaks", answer, figures, peaks.as_dict())
 
@@ -221,7 +225,9 @@ def chip_output(
 ) -> dict[str, Any]:
     "Return the JSON output of `fasterroof hardware NAME`."
     figures = [
-        Figure(what, f.value if f else None, unit or "1", f"datasheet: {chip.cite(f)}" if f else "")
+        AnswerFigure(
+            what, f.value if f else None, unit or "1", f"datasheet: {chip.cite(f)}" if f else ""
+        )
         for what, unit, f in chip.figures()
         if f is None or isinstance(f.value, (int, float))
     ]
@@ -233,7 +239,7 @@ def chips_output(
     answer: str,  # the sentence of the command
 ) -> dict[str, Any]:
     "Return the JSON output of `fasterroof hardware --list`."
-    counted = [Figure("chips", len(chips), "1", "counted: files of the package")]
+    counted = [AnswerFigure("chips", len(chips), "1", "counted: files of the package")]
     return answered("hardware", answer, counted, {"chips": [c.as_dict() for c in chips]})
 
 
@@ -253,7 +259,7 @@ def machine_output(
     for field, name, unit, scale, source in _OF_A_MACHINE:
         value, why = plain[field], plain["why"].get(field, "")
         unit = rate_unit(specs.peak_mode) if name == "peak" else unit
-        figures.append(Figure(name, value and value * scale, unit, _by(plain[source], why)))
+        figures.append(AnswerFigure(name, value and value * scale, unit, _by(plain[source], why)))
     return answered("hardware", specs.sentence, figures, plain)
 
 
@@ -266,10 +272,12 @@ def calibration_head(
         rows = sum(len(s["rows"]) for s in c.sessions)
         source = f"measured: {rows:,} operations in {len(c.sessions)} sessions"
         figures += [
-            Figure(f"peak, {c.mode}", c.figures.peak_flops, rate_unit(c.mode), source),
-            Figure(f"whole models over their operations, {c.mode}", c.between, "1", source),
+            AnswerFigure(f"peak, {c.mode}", c.figures.peak_flops, rate_unit(c.mode), source),
+            AnswerFigure(f"whole models over their operations, {c.mode}", c.between, "1", source),
             *(
-                Figure(f"deviation of one operation, {kind}, {c.mode}", one.residual, "1", source)
+                AnswerFigure(
+                    f"deviation of one operation, {kind}, {c.mode}", one.residual, "1", source
+                )
                 for kind, one in c.classes.items()
             ),
         ]
@@ -281,7 +289,9 @@ def check_output(
 ) -> dict[str, Any]:
     "Return the JSON output of `fasterroof contract check`."
     counted = f"counted: checks of {one_line(report.id, 60)}"
-    figures = [Figure(f"checks: {name}", n, "1", counted) for name, n in report.counts.items()]
+    figures = [
+        AnswerFigure(f"checks: {name}", n, "1", counted) for name, n in report.counts.items()
+    ]
     return answered("contract-check", f"{report.sentence}.", figures, report.as_dict())
 
 
@@ -292,10 +302,10 @@ def claim_output(
     ceiling = plain["ceiling"]
     formulas = f"computed: {one_line(ceiling['contract_id'], 60)}, {plain['hardware']['source']}"
     figures = [
-        Figure("measured throughput", plain["measured_tokens_per_s"], "1/s", "given"),
-        Figure("ceiling", ceiling["throughput_ceiling"], "1/s", formulas),
-        Figure("share of the ceiling", plain["share"], "1", formulas),
-        Figure("bandwidth ceiling", ceiling["bw_ceiling"], "1/s", formulas),
-        Figure("compute ceiling", ceiling["compute_ceiling"], "1/s", formulas),
+        AnswerFigure("measured throughput", plain["measured_tokens_per_s"], "1/s", "given"),
+        AnswerFigure("ceiling", ceiling["throughput_ceiling"], "1/s", formulas),
+        AnswerFigure("share of the ceiling", plain["share"], "1", formulas),
+        AnswerFigure("bandwidth ceiling", ceiling["bw_ceiling"], "1/s", formulas),
+        AnswerFigure("compute ceiling", ceiling["compute_ceiling"], "1/s", formulas),
     ]
     return answered("contract-claim", plain["sentence"], figures, plain)

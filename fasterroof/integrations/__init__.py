@@ -1,0 +1,1 @@
+"""Adapters for trainers, pytest, notebooks and agents."""
