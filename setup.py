@@ -82,6 +82,7 @@ setup(
             "report/interactive/*.css",
             "report/interactive/*.js",
             "work/hubs/*.json",
+            "cli/answers/data/*.json",
             "contract/contracts/*.yaml",
             "bench/*.json",
             "bench/*.txt",

@@ -102,6 +102,12 @@ _MODELS = (
         "before.json after.json --html diff.html",
         "fasterroof.cli.runs:diff_command",
     ),
+    Command(
+        "schema",
+        "print the JSON Schema of a command's --json output, or list all",
+        "bench compare",
+        "fasterroof.cli.answers.schemas:schema_command",
+    ),
 )
 
 # %% ../../nbs/analysis/cli/app.ipynb #d783c6b3

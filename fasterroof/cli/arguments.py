@@ -394,6 +394,13 @@ _RUNS = (
     Argument("import", "--name", "name shown in reports (default: the file's)", metavar="NAME"),
     Argument("show", "run", "a run saved by profile --json", metavar="RUN.json"),
     Argument("diff", "before", "the earlier run, saved by profile --json", metavar="A.json"),
+    Argument(
+        "schema",
+        "command",
+        "a command, such as trace or bench compare (default: list all)",
+        nargs="*",
+        metavar="COMMAND",
+    ),
     Argument("diff", "after", "the later run", metavar="B.json"),
     Argument(
         "profile, import, show",

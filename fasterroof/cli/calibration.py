@@ -11,6 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .answers.results import calibration_head
 from .outputs import print_result
 from ..core.errors import InputError, RunFileError, one_line
 from ..core.files import writable
@@ -91,5 +92,5 @@ def calibrate_command(
     from fasterroof.prediction.calibrated.measured.calibrating import calibrate  # (loads torch)
 
     machine = calibrate(args.device, args.mode or ("fp32",), earlier=earlier, seconds=args.seconds)
-    save_calibrations(machine, args.out)
+    save_calibrations(machine, args.out, calibration_head(machine))
     shown(machine, args.out, console)

@@ -8,6 +8,7 @@ __all__ = ['contract_check', 'contract_claim']
 # %% ../../nbs/analysis/cli/contracts.ipynb #112ae267
 from typing import TYPE_CHECKING
 
+from .answers.results import check_output, claim_output
 from .outputs import json_text, print_result, write_outputs
 from ..contract.ceiling import HardwareProfile, compute_roofline
 from ..contract.check import check_contract
@@ -38,7 +39,7 @@ def contract_check(
     with status("Searching for counterexamples"):
         c = load_roofline_contract() if args.file is None else read_contract(args.file, False)
         report = check_contract(c)
-    if not write_outputs((args.json, lambda: json_text(report.as_dict()))):
+    if not write_outputs((args.json, lambda: json_text(check_output(report)))):
         what = f"{one_line(c.id, 60)} {one_line(c.version, 20)}, SHA-256 {c.sha256[:12]}"
         remark = "Not checked: the statement could not be evaluated, for the reason in its row."
         sentence = f"{report.sentence}.\n{what}: {one_line(c.description, 400)}"
@@ -85,7 +86,7 @@ def contract_claim(
         "ceiling": ceiling.as_dict(),
         "hardware": vars(hw),
     }
-    if not write_outputs((args.json, lambda: json_text(plain))):
+    if not write_outputs((args.json, lambda: json_text(claim_output(plain)))):
         values = {
             "measured": claimed,
             "machine": f"{hw.bandwidth_gb_s:g} GB/s, {hw.compute_gflops:g} GFLOP/s ({hw.source})",

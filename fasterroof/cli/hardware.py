@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.text import Text
 
+from .answers.results import chip_output, chips_output, machine_output
 from .outputs import json_text, print_result, write_outputs
 from ..core.console import line, notes, status
 from ..core.errors import InputError, one_line
@@ -73,20 +74,24 @@ def _peak(c: Chip) -> str | None:
     return c.main and f"{si(c.main.value, rate_unit(c.main.mode))} {c.main.mode} {c.main.unit}"
 
 
-def _show_chip(c: Chip, console: "Console") -> None:
-    numbers = {key: f"[{i}]" for i, key in enumerate(c.sources, 1)}
-    known = [(what, shown(what, x.value, unit), x) for what, unit, x in c.figures() if x]
-    known = [(what, text, numbers[x.source], x.where) for what, text, x in known]
-    unknown = ", ".join(what for what, _, x in c.figures() if not x)
-    about = ", ".join(filter(None, (c.kind, c.generation, c.memory)))
-    name = f"{one_line(c.vendor)} {one_line(c.name)}"
+def _chip_sentence(c: Chip) -> str:
+    "Return the most important figures of a chip in a sentence."
     figures = {
         "dense peak": _peak(c),
         "bandwidth": c.bandwidth and si(c.bandwidth.value, "B/s"),
         "memory": c.memory_bytes and si(c.memory_bytes.value, "B"),
     }
     answer = ", ".join(f"{what} {text or 'unavailable'}" for what, text in figures.items())
-    print_result(console, f"{name}: {answer}. {one_line(about)}.", Table(_FIGURES, known))
+    return f"{one_line(c.vendor)} {one_line(c.name)}: {answer}."
+
+
+def _show_chip(c: Chip, console: "Console") -> None:
+    numbers = {key: f"[{i}]" for i, key in enumerate(c.sources, 1)}
+    known = [(what, shown(what, x.value, unit), x) for what, unit, x in c.figures() if x]
+    known = [(what, text, numbers[x.source], x.where) for what, text, x in known]
+    unknown = ", ".join(what for what, _, x in c.figures() if not x)
+    about = ", ".join(filter(None, (c.kind, c.generation, c.memory)))
+    print_result(console, f"{_chip_sentence(c)} {one_line(about)}.", Table(_FIGURES, known))
     for number, s in zip(numbers.values(), c.sources.values(), strict=True):
         kind = "" if s.kind == "vendor" else "secondary: "
         line(console, f"{number} {kind}{one_line(s.title)} <{one_line(s.url)}>")
@@ -107,14 +112,18 @@ _CHIPS = (
 )
 
 
-def _show_chips(chips: list[Chip], console: "Console") -> None:
+def _chips_sentence(chips: list[Chip]) -> str:
+    "Return how many figures of the chips have a source."
     known = [figure is not None for c in chips for *_, figure in c.figures()]
-    sentence = (
+    return (
         f"{len(chips)} chips, {sum(known)} figures with a source, {len(known) - sum(known)}"
         " unavailable."
     )
+
+
+def _show_chips(chips: list[Chip], console: "Console") -> None:
     remark = "Memory as printed: a GB is 1e9 bytes, even if the chip probably has GiB."
-    print_result(console, sentence, Table(_CHIPS, chips), remarks=[remark])
+    print_result(console, _chips_sentence(chips), Table(_CHIPS, chips), remarks=[remark])
 
 # %% ../../nbs/analysis/cli/hardware.ipynb #560a5dfc
 def hardware_command(
@@ -132,13 +141,13 @@ def hardware_command(
             _show_chips,
             sorted(chips, key=lambda c: (c.kind == "cpu", c.vendor, c.generation, c.name)),
         )
-        plain = [c.as_dict() for c in result]
+        plain = chips_output(result, _chips_sentence(result))
+    elif args.name is not None:
+        show, result = _show_chip, chip(args.name)
+        plain = chip_output(result, _chip_sentence(result))
     else:
-        if args.name is not None:
-            show, result = _show_chip, chip(args.name)
-        else:
-            with status("Detecting devices"):
-                show, result = _show_machine, HardwareDetector(args.framework).detect_hardware()
-        plain = result.as_dict()
+        with status("Detecting devices"):
+            show, result = _show_machine, HardwareDetector(args.framework).detect_hardware()
+        plain = machine_output(result)
     if not write_outputs((args.json, lambda: json_text(plain))):
         show(result, console)

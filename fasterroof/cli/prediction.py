@@ -13,9 +13,8 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from fastcore.basics import groupby
-
-from .outputs import csv_text, print_result, write_outputs
+from .answers.results import module_groups, predict_output, trace_output
+from .outputs import csv_text, json_text, print_result, write_outputs
 from ..core.console import status, write_stdout
 from ..core.errors import InputError, RunFileError, one_line
 from ..core.files import read_json
@@ -28,7 +27,6 @@ from ..prediction.sweeps import Sweep, sweep
 from ..prediction.system import SystemArchetype
 from ..report.page import page_html
 from ..report.plot import COLORS
-from ..roofline.lost.grouping import common_name, layer_pattern
 from ..work.hubs.configurations import hub_of
 from ..work.hubs.tracing import traced
 from ..core.units import si
@@ -222,25 +220,17 @@ def shown(
     print_result(console, prediction.sentence, table, prediction.figures(), remarks)
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #1e01db0f
-_COUNTED = (  # columns of (module, sums)
-    Column("module", lambda x: x[0] or "the model", least=12),
-    Column("operations", lambda x: x[1]["ops"], right=True),
-    Column("work", lambda x: x[1]["flops"], unit="FLOP"),
-    Column("moved", lambda x: x[1]["bytes"], unit="B"),
+_COUNTED = (
+    Column("module", lambda g: g["name"] or "the model", least=12),
+    Column("operations", itemgetter("operations"), right=True),
+    Column("work", itemgetter("flops"), unit="FLOP"),
+    Column("moved", itemgetter("bytes"), unit="B"),
 )
 
 
 def _counted_table(work: "Trace", top: int | None) -> Table:
     "Return the modules with the most work; repeated layers share a row."
-    modules = work.by_module()
-    groups = [
-        (
-            f"{len(names)} × {common_name(names)}" if len(names) > 1 else names[0],
-            {key: sum(modules[name][key] for name in names) for key in modules[names[0]]},
-        )
-        for names in groupby(modules, layer_pattern).values()
-    ]
-    groups.sort(key=lambda m: (-m[1]["flops"], -m[1]["bytes"]))
+    groups = module_groups(work)
     rest = f"The {top} with the most work of {len(groups)} groups of modules; --top 0 shows all."
     return Table(_COUNTED, groups[:top], notes=["", rest] if top and top < len(groups) else ())
 
@@ -258,7 +248,8 @@ def trace_command(
     with status("Counting"):
         work, inputs = traced(args.model, tuple(args.shape), args.batch, args.dtype, **named)
     write_outputs(
-        (args.json, lambda: work.to_json() + "\n"), (args.csv, lambda: csv_text(work.to_frame()))
+        (args.json, lambda: json_text(trace_output(work))),
+        (args.csv, lambda: csv_text(work.to_frame())),
     )
     if "-" in (args.json, args.csv):
         return
@@ -327,7 +318,7 @@ def predict_command(
     failure = None
     try:
         write_outputs(
-            (args.json, lambda: prediction.to_json() + "\n"),
+            (args.json, lambda: json_text(predict_output(prediction))),
             (args.csv, lambda: csv_text(frame())),
             (args.html, lambda: _page(prediction, f"{args.model}, predicted")),
         )

@@ -18,6 +18,7 @@ import torch
 
 from ..work.hubs.configurations import hub_of
 from ..work.hubs import loading
+from .answers.results import peaks_output
 from .outputs import json_text, print_result, text_columns, write_outputs
 from .runs import check_outputs, report_run
 from ..core.console import line as print_line
@@ -177,8 +178,6 @@ def peaks_command(
         print_line(console, f"Deleted the ceilings of {machines} machine{'s' * (machines != 1)}.")
         return
     peaks = measure_peaks(args.device, modes=args.mode or ["fp32", "bf16"], fresh=args.fresh)
-    if write_outputs((args.json, lambda: json_text(peaks.as_dict()))):
-        return
     conditions = peaks.conditions
     processor = ", ".join(filter(None, (conditions.get("cpu"), f"{peaks.threads} threads")))
     device = conditions.get("gpu") or processor
@@ -199,4 +198,6 @@ def peaks_command(
     rate = si(peaks.peak_flops, rate_unit(peaks.mode or ""))
     moved = f"{si(peaks.peak_bandwidth, 'B/s')} from {peaks.memory}"
     answer = f"{rate} in {peaks.mode}, {moved}: {peaks.device}, {one_line(device)}."
+    if write_outputs((args.json, lambda: json_text(peaks_output(peaks, answer)))):
+        return
     print_result(console, answer, table, values, peaks.notes)

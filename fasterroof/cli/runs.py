@@ -8,6 +8,7 @@ __all__ = ['check_outputs', 'report_run', 'show_command', 'diff_command']
 # %% ../../nbs/analysis/cli/runs.ipynb #e07e1012
 from typing import TYPE_CHECKING
 
+from .answers.results import diff_output, run_output
 from .outputs import csv_text, json_text, print_result, write_outputs
 from ..core.console import figures, notes, status
 from ..core.errors import FasterroofError, InputError
@@ -51,7 +52,10 @@ def report_run(
     failure = None
     try:
         write_outputs(
-            (args.json, lambda: run.to_json() + "\n"),  # first: the others can be rebuilt from it
+            (
+                args.json,
+                lambda: json_text(run_output(run)),
+            ),  # first: the others can be rebuilt from it
             (args.csv, lambda: csv_text(run.to_frame())),
             (args.html, lambda: run_page(run)),
             (args.perfetto, lambda: run.to_perfetto(args.perfetto)),
@@ -93,7 +97,7 @@ def diff_command(
     with status("Loading"):
         change = diff(Run.load(args.before), Run.load(args.after))
     taken = write_outputs(
-        (args.json, lambda: json_text(change.as_dict())), (args.html, lambda: diff_page(change))
+        (args.json, lambda: json_text(diff_output(change))), (args.html, lambda: diff_page(change))
     )
     if taken:
         return

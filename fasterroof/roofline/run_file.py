@@ -39,7 +39,7 @@ def run_to_dict(
         | {name: [p.as_dict() for p in getattr(run, name)] for name in ("points", "host")}
         | {name: [asdict(x) for x in getattr(run, name)] for name in ("ops", "timeline")}
         | {"roof": roof_to_dict(run.roof)}
-        | {"answer": explained(run)}  # for readers of the file; `run_from_dict` ignores it
+        | {"lost_time": explained(run)}  # for readers of the file; `run_from_dict` ignores it
     )
 
 

@@ -391,6 +391,15 @@ _WRITTEN = (
         "output",
         metavar="JSON",
     ),
+    Argument("bench compare", "--json", "the same as --out", "output", dest="out", metavar="FILE"),
+    Argument(
+        "bench",
+        "--json",
+        "write the answer, the figures and all rows as JSON (-: to stdout); with --gate-baseline"
+        " the same as --gate-out",
+        "output",
+        metavar="FILE",
+    ),
     Argument(
         "bench compare",
         "--report",

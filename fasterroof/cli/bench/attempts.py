@@ -31,7 +31,8 @@ from fasterroof.cli.bench.options import (
     recover_runs,
 )
 from ...bench.views.fastest import rows_answer
-from ..outputs import write_outputs
+from ..answers.bench_results import rows_output
+from ..outputs import json_text, write_outputs
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, RunFileError, one_line
 from ...report.table import Column, Table, text_table
@@ -120,7 +121,7 @@ def _text(form: Callable[[list[dict]], str], rows: list[dict], path: str) -> str
     return form(rows)
 
 
-def _outputs(rows: list[dict], args: "Namespace") -> Iterator[tuple[str, Callable[[], str]]]:
+def _outputs(rows: list[dict], args: "Namespace") -> Iterator[tuple[str | None, Callable[[], str]]]:
     "Yield the paths and contents of rows and reports: one of each if named, else one per case."
     for asked, kind, form in (
         (args.out, "jsonl", lambda rs: "".join(f"{dumped(r)}\n" for r in rs)),
@@ -130,6 +131,7 @@ def _outputs(rows: list[dict], args: "Namespace") -> Iterator[tuple[str, Callabl
             path = asked or f"results/{case}.{kind}"
             mine = [r for r in rows if case in (None, r["case"])]
             yield path, partial(_text, form, mine, path)
+    yield args.json, lambda: json_text(rows_output(rows, rows_answer(rows)))
 
 # %% ../../../nbs/analysis/cli/bench/attempts.ipynb #288f587b
 def run_command(

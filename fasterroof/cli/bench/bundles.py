@@ -13,6 +13,7 @@ from ...bench.case import find_cases
 from ...bench.store.query import row_files
 from ...bench.views.bundles import bundle_of, bundle_page
 from .options import check_apart, reading
+from ..answers.bench_results import bundle_output
 from ..outputs import json_text, write_outputs
 from ...core.console import line
 from ...core.errors import InputError, RunFileError
@@ -50,14 +51,18 @@ def bundle_command(
     with reading(args) as skipped:
         case = find_cases()[0].get(args.case)
         bundle = bundle_of(args.sources, args.case, case, skipped)
-    if not write_outputs((html, lambda: bundle_page(bundle)), (out, lambda: json_text(bundle))):
-        unmet = sum(x["met"] is False for x in bundle["limits"])
-        ratios, limits, questions = (
-            f"{len(bundle[x]):,}" for x in ("ratios", "limits", "open_questions")
-        )
-        line(
-            console,
-            f"{bundle['made']['rows']:,} rows of {bundle['made']['runs']:,} runs: {ratios} ratios,"
-            f" {limits} limits ({unmet:,} not kept), {questions} open questions.",
-        )
+    unmet = sum(x["met"] is False for x in bundle["limits"])
+    ratios, limits, questions = (
+        f"{len(bundle[x]):,}" for x in ("ratios", "limits", "open_questions")
+    )
+    answer = (
+        f"{bundle['made']['rows']:,} rows of {bundle['made']['runs']:,} runs: {ratios} ratios,"
+        f" {limits} limits ({unmet:,} not kept), {questions} open questions."
+    )
+    outputs = (
+        (html, lambda: bundle_page(bundle)),
+        (out, lambda: json_text(bundle_output(bundle, answer))),
+    )
+    if not write_outputs(*outputs):
+        line(console, answer)
     return 0

@@ -14,6 +14,7 @@ from ...bench.store import STORE
 from ...bench.store.query import newest, row_files
 from ...bench.views.gate_report import gate_markdown, print_gate
 from .options import reading
+from ..answers.bench_results import gate_output
 from ..outputs import json_text, write_outputs
 
 if TYPE_CHECKING:
@@ -37,9 +38,13 @@ def gate_command(
     with reading(args, (*args.gate_baseline, *current)) as skipped:
         sides = [newest(row_files(paths), skipped) for paths in (args.gate_baseline, current)]
     result = gate_rows(*sides, factors)
-    write_outputs(
-        (args.gate_out, lambda: json_text(result.as_dict())),
-        (args.report, lambda: gate_markdown(result)),
+
+    def plain():
+        return json_text(gate_output(result.as_dict()))
+
+    taken = write_outputs(
+        (args.gate_out, plain), (args.json, plain), (args.report, lambda: gate_markdown(result))
     )
-    print_gate(result, console)
+    if not taken:
+        print_gate(result, console)
     return int(result.failed)

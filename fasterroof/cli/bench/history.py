@@ -18,6 +18,7 @@ from fasterroof.bench.views.history_report import (
     print_history,
 )
 from .options import reading
+from ..answers.bench_results import history_output
 from ..outputs import json_text, write_outputs
 from ...core.errors import InputError, one_line
 
@@ -48,6 +49,10 @@ def history_command(
         "promise": PROMISE,
         "histories": [h.as_dict() for h in series],
     }
-    write_outputs((args.out, lambda: json_text(plain)), (args.html, lambda: history_page(series)))
-    print_history(series, console, args.top or None)
+    taken = write_outputs(
+        (args.out, lambda: json_text(history_output(plain))),
+        (args.html, lambda: history_page(series)),
+    )
+    if not taken:
+        print_history(series, console, args.top or None)
     return 0

@@ -115,6 +115,7 @@ def site_command(
 
 # %% ../../../nbs/analysis/cli/bench/modes.ipynb #fddacdc5
 _GATE = ("gate_current", "gate_min", "gate_p95", "gate_out", "report", "store", "skip_bad_lines")
+_GATE += ("json",)
 _MODES = {
     "new": ("modes:new_command", ()),
     "gate_baseline": ("gate:gate_command", _GATE),

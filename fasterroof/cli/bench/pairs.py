@@ -27,6 +27,7 @@ from fasterroof.cli.bench.options import (
     recover_runs,
 )
 from .row_arguments import BENCH_ARGUMENTS
+from ..answers.bench_results import compare_output
 from ..outputs import json_text, write_outputs
 from ...core.console import line, notes, say, status
 from ...core.errors import InputError, one_line
@@ -123,7 +124,7 @@ def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
 
 
 _RUNNING = ("selection", "execution", "output")  # groups of arguments
-_WRITTEN = ("--out", "--report")
+_WRITTEN = ("--out", "--json", "--report")
 
 
 def _runs_something(args: "Namespace") -> str:
@@ -168,9 +169,13 @@ def compare_command(
     if not rows:
         raise InputError("No pair ended before the time limit: raise --time-limit.")
     result = compared(rows, args.level, args.effect, args.quantile)
-    result.show(console)
-    line(console)
-    notes(console, [*result.notes, *remarks])
+    if "-" not in (args.out, args.report):
+        result.show(console)
+        line(console)
+        notes(console, [*result.notes, *remarks])
     os.chdir(home)  # output paths are relative to the folder where the command began
-    write_outputs((args.out, lambda: json_text(result.as_dict())), (args.report, result.markdown))
+    write_outputs(
+        (args.out, lambda: json_text(compare_output(result.as_dict()))),
+        (args.report, result.markdown),
+    )
     return 130 if interrupted else int(result.failed)

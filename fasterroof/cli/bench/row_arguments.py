@@ -107,6 +107,13 @@ _READ = (
 # %% ../../../nbs/analysis/cli/bench/row_arguments.ipynb #2f8aaa36
 _SHOWN = (
     Argument("bench diff, bench history", "--out", "write everything as JSON", metavar="JSON"),
+    Argument(
+        "bench diff, bench history, bench bundle",
+        "--json",
+        "the same as --out",
+        dest="out",
+        metavar="FILE",
+    ),
     Argument("bench diff", "--report", "write a Markdown report", metavar="MD"),
     Argument("bench history", "--html", "write an HTML page with charts", metavar="FILE"),
     Argument(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ...bench.judge.rundiff import diff_runs, run_rows
 from ...bench.views.rundiff_report import diff_markdown, print_rundiff
 from .options import reading
+from ..answers.bench_results import rundiff_output
 from ..outputs import json_text, write_outputs
 from ...core.errors import InputError
 
@@ -32,9 +33,10 @@ def diff_command(
     with reading(args) as skipped:
         sides = [run_rows(name, args.store, skipped) for name in (args.before, args.after)]
         difference = diff_runs(*sides)
-    write_outputs(
-        (args.out, lambda: json_text(difference.as_dict())),
+    taken = write_outputs(
+        (args.out, lambda: json_text(rundiff_output(difference.as_dict()))),
         (args.report, lambda: diff_markdown(difference)),
     )
-    print_rundiff(difference, console, args.top or None)
+    if not taken:
+        print_rundiff(difference, console, args.top or None)
     return 0

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import InputError, RunFileError, one_line
@@ -116,9 +117,10 @@ def _plain(machine: MachineCalibration) -> dict[str, Any]:
 def save_calibrations(
     machine: MachineCalibration,  # calibrations of a machine
     path: str | os.PathLike,  # file to write
+    head: Mapping[str, Any] = MappingProxyType({}),  # values before it, for readers of the file
 ) -> None:
     "Write the calibrations of a machine to a file."
-    write_whole(path, json.dumps(_plain(machine), indent=1) + "\n")
+    write_whole(path, json.dumps({**head, **_plain(machine)}, indent=1) + "\n")
 
 
 def calibrations_of(
