@@ -140,7 +140,11 @@ def status(
         show = (lambda stage: say(f"stage: {what}: {stage}")) if wanted else lambda stage: None
         if wanted:
             say(f"stage: {what}")
-        yield show
+        try:
+            yield show
+        finally:
+            if wanted:
+                say("stage:")
         return
     from rich.text import Text
 

@@ -202,6 +202,10 @@ def peaks_output(
     answer: str,  # the sentence of the command
 ) -> dict[str, Any]:
     "Return the JSON output of `fasterroof peaks`."
+    levels = {x.name for x in (*peaks.caches, peaks.main)}
+    best: dict[tuple, dict] = {}
+    for row in peaks.rows():  # the first row of a memory level is its best mix
+        best.setdefault((row["what"], "" if row["what"] in levels else row["of"]), row)
     figures = [
         AnswerFigure(
             f"{row['what']} {row['of']}".strip(),
@@ -210,7 +214,7 @@ def peaks_output(
             _by(peaks.source, row["by"]) + ", a lower bound" * row["lower_bound"],
             row["interval"],
         )
-        for row in peaks.rows()
+        for row in best.values()
     ]
     figures += [
         AnswerFigure("ridge point", peaks.ridge_point, "FLOP/B", "computed: peak over bandwidth"),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # %% ../../../nbs/analysis/integrations/agents/server.ipynb #8764252f
-_STAGE = "stage: "  # begins a line that `core.console.status` writes for a program that reads it
+_STAGE = "stage:"  # begins a line that `core.console.status` writes for a program that reads it
 _LAST = 50  # lines of stderr to keep, for the error
 _LONGEST = 4000  # characters of a line to keep
 
@@ -47,7 +47,7 @@ class _Said:
         for line in whole:
             text = line[-_LONGEST:].decode("utf-8", "replace").strip()
             if text.startswith(_STAGE):
-                self.stage = one_line(text.removeprefix(_STAGE), 200)
+                self.stage = one_line(text.removeprefix(_STAGE).strip(), 200)
             elif text:
                 self.lines.append(text)
 
@@ -76,6 +76,7 @@ async def _finished(
     import anyio
 
     said, began = _Said(), time.monotonic()
+    last_report = began
     process = await anyio.open_process(
         [sys.executable, "-m", "fasterroof", *words],
         stdin=subprocess.DEVNULL,
@@ -86,22 +87,32 @@ async def _finished(
         start_new_session=True,
     )
 
+    async def notify():
+        nonlocal last_report
+        last_report = time.monotonic()
+        seconds = last_report - began
+        await report(seconds, f"{said.stage or 'Running'}, {seconds:.0f} s")
+
     async def listen():
         with suppress(anyio.EndOfStream):
             while True:
+                stage = said.stage
                 said.add(await process.stderr.receive())
+                # rarely: a notification wakes two processes, and a measurement may be running
+                soon = time.monotonic() - last_report < 0.5
+                if said.stage != stage and not (stage and soon):
+                    await notify()
 
-    async def tell():
+    async def tick():
         while True:
-            seconds = time.monotonic() - began
-            await report(seconds, f"{said.stage or 'Running'}, {seconds:.0f} s")
+            await notify()
             await anyio.sleep(1)
 
     try:
         with anyio.fail_after(limit_s):
             async with anyio.create_task_group() as group:
                 group.start_soon(listen)
-                group.start_soon(tell)
+                group.start_soon(tick)
                 code = await process.wait()
                 group.cancel_scope.cancel()
     except TimeoutError:
@@ -147,7 +158,7 @@ async def answer_to(
         place = folder / path if path else Path(scratch, "out.json")
         if not path:
             options = [*options, f"--json={place}"]
-        words = [*tool.command, *options, "--", *others]
+        words = [*tool.command, *options, *(["--", *others] if others else ())]
         code, said = await _finished(words, folder, limit_s, report)
         if not place.is_file():
             raise InputError(said.error(code))
