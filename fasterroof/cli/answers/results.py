@@ -50,7 +50,8 @@ def _measured(run: "Run") -> Iterator[AnswerFigure]:
         )
     yield AnswerFigure("floor", lost.floor_s, "s", computed, lost.floor_range_s)
     yield AnswerFigure("lost time", lost.lost_s, "s", computed)
-    yield AnswerFigure("unknown time", lost.unknown_s, "s", computed)
+    # a difference of sums, so without their rounding errors
+    yield AnswerFigure("unknown time", round(lost.unknown_s, 12), "s", computed)
     between = run.utilization_range_pct
     yield AnswerFigure("roofline efficiency", lost.efficiency_pct, "%", computed, between)
     yield AnswerFigure("MFU", run.mfu_pct, "%", computed)

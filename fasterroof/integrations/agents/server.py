@@ -7,6 +7,7 @@ __all__ = ['answer_to', 'server_of', 'mcp_command']
 
 # %% ../../../nbs/analysis/integrations/agents/server.ipynb #490f97e2
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -141,6 +142,15 @@ def _checked(tool: Tool, given: Mapping[str, Any]) -> None:
         raise InputError(f"{f'{where}: ' * bool(where)}{one_line(error.message, 300)}.")
 
 
+def _kept(source: Path, target: Path) -> None:
+    "Copy a file to a new one; raises `InputError` if something is there by now."
+    try:
+        with source.open("rb") as read, target.open("xb") as written:  # x: nor through a link
+            shutil.copyfileobj(read, written)
+    except OSError as e:
+        raise InputError(f"Cannot write {one_line(target.name)}: {e.strerror}.") from e
+
+
 async def answer_to(
     tool: Tool,  # tool that an agent calls
     given: Mapping[str, Any],  # its arguments
@@ -153,17 +163,23 @@ async def answer_to(
     Raises `InputError` for arguments outside the limits, and if the command fails."""
     _checked(tool, given)
     options, others = tool.words(given, folder)
+    files = {kind: given.get(kind) for kind in ("json", "html")}
     with TemporaryDirectory() as scratch:
-        path = given.get("json")
-        place = folder / path if path else Path(scratch, "out.json")
-        if not path:
-            options = [*options, f"--json={place}"]
+        place = Path(scratch, "out.json")
+        options += [f"--{kind}={scratch}/out.{kind}" for kind, x in files.items() if x]
+        options += [f"--json={place}"] * (not files["json"])
         words = [*tool.command, *options, *(["--", *others] if others else ())]
         code, said = await _finished(words, folder, limit_s, report)
+        if Path(scratch, "out.prefill.json").exists():
+            raise InputError(
+                "A causal model has two profiles: call again with phase prefill, or decode."
+            )
         if not place.is_file():
             raise InputError(said.error(code))
         plain = read_json(place)
-    files = {kind: given.get(kind) for kind in ("json", "html")}
+        for kind, path in files.items():
+            if path:
+                _kept(Path(scratch, f"out.{kind}"), folder / path)
     return result_of(tool, plain, given.get("rows", 10), code, files)
 
 # %% ../../../nbs/analysis/integrations/agents/server.ipynb #e1178064

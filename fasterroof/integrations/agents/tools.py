@@ -147,7 +147,9 @@ class Tool(NamedTuple):
         given: Mapping[str, Any],  # arguments that fulfill the schema
         folder: Path,  # the working folder, resolved
     ) -> tuple[list[str], list[str]]:  # options, and arguments without an option
-        "Return the words of the command line; raises `InputError` for a name outside the limits."
+        """Return the words of the command line, without output files.
+
+        Raises `InputError` for a name outside the limits, also of an output file."""
         options, others = [], []
         for a in self.arguments:
             value = given.get(a.name)
@@ -162,7 +164,7 @@ class Tool(NamedTuple):
                 text = a.check(text, folder, a.name) if a.check else plain_text(text, a.name)
                 if a.positional:
                     others.append(text)
-                else:
+                elif a.check is not output_file:
                     options.append(f"{option}={text}")
         return options, others
 
@@ -413,7 +415,8 @@ def result_of(
 
 
 def _number(x: object) -> str:
-    return f"{x:.4g}" if isinstance(x, float) else str(x)
+    large = isinstance(x, int) and abs(x) >= 10**6
+    return f"{x:.4g}" if isinstance(x, float) or large else str(x)
 
 
 def text_of(
@@ -425,7 +428,8 @@ def text_of(
         ends = f["interval"]
         between = f" [{_number(ends[0])}, {_number(ends[1])}]" if ends else ""
         value = "unknown" if f["value"] is None else _number(f["value"])
-        lines.append(f"{f['name']}: {value}{between} {f['unit']} ({one_line(f['source'], 80)})")
+        unit = "" if f["unit"] == "1" else f" {f['unit']}"
+        lines.append(f"{f['name']}: {value}{between}{unit} ({one_line(f['source'], 80)})")
     for row in result["rows"]:
         known = (f"{k} {_number(x)}" for k, x in row.items() if x is not None and k != "name")
         lines.append(", ".join(filter(None, (row.get("name"), *known))))
