@@ -103,6 +103,13 @@ _MODELS = (
         "fasterroof.cli.runs:diff_command",
     ),
     Command(
+        "doctor",
+        "check whether this machine is fit for measuring, and fasterroof right on it",
+        "--markdown",
+        "fasterroof.cli.doctor.command:doctor_command",
+        "0 if no check failed; 1 if one did; 2 for wrong input.",
+    ),
+    Command(
         "schema",
         "print the JSON Schema of a command's --json output, or list all",
         "bench compare",
@@ -250,7 +257,7 @@ def _resource_error(error: BaseException) -> str:
     return ""
 
 
-_OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out")
+_OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out", "markdown")
 
 
 def _parsed(argv: list[str] | None) -> argparse.Namespace | None:
