@@ -25,7 +25,7 @@ class Reading:
 
     name: str  # name of the kernel: "FMA 512-bit × 24", "mm 8192³"
     what: str  # compute mode, or memory level
-    unit: str  # "matrix", "vector" or "memory"
+    unit: str  # "matrix", "convolution", "vector" or "memory"
     samples: tuple[float, ...]  # FLOP/s or bytes/s, in the order in which they were taken
     accumulator: str = ""  # format in which products are summed, where known
     mix: str = ""  # of memory kernels: "read", "copy", "update", …
@@ -172,7 +172,7 @@ def ceilings(
             unit,
             top.accumulator,
             (top.best.low, max(high, top.best.value)),
-            unit == "matrix" and mode in unproven or all(r.lower_bound for r in tried),
+            unit != "vector" and mode in unproven or all(r.lower_bound for r in tried),
             top.sustained,
         )
 
