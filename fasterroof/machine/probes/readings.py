@@ -153,11 +153,19 @@ def ceilings(
     readings: Iterable[Reading],  # arithmetic readings of any modes; others are ignored
     unproven: Iterable[str] = (),  # modes with a matrix unit that no kernel here reached
 ) -> list[Ceiling]:
-    "Return the ceiling of each mode and unit."
+    """Return the ceiling of each mode and unit.
+
+    Convolutions have a ceiling only in modes in which one ran faster than every product."""
     groups: dict[tuple[str, str], list[Reading]] = {}
     for r in readings:
         if r.unit != "memory" and r.samples:
             groups.setdefault((r.what, r.unit), []).append(r)
+    for mode in [mode for mode, unit in groups if unit == "convolution"]:
+        tried = groups[mode, "convolution"] + groups.get((mode, "matrix"), [])
+        if max(tried, key=lambda r: r.best.value).unit == "convolution":
+            groups[mode, "convolution"] = tried
+        else:
+            del groups[mode, "convolution"]
     unproven = set(unproven)
 
     def ceiling(mode, unit, tried):
