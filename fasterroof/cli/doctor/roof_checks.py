@@ -118,6 +118,8 @@ _SIDES = {"cuda": (64, 512, 1024, 4096, 8192)}  # rows of the matrices, by kind 
 
 
 def _profile(model: nn.Module, x: torch.Tensor, device: torch.device, loss=None, steps=6) -> Run:
+    if device.type not in ("cpu", "cuda"):
+        raise Skipped(f"fasterroof does not time operations on {device.type}")
     analyzer = RooflineAnalyzer(model, x, loss=loss)
     return analyzer.profile(device, warmup=2, steps=steps)
 
@@ -189,7 +191,9 @@ def _networks(here: Here) -> Finding:
     parts = [covered.value for _, covered in findings]
     text = f"{len(findings)} runs of two networks: none above the roof, points and gaps account"
     text += f" for {min(parts):.0f} to {max(parts):.0f} % of the profiled runs"
-    wrong += [f"{c.name}: {c.value:.0f} %" for _, c in findings if not 80 <= c.value <= 120]
+    wrong += [
+        f"{c.name}: {c.value:.0f} %" for _, c in findings if not 80 <= c.value <= 120
+    ]
     figures = tuple(f for found, covered in findings for f in (*found.figures, covered))
     return Finding(not wrong, "; ".join(wrong) or text, figures)
 
