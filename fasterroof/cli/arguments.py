@@ -94,7 +94,11 @@ _MODEL = (
         "number format of the model and its inputs: fp32, bf16, fp16, fp64",
         metavar="FORMAT",
     ),
-    Argument("profile, peaks", "--device", "cpu, cuda, cuda:1, … (default: a GPU if there is one)"),
+    Argument(
+        "profile, peaks, doctor",
+        "--device",
+        "cpu, cuda, cuda:1, … (default: a GPU if there is one)",
+    ),
     Argument(
         "profile", "--compile", "run under torch.compile, and show its kernels", action="store_true"
     ),
@@ -206,6 +210,39 @@ _MACHINE = (
         type=float,
         default=45.0,
         metavar="S",
+    ),
+    Argument(
+        "doctor",
+        "--only",
+        "name of a check to run; repeat for several (default: all)",
+        action="append",
+        default=[],
+        metavar="CHECK",
+    ),
+    Argument(
+        "doctor",
+        "--skip",
+        "name of a check to leave out; repeat for several",
+        action="append",
+        default=[],
+        metavar="CHECK",
+    ),
+    Argument(
+        "doctor",
+        "--json",
+        "write the result as JSON (without FILE: to stdout, instead of the table)",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+    ),
+    Argument(
+        "doctor",
+        "--markdown",
+        "write the result as Markdown, for an issue (without FILE: to stdout, instead of the"
+        " table)",
+        nargs="?",
+        const="-",
+        metavar="FILE",
     ),
     Argument(
         "hardware",

@@ -30,6 +30,7 @@ SCHEMAS = {  # command → file
     "calibrate": "calibrate",
     "predict": "predict",
     "diff": "diff",
+    "doctor": "doctor",
     "contract check": "contract-check",
     "contract claim": "contract-claim",
     "bench": "bench",
