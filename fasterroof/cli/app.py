@@ -91,6 +91,12 @@ _MODELS = (
         "fasterroof.cli.profiling:import_command",
     ),
     Command(
+        "merge",
+        "merge the traces or runs of all ranks in a folder into one run",
+        "log --html job.html",
+        "fasterroof.cli.profiling:merge_command",
+    ),
+    Command(
         "show",
         "show a saved run",
         "resnet18.json --top 5 --html resnet18.html",

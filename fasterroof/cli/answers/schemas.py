@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SCHEMAS = {  # command → file
     "profile": "run",
     "import": "run",
+    "merge": "run",
     "show": "run",
     "trace": "trace",
     "peaks": "peaks",
