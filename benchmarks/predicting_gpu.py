@@ -26,7 +26,7 @@ from cpu_networks import NETWORKS
 from predict_labels import build, quiet, works_of
 
 BATCHES = (1, 32)
-DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16}
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "tf32": torch.float32}
 TRANSFORMERS = (  # model, batch, sequence, mode: each fits into 40 GB
     ("bert_large", 16, 512, "inf"),
     ("bert_large", 8, 512, "train"),
@@ -108,6 +108,10 @@ def measure(path: str, models: Path | None) -> None:
         torch.cuda.empty_cache()
 
     with preserved():
+        pin_fp32("fp32")
+        for name, batch, seq, mode in TRANSFORMERS if models else ():
+            about = {"network": name, "batch": batch, "seq": seq, "mode": mode, "precision": "fp32"}
+            write(lambda a=(models, name, batch, seq, mode): transformer_time(*a), **about)
         for precision in DTYPES:
             pin_fp32("tf32" if precision == "tf32" else "fp32")
             for name in NETWORKS:
@@ -117,10 +121,6 @@ def measure(path: str, models: Path | None) -> None:
                         lambda a=about: forward_time(a["network"], a["batch"], a["precision"]),
                         **about,
                     )
-        pin_fp32("fp32")
-        for name, batch, seq, mode in TRANSFORMERS if models else ():
-            about = {"network": name, "batch": batch, "seq": seq, "mode": mode, "precision": "fp32"}
-            write(lambda a=(models, name, batch, seq, mode): transformer_time(*a), **about)
 
 
 def compare(path: str, chip: str, models: Path | None) -> None:

@@ -91,6 +91,12 @@ _MODELS = (
         "fasterroof.cli.profiling:import_command",
     ),
     Command(
+        "merge",
+        "merge the traces or runs of all ranks in a folder into one run",
+        "log --html job.html",
+        "fasterroof.cli.profiling:merge_command",
+    ),
+    Command(
         "show",
         "show a saved run",
         "resnet18.json --top 5 --html resnet18.html",
@@ -101,6 +107,13 @@ _MODELS = (
         "compare two saved runs: how much faster, and where",
         "before.json after.json --html diff.html",
         "fasterroof.cli.runs:diff_command",
+    ),
+    Command(
+        "doctor",
+        "check whether this machine is fit for measuring, and fasterroof right on it",
+        "--markdown",
+        "fasterroof.cli.doctor.command:doctor_command",
+        "0 if no check failed; 1 if one did; 2 for wrong input.",
     ),
     Command(
         "schema",
@@ -124,7 +137,8 @@ _BENCH = (
         "--case semiring_matmul --quick --store",
         "fasterroof.cli.bench.modes:bench_command",
         "0 if every attempt has a row, even a failed one; 130 after an interrupt; 2 for wrong"
-        " input, or if the rows cannot be written.",
+        " input, or if the rows cannot be written. With --gate-baseline: 0 if the limits hold; 1 if"
+        " not; 3 if nothing could be compared (--on-ambiguous).",
     ),
     Command(
         "bench recover",
@@ -143,8 +157,8 @@ _BENCH = (
         "test which of two versions is slower, in pairs of processes",
         "main . --case bench.py",
         "fasterroof.cli.bench.pairs:compare_command",
-        "1 if something became slower or could not be compared; 0 otherwise; 130 after an"
-        " interrupt; 2 for wrong input.",
+        "0 if nothing became slower; 1 if something did or does not run; 3 if the pairs cannot tell"
+        " (--on-ambiguous); 130 after an interrupt; 2 for wrong input.",
     ),
     Command(
         "bench diff",
@@ -250,7 +264,7 @@ def _resource_error(error: BaseException) -> str:
     return ""
 
 
-_OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out")
+_OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out", "markdown")
 
 
 def _parsed(argv: list[str] | None) -> argparse.Namespace | None:

@@ -94,7 +94,11 @@ _MODEL = (
         "number format of the model and its inputs: fp32, bf16, fp16, fp64",
         metavar="FORMAT",
     ),
-    Argument("profile, peaks", "--device", "cpu, cuda, cuda:1, … (default: a GPU if there is one)"),
+    Argument(
+        "profile, peaks, doctor",
+        "--device",
+        "cpu, cuda, cuda:1, … (default: a GPU if there is one)",
+    ),
     Argument(
         "profile", "--compile", "run under torch.compile, and show its kernels", action="store_true"
     ),
@@ -206,6 +210,39 @@ _MACHINE = (
         type=float,
         default=45.0,
         metavar="S",
+    ),
+    Argument(
+        "doctor",
+        "--only",
+        "name of a check to run; repeat for several (default: all)",
+        action="append",
+        default=[],
+        metavar="CHECK",
+    ),
+    Argument(
+        "doctor",
+        "--skip",
+        "name of a check to leave out; repeat for several",
+        action="append",
+        default=[],
+        metavar="CHECK",
+    ),
+    Argument(
+        "doctor",
+        "--json",
+        "write the result as JSON (without FILE: to stdout, instead of the table)",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+    ),
+    Argument(
+        "doctor",
+        "--markdown",
+        "write the result as Markdown, for an issue (without FILE: to stdout, instead of the"
+        " table)",
+        nargs="?",
+        const="-",
+        metavar="FILE",
     ),
     Argument(
         "hardware",
@@ -377,21 +414,40 @@ _RUNS = (
         metavar="TRACE",
     ),
     Argument(
-        "import",
+        "import, merge",
         "--peaks",
         "ceilings of the machine that recorded the trace (run peaks --json there)",
         EITHER,
         metavar="FILE",
     ),
     Argument(
-        "import",
+        "import, merge",
         "--on",
         'a chip\'s datasheet instead of --peaks, such as "A100 SXM4 80GB"; most datasheets of CPUs'
         " state no peak",
         EITHER,
         metavar="CHIP",
     ),
-    Argument("import", "--name", "name shown in reports (default: the file's)", metavar="NAME"),
+    Argument(
+        "merge",
+        "folder",
+        "a folder that trace_handler or a callback wrote to, or that holds one trace or one saved"
+        " run per rank",
+        metavar="DIR",
+    ),
+    Argument(
+        "merge",
+        "--step",
+        "step whose files to merge (default: the newest one that every rank has)",
+        type=whole_from_zero,
+        metavar="N",
+    ),
+    Argument(
+        "import, merge",
+        "--name",
+        "name shown in reports (default: that of the file or the folder)",
+        metavar="NAME",
+    ),
     Argument("show", "run", "a run saved by profile --json", metavar="RUN.json"),
     Argument("diff", "before", "the earlier run, saved by profile --json", metavar="A.json"),
     Argument(
@@ -418,20 +474,20 @@ _RUNS = (
     ),
     Argument("diff", "after", "the later run", metavar="B.json"),
     Argument(
-        "profile, import, show",
+        "profile, import, merge, show",
         "--top",
         "rows of the table; 0: all groups (default: as many as fit 20 lines)",
         type=whole_from_zero,
         metavar="N",
     ),
     Argument(
-        "profile, import, show",
+        "profile, import, merge, show",
         "--all",
         "show every operation in its own row, also those of repeated layers",
         action="store_true",
     ),
     Argument(
-        "profile, import, show",
+        "profile, import, merge, show",
         "--explain",
         "define the terms, and show conditions, ceilings and notes",
         action="store_true",
@@ -445,25 +501,26 @@ _RUNS = (
         metavar="N",
     ),
     Argument(
-        "profile, import, show, diff, predict",
+        "profile, import, merge, show, diff, predict",
         "--html",
         "write an interactive HTML page",
         metavar="FILE",
     ),
     Argument(
-        "profile, import, show",
+        "profile, import, merge, show",
         "--perfetto",
         "write the timeline of one step for ui.perfetto.dev (.gz: compressed)",
         metavar="FILE",
     ),
     Argument(
-        "profile, trace, import, show, diff, predict, hardware, contract check, contract claim",
+        "profile, trace, import, merge, show, diff, predict, hardware, contract check, contract"
+        " claim",
         "--json",
         "write the result as JSON (-: to stdout, instead of the table)",
         metavar="FILE",
     ),
     Argument(
-        "profile, trace, import, show, predict",
+        "profile, trace, import, merge, show, predict",
         "--csv",
         "write the table as CSV (-: to stdout, instead of the table)",
         metavar="FILE",

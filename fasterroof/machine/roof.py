@@ -35,7 +35,8 @@ class Ceiling:
     mode: str  # "fp32", "tf32", "bf16", …
     flops_per_s: float  # FLOP/s
     by: str = ""  # kernel that reached it, such as "FMA 512-bit × 24"
-    # "matrix": for contractions; "vector": for other arithmetic; "any": not separated
+    # "matrix": for contractions; "convolution": for convolutions where they are faster;
+    # "vector": for other arithmetic; "any": not separated
     unit: str = "any"
     accumulator: str = ""  # format in which products are summed, where known
     interval: Interval = None  # FLOP/s, lowest and highest value that the ceiling may have
@@ -141,6 +142,15 @@ def _figures(roof: "Roof") -> Iterator[tuple[str, Figure]]:
     yield from ((f"link {x.name} bandwidth", x) for x in roof.links)
 
 # %% ../../nbs/analysis/machine/roof.ipynb #59ad34d1
+# unit of some work → units whose ceilings it can reach; "any" fits each. A convolution can be
+# computed as a matrix product, and a product of matrices as a convolution cannot use Winograd.
+_FITTING = {
+    "matrix": ("matrix", "any"),
+    "convolution": ("convolution", "matrix", "any"),
+    "vector": ("vector", "any"),
+}
+
+
 def _check(roof: "Roof") -> None:
     "Raise `InputError` for a figure that no machine can have."
     for what, x in _figures(roof):
@@ -164,8 +174,8 @@ def _check(roof: "Roof") -> None:
             raise InputError(f"{what} must be zero or more seconds, not {s!r}.")
     for x in roof.links:
         whole(f"group_size of {x.name}", x.group_size, 2)
-    for unit in {c.unit for c in roof.ceilings} - {"matrix", "vector", "any"}:
-        raise InputError(f"A ceiling's unit must be matrix, vector or any, not {unit!r}.")
+    for unit in {c.unit for c in roof.ceilings} - {*_FITTING, "any"}:
+        raise InputError(f"A ceiling's unit must be {', '.join(_FITTING)} or any, not {unit!r}.")
     if not math.isfinite(roof.ridge_point):
         raise InputError("peak_flops over peak_bandwidth must be finite.")
 
@@ -243,24 +253,23 @@ class Roof:
     def find(
         self,
         mode: str | None,  # compute mode; None: that of `peak_flops`
-        # "matrix": the unit of contractions; "vector": the unit of all other arithmetic
+        # "matrix": products; "convolution": convolutions; "vector": all other arithmetic
         unit: str = "matrix",
     ) -> Ceiling | None:  # None if the mode has no ceiling
-        """Return the highest ceiling of a mode and unit, or of the other unit if only that is
-        known."""
+        """Return the highest ceiling of a mode that work of this unit can reach, or of the mode's
+        other units if only those are known."""
         mode = self.mode if mode is None else computed_as(mode)
         candidates = [c for c in self.ceilings if c.mode == mode]
-        if self.mode in (None, mode) and not any(c.unit != "vector" for c in candidates):
+        if self.mode in (None, mode) and not any(c.unit in ("matrix", "any") for c in candidates):
             unit_of_peak = "matrix" if candidates else "any"
             candidates.append(Ceiling(mode or "", self.peak_flops, unit=unit_of_peak))
-        other = "vector" if unit == "matrix" else "matrix"
-        fitting = [c for c in candidates if c.unit != other] or candidates
+        fitting = [c for c in candidates if c.unit in _FITTING[unit]] or candidates
         return max(fitting, key=lambda c: c.flops_per_s, default=None)
 
     def ceiling(
         self,
         mode: str | None,  # compute mode; None: that of `peak_flops`
-        unit: str = "matrix",  # "matrix" or "vector"
+        unit: str = "matrix",  # "matrix", "convolution" or "vector"
     ) -> float:  # FLOP/s; NaN if the mode has no ceiling
         "Return the arithmetic ceiling of one mode in FLOP/s."
         ceiling = self.find(mode, unit)
@@ -285,17 +294,18 @@ class Roof:
         footprint: float | None = None,
         # FLOP among `flops` that a matrix unit can do; None: all
         contraction: float | None = None,
+        unit: str = "matrix",  # unit of the contractions: "matrix" or "convolution"
     ) -> Floor:
         """Return the least time that this work can take, and what limits it.
 
-        The matrix ceiling of the mode limits contractions, its vector ceiling all other
+        The ceiling of `unit` limits contractions, the vector ceiling of the mode all other
         arithmetic."""
         memory_s, level = _memory_time(
             self, read, written, read + written if footprint is None else footprint
         )
         contraction = flops if contraction is None else contraction
-        parts = {"matrix": contraction, "vector": flops - contraction}
-        limits = [(work, self.find(mode, unit)) for unit, work in parts.items() if work > 0]
+        parts = {unit: contraction, "vector": flops - contraction}
+        limits = [(work, self.find(mode, where)) for where, work in parts.items() if work > 0]
         compute_s, by = math.nan, None
         if all(c for _, c in limits):
             times = ((work / c.flops_per_s, c) for work, c in limits)
@@ -310,7 +320,7 @@ class Roof:
         flops: float,  # FLOP that are executed
         read: float,  # bytes read
         written: float = 0.0,  # bytes written
-        **how: object,  # `mode`, `footprint` and `contraction`, as for `floor`
+        **how: object,  # `mode`, `footprint`, `contraction` and `unit`, as for `floor`
     ) -> float:  # s; NaN if the roof has no ceiling for the mode
         "Return the least time that this work can take, in seconds."
         floor = self.floor(flops, read, written, **how)

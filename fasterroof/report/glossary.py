@@ -144,12 +144,14 @@ _COMPARING = {
     "FASTER": "the whole interval of candidate over baseline lies below 1 / (1 + effect), under the"
     " same correction as SLOWER. Exit code 0",
     "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect. Exit code 0",
+    "NOT SLOWER": "the whole interval lies below 1 + effect, but contains 1 / (1 + effect): the"
+    " candidate is as fast or faster. Exit code 0",
     "AMBIGUOUS": "these pairs cannot tell whether there is a change: the interval contains 1 +"
     " effect or 1 / (1 + effect), or fewer than eight pairs count, or several comparisons at once"
     " make the evidence too weak. More pairs (`--pairs`, default 15), a larger `--effect` or a"
-    " quieter machine can decide it. Exit code 0",
+    " quieter machine can decide it. Exit code 3, unless `--on-ambiguous` sets another",
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong; the reason"
-    " names the side. It fails the comparison unless only the baseline failed",
+    " names the side. Exit code 1; 3 where only the baseline failed, as nothing was compared",
 }
 _SUITE = {
     "case": "a function to benchmark, with its inputs, implementations, oracle and tolerance",

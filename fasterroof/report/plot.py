@@ -151,7 +151,7 @@ def _slopes(roof: Roof) -> dict[float, _Rate]:
 
 
 _VECTOR = "elementwise"
-_UNITS = {"matrix": "matrix products", "vector": _VECTOR}
+_UNITS = {"matrix": "matrix products", "convolution": "convolutions", "vector": _VECTOR}
 
 
 def ceiling_name(

@@ -29,6 +29,7 @@ from ...core.errors import CaseError, one_line
 from ...core.files import finite, from_plain
 from ...machine.host import ForeignLoad, read
 from ...machine.roof import Floor, Roof
+from ...roofline.join import unit_of_contractions
 from ...timing.clock import Timing, time_call
 from ...work.op import modes_of
 
@@ -84,6 +85,7 @@ def _floor_of(
             (op.contraction_flops or 0) * (op.executed_flops or 0) / op.flops for op in mine
         )
         how = {"mode": mode, "footprint": read + written, "contraction": contracted}
+        how["unit"] = unit_of_contractions(mine)
         floors.append(roof.floor(executed, read, written, **how))
     return max(floors, key=lambda f: math.inf if math.isnan(f.compute_s) else f.time_s)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cells import ATTEMPT, count_text, point_text, within
-from ..judge.pairs import broken, check_pair_row, hit, kept, loops_of
+from ..judge.pairs import broken, check_pair_row, hit, kept, loops_of, relaxing
 from ..judge.result import frame
 from fasterroof.bench.judge.ratio_test import (
     LEAST,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _QUANTILE = 0.1  # quantile of the samples of a process that is compared
 
 
-_WORST_FIRST = ("FAILED", "SLOWER", "AMBIGUOUS", "FASTER", "SAME")
+_WORST_FIRST = ("FAILED", "SLOWER", "AMBIGUOUS", "NOT SLOWER", "FASTER", "SAME")
 
 
 def _interval(p: Paired) -> tuple[float, float] | None:
@@ -60,16 +60,32 @@ def _same(c: "Comparison") -> str:
     return f"No difference{size}: {arrow(*c.times, 's')} ({interval})."
 
 
+def _not_slower(c: "Comparison") -> str:
+    size = f" by {100 * c.paired.effect:.3g} % or more" * bool(c.paired.effect)
+    interval = interval_text((c.paired.low, c.paired.high))
+    return f"Not slower{size}: {arrow(*c.times, 's')} ({100 * c.paired.level:.4g} % CI {interval})."
+
+
+def _left_out(c: "Comparison") -> str:
+    "Return what disturbed the pairs that do not count, and which argument counts them."
+    kinds = Counter(relaxing(reason) for reason in c.reasons)
+    return ", ".join(
+        f"{kind} during {n:,}{f' ({flag} counts them)' * bool(flag)}"
+        for (kind, flag), n in kinds.most_common()
+    )
+
+
 def _ambiguous(c: "Comparison") -> str:
     "Return why there is no verdict, and how many pairs would be enough."
-    p = c.paired
+    p, left_out = c.paired, _left_out(c)
     if not p.n:
-        why = f"all {count_text(c.disturbed, 'pair')} were disturbed by other processes"
-        return cannot_tell(why, f"at least {LEAST} undisturbed ones needed")
+        why = f"none of {count_text(c.disturbed, 'pair')} counts: {left_out}"
+        return cannot_tell(why, f"at least {LEAST} needed")
     times = arrow(*c.times, "s")
     if p.n < LEAST:
         pairs = count_text(p.n, "undisturbed pair")
-        return cannot_tell(f"{times} from {pairs}", f"at least {LEAST} needed")
+        why = f"; {count_text(c.disturbed, 'pair')} disturbed: {left_out}" * bool(left_out)
+        return cannot_tell(f"{times} from {pairs}{why}", f"at least {LEAST} needed")
     interval = _interval(p)
     between = f" ({100 * p.level:.4g} % CI {interval_text(interval)})" if interval else ""
     needed = f"{c.needed:,} pairs find a change of {100 * c.sought:.3g} % in 95 of 100 cases"
@@ -79,6 +95,7 @@ def _ambiguous(c: "Comparison") -> str:
 _SENTENCES = {
     "FAILED": lambda c: f"Failed: {one_line(c.why, 400).rstrip('.')}.",
     "SAME": _same,
+    "NOT SLOWER": _not_slower,
     "AMBIGUOUS": _ambiguous,
 }
 
@@ -97,7 +114,8 @@ class Comparison:
     times: tuple[float, float]
     paired: Paired  # ratio B / A and its interval
     disturbed: int  # number of disturbed pairs, which do not count
-    verdict: str  # SLOWER, FASTER, SAME, AMBIGUOUS or FAILED
+    reasons: tuple[str, ...]  # what disturbed each of these pairs
+    verdict: str  # SLOWER, FASTER, SAME, NOT SLOWER, AMBIGUOUS or FAILED
     why: str = ""  # reason of a failure
     blame: str = ""  # side that failed: "A", "B" or "both"
     unchecked: bool = False  # True: the results were not compared with an oracle
@@ -152,6 +170,14 @@ class Compared:
             for c in self.comparisons
         )
 
+    @property
+    def undecided(self) -> bool:
+        "Whether a comparison has no verdict: too little evidence, or A does not run."
+        return any(
+            c.verdict == "AMBIGUOUS" or c.verdict == "FAILED" and c.blame == "A"
+            for c in self.comparisons
+        )
+
     def as_dict(self) -> dict:
         "Return plain values, ready for JSON."
         return {
@@ -160,6 +186,7 @@ class Compared:
             "b": self.b,
             "kind": self.kind,
             "failed": self.failed,
+            "undecided": self.undecided,
             "sentence": self.sentence,
             "guards": self.guards,
             "run_ids": list(self.run_ids),
@@ -315,7 +342,8 @@ def _comparison(
     "Return the comparison of a pairing, without its verdict."
     a, b = pairs[-1]
     blame, why = next(filter(None, (broken(*two) for two in pairs)), ("", ""))
-    undisturbed = [] if why else [two for two in pairs if hit(*two, loops) is None]
+    hits = [] if why else [hit(*two, loops) for two in pairs]
+    undisturbed = [two for two, reason in zip(pairs, hits, strict=False) if reason is None]
     ours, theirs = ([figure_of(two[i], loops, quantile) for two in undisturbed] for i in (0, 1))
     counts = float(a["side"].get("effect", 0.01)) if effect is None else effect
     nan = float("nan")
@@ -328,7 +356,8 @@ def _comparison(
         b["baseline"],
         (statistics.median(ours), statistics.median(theirs)) if undisturbed else (nan, nan),
         paired(log_ratios(ours, theirs), counts, level),
-        len(pairs) - len(undisturbed) if not why else 0,
+        len(hits) - len(undisturbed),
+        tuple(filter(None, hits)),
         "FAILED" if why else "AMBIGUOUS",
         why,
         blame,

@@ -88,7 +88,7 @@ def run_figures(
 def run_output(
     run: "Run",  # measured run, or projection
 ) -> dict[str, Any]:
-    "Return the JSON output of `fasterroof profile`, `import` and `show`."
+    "Return the JSON output of `fasterroof profile`, `import`, `merge` and `show`."
     return answered("run", run.answer, run_figures(run), run.as_dict())
 
 # %% ../../../nbs/analysis/cli/answers/results.ipynb #ed2e552a

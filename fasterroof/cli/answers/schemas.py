@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SCHEMAS = {  # command → file
     "profile": "run",
     "import": "run",
+    "merge": "run",
     "show": "run",
     "trace": "trace",
     "peaks": "peaks",
@@ -29,6 +30,7 @@ SCHEMAS = {  # command → file
     "calibrate": "calibrate",
     "predict": "predict",
     "diff": "diff",
+    "doctor": "doctor",
     "contract check": "contract-check",
     "contract claim": "contract-claim",
     "bench": "bench",

@@ -223,7 +223,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--pairs",
-        "pairs of processes per comparison (default: 15)",
+        "pairs of processes per comparison, at least 8 (default: 15)",
         "execution",
         type=whole,
         metavar="N",
@@ -300,6 +300,14 @@ _PAIRS = (
         "verdict",
         type=from_zero,
         metavar="SHARE",
+    ),
+    Argument(
+        "bench compare",
+        "--on-ambiguous",
+        "exit code where the comparison cannot tell: pass: 0, fail: 1 (default: 3, which is neither"
+        " held nor slower)",
+        "verdict",
+        choices=("pass", "fail"),
     ),
     Argument(
         "bench compare",

@@ -8,14 +8,15 @@ __all__ = ['gate_command']
 # %% ../../../nbs/analysis/cli/bench/gate.ipynb #116be60d
 from typing import TYPE_CHECKING
 
-from ...bench.judge.gate import gate_rows
+from ...bench.judge.gate import NothingCompared, gate_rows
 from ...bench.registry import METRICS
 from ...bench.store import STORE
 from ...bench.store.query import newest, row_files
 from ...bench.views.gate_report import gate_markdown, print_gate
-from .options import reading
+from .options import reading, verdict_code
 from ..answers.bench_results import gate_output
 from ..outputs import json_text, write_outputs
+from ...core.console import say
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 def gate_command(
     args: "Namespace",  # parsed arguments of `fasterroof bench --gate-baseline`
     console: "Console",  # console to print on
-) -> int:  # exit code: 1 if an attempt regressed
+) -> int:  # exit code: 1 if an attempt regressed, 3 if nothing could be compared
     """Run `fasterroof bench --gate-baseline`.
 
-    Raises `InputError` if nothing can be compared, `RowError` for a line that is not a row."""
+    Raises `RowError` for a line that is not a row."""
     factors = {
         stat: getattr(args, f"gate_{stat}") or factor
         for stat, factor in METRICS["steady_time"].gate.items()
@@ -37,7 +38,11 @@ def gate_command(
     current = args.gate_current or [args.store or STORE]
     with reading(args, (*args.gate_baseline, *current)) as skipped:
         sides = [newest(row_files(paths), skipped) for paths in (args.gate_baseline, current)]
-    result = gate_rows(*sides, factors)
+    try:
+        result = gate_rows(*sides, factors)
+    except NothingCompared as e:
+        say(f"fasterroof bench: Cannot tell: {e}")
+        return verdict_code(False, True, args.on_ambiguous)
 
     def plain():
         return json_text(gate_output(result.as_dict()))
@@ -47,4 +52,4 @@ def gate_command(
     )
     if not taken:
         print_gate(result, console)
-    return int(result.failed)
+    return verdict_code(result.failed, False, args.on_ambiguous)

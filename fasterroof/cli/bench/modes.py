@@ -115,7 +115,7 @@ def site_command(
 
 # %% ../../../nbs/analysis/cli/bench/modes.ipynb #fddacdc5
 _GATE = ("gate_current", "gate_min", "gate_p95", "gate_out", "report", "store", "skip_bad_lines")
-_GATE += ("json",)
+_GATE += ("json", "on_ambiguous")
 _MODES = {
     "new": ("modes:new_command", ()),
     "gate_baseline": ("gate:gate_command", _GATE),
@@ -152,7 +152,7 @@ def bench_command(
                 f"{flags[mode].name} runs nothing, so {flags[name].name} has no effect: leave it"
                 " out."
             )
-        if not mode and name.startswith("gate_"):
+        if not mode and (name.startswith("gate_") or name == "on_ambiguous"):
             raise InputError(f"{flags[name].name} requires --gate-baseline.")
     if args.shard and not args.store and not mode:
         raise InputError(

@@ -25,6 +25,7 @@ from fasterroof.cli.bench.options import (
     point_of_text,
     progress,
     recover_runs,
+    verdict_code,
 )
 from .row_arguments import BENCH_ARGUMENTS
 from ..answers.bench_results import compare_output
@@ -144,7 +145,7 @@ def _runs_something(args: "Namespace") -> str:
 def compare_command(
     args: "Namespace",  # parsed arguments of `fasterroof bench compare`
     console: "Console",  # console to print on
-) -> int:  # exit code: 1 if something is slower or cannot be compared; 130 after an interrupt
+) -> int:  # exit code: 0: held, 1: slower or failed, 3: cannot tell; 130 after an interrupt
     "Run `fasterroof bench compare`."
     _checked(
         (args.from_rows and args.a, "--from runs nothing: leave A and B out."),
@@ -178,4 +179,5 @@ def compare_command(
         (args.out, lambda: json_text(compare_output(result.as_dict()))),
         (args.report, result.markdown),
     )
-    return 130 if interrupted else int(result.failed)
+    code = verdict_code(result.failed, result.undecided, args.on_ambiguous)
+    return 130 if interrupted else code

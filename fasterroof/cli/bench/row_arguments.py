@@ -223,6 +223,13 @@ _STORED = (
     ),
     Argument(
         "bench",
+        "--on-ambiguous",
+        "exit code of --gate-baseline if nothing can be compared: pass: 0, fail: 1 (default: 3)",
+        "gate over stored rows",
+        choices=("pass", "fail"),
+    ),
+    Argument(
+        "bench",
         "--gate-out",
         "write the result as JSON",
         "gate over stored rows",

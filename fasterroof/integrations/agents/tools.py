@@ -208,7 +208,7 @@ _CHANGED = {
 _COMPARED = {
     "case": "name of the case",
     "point": "parameters of the case",
-    "verdict": "SLOWER, FASTER, SAME, AMBIGUOUS or FAILED",
+    "verdict": "SLOWER, FASTER, SAME, NOT SLOWER, AMBIGUOUS or FAILED",
     "ratio": "time of B over time of A",
     "low": "lower end of its interval",
     "high": "upper end of its interval",
@@ -365,7 +365,7 @@ TOOLS = (
         ("bench", "compare"),
         "Test which of two versions is slower, in pairs of fresh processes: git revisions, files,"
         " or implementations of a benchmark case. Takes minutes; exit_code 0: not slower, 1:"
-        " slower or failed.",
+        " slower or failed, 3: the pairs cannot tell.",
         (
             ToolArgument("a", _text("baseline: a git revision, or baseline:NAME"), side_name, True),
             ToolArgument(
@@ -376,7 +376,7 @@ TOOLS = (
             ),
             ToolArgument("point", _text('one point of a single case, as JSON: {"n": 512}')),
             ToolArgument("platform", _text("framework and device, such as torch-cpu")),
-            ToolArgument("pairs", _whole("pairs of processes (default: 15)", 1, 1000)),
+            ToolArgument("pairs", _whole("pairs of processes (default: 15)", 8, 1000)),
             ToolArgument("time_limit", _whole("start no further pairs after these seconds")),
             ToolArgument("samples", _whole("samples of each process")),
             ToolArgument("effect", _share("smallest relative change that counts")),

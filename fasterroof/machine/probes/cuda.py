@@ -86,7 +86,7 @@ def matrix_readings(
             elif size is None and p.flops > 0.1 * best > 0:
                 why[p.name] = "takes longer than 0.1 s"
             else:
-                fields = dict(what=mode, unit="matrix", accumulator=accumulator(mode, p.op))
+                fields = dict(what=mode, unit=p.unit, accumulator=accumulator(mode, p.op))
                 r = reading_of(partial(probe_of, p), take, p.name, why, lower_bound=False, **fields)
                 if r:
                     readings[p], best = r, max(best, *r.samples)
@@ -144,7 +144,8 @@ def vector_readings(
     steps: int = 20,  # number of samples
     left_out: dict[str, str] | None = None,  # receives the reason if nothing was measured
 ) -> list[Reading]:
-    "Measure register-only multiply-adds; empty if they cannot be compiled."
+    """Measure register-only multiply-adds, a ceiling of elementwise arithmetic and of products that
+    run on the same units; empty if they cannot be compiled."""
     name, why = f"fma, {_CHAINS} chains, {mode}", {} if left_out is None else left_out
     device = cuda_device(device)
     if mode not in ("fp32", "fp64"):
@@ -161,7 +162,7 @@ def vector_readings(
         take = partial(replayed_rates, warmup=warmup, steps=steps)
         fields = dict(what=mode, unit="vector", accumulator=mode, lower_bound=False)
         reading = reading_of(probe_of, take, name, why, **fields)
-    return [reading] if reading else []
+    return [reading, replace(reading, unit="matrix")] if reading else []
 
 # %% ../../../nbs/analysis/machine/probes/cuda.ipynb #5823de0a
 _CONDITIONS = (

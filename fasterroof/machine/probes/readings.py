@@ -25,7 +25,7 @@ class Reading:
 
     name: str  # name of the kernel: "FMA 512-bit × 24", "mm 8192³"
     what: str  # compute mode, or memory level
-    unit: str  # "matrix", "vector" or "memory"
+    unit: str  # "matrix", "convolution", "vector" or "memory"
     samples: tuple[float, ...]  # FLOP/s or bytes/s, in the order in which they were taken
     accumulator: str = ""  # format in which products are summed, where known
     mix: str = ""  # of memory kernels: "read", "copy", "update", …
@@ -153,11 +153,19 @@ def ceilings(
     readings: Iterable[Reading],  # arithmetic readings of any modes; others are ignored
     unproven: Iterable[str] = (),  # modes with a matrix unit that no kernel here reached
 ) -> list[Ceiling]:
-    "Return the ceiling of each mode and unit."
+    """Return the ceiling of each mode and unit.
+
+    Convolutions have a ceiling only in modes in which one ran faster than every product."""
     groups: dict[tuple[str, str], list[Reading]] = {}
     for r in readings:
         if r.unit != "memory" and r.samples:
             groups.setdefault((r.what, r.unit), []).append(r)
+    for mode in [mode for mode, unit in groups if unit == "convolution"]:
+        tried = groups[mode, "convolution"] + groups.get((mode, "matrix"), [])
+        if max(tried, key=lambda r: r.best.value).unit == "convolution":
+            groups[mode, "convolution"] = tried
+        else:
+            del groups[mode, "convolution"]
     unproven = set(unproven)
 
     def ceiling(mode, unit, tried):
@@ -172,7 +180,7 @@ def ceilings(
             unit,
             top.accumulator,
             (top.best.low, max(high, top.best.value)),
-            unit == "matrix" and mode in unproven or all(r.lower_bound for r in tried),
+            unit != "vector" and mode in unproven or all(r.lower_bound for r in tried),
             top.sustained,
         )
 

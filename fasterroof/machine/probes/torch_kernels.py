@@ -234,7 +234,7 @@ def compute_readings(
     if mode in ("tf32", "medium") and fp32_mode(device.type) != mode:
         return [], "torch does not multiply it"
     refused: dict[str, str] = {}
-    fields = dict(what=mode, unit="matrix", accumulator=_EXACT.get(mode, "fp32"))
+    fields = dict(what=mode, accumulator=_EXACT.get(mode, "fp32"))
 
     def take(probe):
         return rates(probe, sync, warmup, steps), ""
@@ -244,7 +244,9 @@ def compute_readings(
     except (RuntimeError, TypeError) as e:
         return [], reason(e)
     readings = [
-        reading_of(partial(product_probe, p, mode, device), take, p.name, refused, **fields)
+        reading_of(
+            partial(product_probe, p, mode, device), take, p.name, refused, unit=p.unit, **fields
+        )
         for p in track(_products(mode, size), f"Arithmetic, {mode}")
     ]
     return [r for r in readings if r], "".join([*refused.values()][-1:])

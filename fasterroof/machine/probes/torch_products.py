@@ -29,6 +29,11 @@ class Product(NamedTuple):
         return 2 * self.batch * self.m * self.n * self.k
 
     @property
+    def unit(self) -> str:
+        "Unit of the ceiling that it measures; cuDNN may convolve by Winograd's algorithm."
+        return "convolution" if self.op == "conv2d" else "matrix"
+
+    @property
     def side(self) -> int:
         "Number of rows of a convolution's output."
         return math.isqrt(self.m)

@@ -53,7 +53,7 @@ def _cause(part: RooflinePoint, device: str) -> str:
     if part.bound == "undefined" or part.floor_s is None:
         return "unknown"
     if part.kind == "host":  # between operations a CPU runs Python, and a GPU waits
-        return "overhead" if device == "cpu" else "idle"
+        return "overhead" if device.startswith("cpu") else "idle"  # "cpu, 2 ranks"
     return part.bound
 
 
