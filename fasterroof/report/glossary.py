@@ -112,9 +112,9 @@ _MACHINE = {
     " torch.profiler cannot be, or where its events do not match the counted operations",
 }
 _COMPARING = {
-    "baseline": "what is compared against: the earlier run, the older revision. In a benchmark case"
-    " the word has a second meaning: one of its implementations",
-    "candidate": "what is compared: the later run, the newer revision",
+    "baseline": "the side that a comparison starts from: the earlier run, the older revision. In a"
+    " benchmark case the word has a second meaning: one of its implementations",
+    "candidate": "the side that a comparison judges: the later run, the newer revision",
     "noise": "the difference is no larger than the scatter of the samples",
     "slower": "verdict of diff: the candidate takes longer, by more than the scatter of the"
     " samples. Verdict of a gate with stored rows: a statistic of the new row, such as its minimum,"
@@ -126,8 +126,8 @@ _COMPARING = {
     "No difference": "the change is too small to count. For diff: its interval contains zero and"
     " lies within ±10 %. For bench compare: its interval lies within the effect, which the sentence"
     " names",
-    "Cannot tell": "there is no verdict, for the reason that is given; what is needed for one"
-    " follows",
+    "Cannot tell": "there is no verdict; the sentence gives the reason, and what a verdict would"
+    " need",
     "samples drift": "neighbouring samples of a run resemble each other so much (the machine warms"
     " up or slows down) that together they are worth fewer than three independent ones",
     "only before": "the baseline has this operation, the candidate does not",
