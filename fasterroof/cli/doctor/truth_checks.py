@@ -118,7 +118,9 @@ def counted_alike(
     for name, (model, x) in tried.items():
         for phase, (ours, theirs) in counts_of(model, x).items():
             total += 1
-            figures.append(AnswerFigure(f"{name}, {phase}", ours, "FLOP", "counted: fasterroof"))
+            figures.append(
+                AnswerFigure(f"{name}, {phase}", ours, "FLOP", "counted: fasterroof")
+            )
             figures.append(
                 AnswerFigure(f"{name}, {phase}, by torch", theirs, "FLOP", "counted: torch")
             )
@@ -197,7 +199,9 @@ def compared(
     figures, texts = [], []
     for what, rate in rates.items():
         copied = what == "copy"
-        unit, top = ("B/s", peaks.main.rate()) if copied else (rate_unit(what), peaks.ceiling(what))
+        unit, top = (
+            ("B/s", peaks.main.rate()) if copied else (rate_unit(what), peaks.ceiling(what))
+        )
         name = f"{peaks.memory}" if copied else what
         by = "copy_" if copied else "torch.mm"
         figures.append(AnswerFigure(f"ceiling {name}", top, unit, f"measured: {peaks.source}"))
@@ -297,9 +301,9 @@ def agreed(
 # %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #35549a1c
 COUNTS = Check("counts", "FLOPs equal those of torch's counter, forward and backward.", _counts)
 CEILINGS = Check(
-    "ceilings", "Neither torch.mm nor copy_ is faster than its ceiling.", _ceilings, progress=True
+    "ceilings", "Neither torch.mm nor copy_ is faster than its ceiling.", _ceilings, long=True
 )
 DATASHEET = Check(
-    "datasheet", "Ceilings are 0.3 to 1.1 of the printed figures.", _datasheet, progress=True
+    "datasheet", "Ceilings are 0.3 to 1.1 of the printed figures.", _datasheet, long=True
 )
 TIMES = Check("times", "The profiler's times are those of the device's clock.", _times)
