@@ -118,6 +118,8 @@ _SIDES = {"cuda": (64, 512, 1024, 4096, 8192)}  # rows of the matrices, by kind 
 
 
 def _profile(model: nn.Module, x: torch.Tensor, device: torch.device, loss=None, steps=6) -> Run:
+    if device.type not in ("cpu", "cuda"):
+        raise Skipped(f"fasterroof does not time operations on {device.type}")
     analyzer = RooflineAnalyzer(model, x, loss=loss)
     return analyzer.profile(device, warmup=2, steps=steps)
 
@@ -195,6 +197,6 @@ def _networks(here: Here) -> Finding:
 
 # %% ../../../nbs/analysis/cli/doctor/roof_checks.ipynb #5278e0f3
 OPERATIONS_CHECK = Check(
-    "operations", "None of 300 single operations is above the roof.", _operations, progress=True
+    "operations", "None of 300 single operations is above the roof.", _operations, long=True
 )
-NETWORKS = Check("networks", "No part of two networks is above the roof.", _networks, progress=True)
+NETWORKS = Check("networks", "No part of two networks is above the roof.", _networks, long=True)
