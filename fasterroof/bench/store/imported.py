@@ -171,7 +171,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _asv_kind(name: str, about: Mapping) -> str:
-    "Return the kind of a benchmark: \"time\", or another one."
+    'Return the kind of a benchmark: "time", or another one.'
     if isinstance(about.get("type"), str):
         return about["type"]
     kind = re.match(r"[a-z]+", name.rpartition(".")[2])  # time_sum, peakmem_list
@@ -284,7 +284,9 @@ def _google_point(parts: Sequence[str]) -> dict[str, object]:
     for part in parts:
         name, colon, text = part.partition(":")
         if not colon:
-            name, text = (f"arg{len(point) + 1}", part) if part.lstrip("-").isdecimal() else (part, "")
+            name, text = (
+                (f"arg{len(point) + 1}", part) if part.lstrip("-").isdecimal() else (part, "")
+            )
         number = re.fullmatch(r"-?\d{1,18}", text)
         point[one_line(name, 40)] = int(text) if number else one_line(text, 100) if text else True
     return point
@@ -311,9 +313,7 @@ def _of_google(value: object, where: str) -> _File:
     "Return the results of Google Benchmark."
     read = from_plain(_GoogleFile, value, where)
     runs = [b for b in read.benchmarks if b.run_type == "iteration"]
-    timed = [
-        b for b in runs if b.real_time is not None and not (b.error_occurred or b.skipped)
-    ]
+    timed = [b for b in runs if b.real_time is not None and not (b.error_occurred or b.skipped)]
     failed = len(runs) - len(timed)
     only = not runs and len(read.benchmarks)
     left = [
@@ -377,7 +377,11 @@ class Imported:
         "Number of rows, the tool and the run, in a sentence."
         cases = len({row["case"] for row in self.rows})
         out = f"; left out: {'; '.join(self.left_out)}" if self.left_out else ""
-        run = f"run {self.run_id}, which the store has already" if self.known else f"run {self.run_id}"
+        run = (
+            f"run {self.run_id}, which the store has already"
+            if self.known
+            else f"run {self.run_id}"
+        )
         return (
             f"{_count(len(self.rows), 'row')} of {_count(cases, 'case')} from {self.tool}, {run}"
             f"{out}."
