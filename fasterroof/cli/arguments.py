@@ -370,16 +370,16 @@ _PREDICTED = (
     Argument(
         "predict",
         "--efficiency",
-        "share of the peak that arithmetic reaches, from 0 to 1 (default: the chip's calibration"
-        " for a trace in fp32, or else 0.5)",
+        "share of the peak that arithmetic reaches, from 0 to 1, for one number without an"
+        " interval (default: a calibration, or else the median of the calibrated GPUs)",
         type=float,
         metavar="SHARE",
     ),
     Argument(
         "predict",
         "--bandwidth-efficiency",
-        "share of the peak bandwidth that memory traffic reaches (default: the chip's calibration"
-        " for a trace in fp32, or else 1)",
+        "share of the peak bandwidth that memory traffic reaches, for one number without an"
+        " interval (default: 1 with --efficiency, or else as for it)",
         type=float,
         metavar="SHARE",
     ),

@@ -197,6 +197,6 @@ def _networks(here: Here) -> Finding:
 
 # %% ../../../nbs/analysis/cli/doctor/roof_checks.ipynb #5278e0f3
 OPERATIONS_CHECK = Check(
-    "operations", "None of 300 single operations is above the roof.", _operations, progress=True
+    "operations", "None of 300 single operations is above the roof.", _operations, long=True
 )
-NETWORKS = Check("networks", "No part of two networks is above the roof.", _networks, progress=True)
+NETWORKS = Check("networks", "No part of two networks is above the roof.", _networks, long=True)

@@ -297,9 +297,9 @@ def agreed(
 # %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #35549a1c
 COUNTS = Check("counts", "FLOPs equal those of torch's counter, forward and backward.", _counts)
 CEILINGS = Check(
-    "ceilings", "Neither torch.mm nor copy_ is faster than its ceiling.", _ceilings, progress=True
+    "ceilings", "Neither torch.mm nor copy_ is faster than its ceiling.", _ceilings, long=True
 )
 DATASHEET = Check(
-    "datasheet", "Ceilings are 0.3 to 1.1 of the printed figures.", _datasheet, progress=True
+    "datasheet", "Ceilings are 0.3 to 1.1 of the printed figures.", _datasheet, long=True
 )
 TIMES = Check("times", "The profiler's times are those of the device's clock.", _times)
