@@ -118,9 +118,7 @@ def counted_alike(
     for name, (model, x) in tried.items():
         for phase, (ours, theirs) in counts_of(model, x).items():
             total += 1
-            figures.append(
-                AnswerFigure(f"{name}, {phase}", ours, "FLOP", "counted: fasterroof")
-            )
+            figures.append(AnswerFigure(f"{name}, {phase}", ours, "FLOP", "counted: fasterroof"))
             figures.append(
                 AnswerFigure(f"{name}, {phase}, by torch", theirs, "FLOP", "counted: torch")
             )
@@ -199,9 +197,7 @@ def compared(
     figures, texts = [], []
     for what, rate in rates.items():
         copied = what == "copy"
-        unit, top = (
-            ("B/s", peaks.main.rate()) if copied else (rate_unit(what), peaks.ceiling(what))
-        )
+        unit, top = ("B/s", peaks.main.rate()) if copied else (rate_unit(what), peaks.ceiling(what))
         name = f"{peaks.memory}" if copied else what
         by = "copy_" if copied else "torch.mm"
         figures.append(AnswerFigure(f"ceiling {name}", top, unit, f"measured: {peaks.source}"))
