@@ -135,11 +135,15 @@ def without_names(
     return text
 
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #8036b8d5
-def _outcome(check: Check, here: Here) -> tuple[str, str, tuple[AnswerFigure, ...]]:
-    "Run a check; return its result, text and figures."
+def _outcome(
+    check: Check, here: Here, late: bool
+) -> tuple[str, str, tuple[AnswerFigure, ...]]:  # result, text and figures
+    "Run a check, unless it is for another device, or a long one and it is late."
     try:
         if check.cuda and here.device.type != "cuda":
             raise Skipped(f"requires a CUDA device, this is {here.device.type}")
+        if check.long and late:
+            raise Skipped("the checks before it reached the time limit")
         shown = contextlib.nullcontext() if check.long else status(f"Check {check.name}")
         cuda = here.device.type == "cuda"
         place = torch.cuda.device(here.device) if cuda else contextlib.nullcontext()
@@ -166,11 +170,8 @@ def run_checks(
     begun, outcomes = time.perf_counter(), []
     for check in checks:
         start = time.perf_counter()
-        if check.long and start - begun > limit_s:
-            found = "skipped", f"the checks before it took {limit_s:g} s, the time limit", ()
-        else:
-            with contextlib.redirect_stdout(sys.stderr):
-                found = _outcome(check, here)
+        with contextlib.redirect_stdout(sys.stderr):
+            found = _outcome(check, here, start - begun > limit_s)
         outcomes.append(Outcome(check.name, check.about, *found, time.perf_counter() - start))
     return outcomes
 

@@ -234,7 +234,7 @@ def modes_found(
     wrong += [f"{m} could not be measured" for m in have if m not in peaks.modes]
     wrong += [found.text] * (not found.passed)
     tops = {m: peaks.ceiling(m) for m in peaks.modes}
-    by = {x.what.partition(" ")[0]: x.share for x in known if not x.what.endswith("vector")}
+    by = {x.what.partition(" ")[0]: x.share for x in known if x.what.endswith("matrix")}
     text = ", ".join(
         f"{m} {si(top, rate_unit(m))}" + (f" ({100 * by[m]:.0f} %)" if m in by else "")
         for m, top in tops.items()
