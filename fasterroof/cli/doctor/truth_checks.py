@@ -118,7 +118,9 @@ def counted_alike(
     for name, (model, x) in tried.items():
         for phase, (ours, theirs) in counts_of(model, x).items():
             total += 1
-            figures.append(AnswerFigure(f"{name}, {phase}", ours, "FLOP", "counted: fasterroof"))
+            figures.append(
+                AnswerFigure(f"{name}, {phase}", ours, "FLOP", "counted: fasterroof")
+            )
             figures.append(
                 AnswerFigure(f"{name}, {phase}, by torch", theirs, "FLOP", "counted: torch")
             )
@@ -197,10 +199,13 @@ def compared(
     figures, texts = [], []
     for what, rate in rates.items():
         copied = what == "copy"
-        unit, top = ("B/s", peaks.main.rate()) if copied else (rate_unit(what), peaks.ceiling(what))
+        unit = "B/s" if copied else rate_unit(what)
+        ceiling = peaks.main if copied else peaks.find(what)
+        top = ceiling.rate() if copied else ceiling.flops_per_s
         name = f"{peaks.memory}" if copied else what
         by = "copy_" if copied else "torch.mm"
-        figures.append(AnswerFigure(f"ceiling {name}", top, unit, f"measured: {peaks.source}"))
+        source = f"{peaks.source}: {ceiling.by}" if ceiling.by else peaks.source
+        figures.append(AnswerFigure(f"ceiling {name}", top, unit, source))
         figures.append(AnswerFigure(f"{by}, {name}", rate, unit, "measured: device clock"))
         texts.append(f"{by} reaches {100 * rate / top:.0f} % of {si(top, unit)} ({name})")
     wrong = above(rates, peaks)
