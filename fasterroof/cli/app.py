@@ -179,6 +179,12 @@ _BENCH = (
         "fasterroof.cli.bench.bundles:bundle_command",
     ),
     Command(
+        "bench import",
+        "put results of pytest-benchmark, asv or Google Benchmark into a store",
+        "results.json",
+        "fasterroof.cli.bench.stores:import_command",
+    ),
+    Command(
         "bench feed",
         "write ratios into a copy of another project's table of operations",
         "op_matrix.json --apply",
