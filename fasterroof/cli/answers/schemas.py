@@ -39,6 +39,7 @@ SCHEMAS = {  # command → file
     "bench diff": "bench-diff",
     "bench history": "bench-history",
     "bench bundle": "bench-bundle",
+    "bench import": "bench-import",
 }
 FOLDER = files("fasterroof.cli.answers") / "data"
 

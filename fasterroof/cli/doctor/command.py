@@ -16,7 +16,7 @@ import torch
 
 from ..answers.envelope import AnswerFigure, answered
 from .checks import Here, Outcome, counted, run_checks, selected, verdict
-from .cuda_checks import CUDA
+from .cuda_checks import GRAPHS, LAUNCHES, MODES, NCCL, STREAMS
 from .machine_checks import FIRST, LAST
 from .roof_checks import NETWORKS, OPERATIONS_CHECK
 from .truth_checks import CEILINGS, COUNTS, DATASHEET, TIMES
@@ -36,13 +36,8 @@ if TYPE_CHECKING:
 # %% ../../../nbs/analysis/cli/doctor/command.ipynb #006d35a4
 CHECKS = (
     *FIRST,
-    COUNTS,
-    CEILINGS,
-    DATASHEET,
-    OPERATIONS_CHECK,
-    NETWORKS,
-    TIMES,
-    *CUDA,
+    *(COUNTS, TIMES, LAUNCHES, GRAPHS, NCCL),
+    *(CEILINGS, DATASHEET, MODES, OPERATIONS_CHECK, NETWORKS, STREAMS),
     *LAST,
 )
 

@@ -197,10 +197,13 @@ def compared(
     figures, texts = [], []
     for what, rate in rates.items():
         copied = what == "copy"
-        unit, top = ("B/s", peaks.main.rate()) if copied else (rate_unit(what), peaks.ceiling(what))
+        unit = "B/s" if copied else rate_unit(what)
+        ceiling = peaks.main if copied else peaks.find(what)
+        top = ceiling.rate() if copied else ceiling.flops_per_s
         name = f"{peaks.memory}" if copied else what
         by = "copy_" if copied else "torch.mm"
-        figures.append(AnswerFigure(f"ceiling {name}", top, unit, f"measured: {peaks.source}"))
+        source = f"{peaks.source}: {ceiling.by}" if ceiling.by else peaks.source
+        figures.append(AnswerFigure(f"ceiling {name}", top, unit, source))
         figures.append(AnswerFigure(f"{by}, {name}", rate, unit, "measured: device clock"))
         texts.append(f"{by} reaches {100 * rate / top:.0f} % of {si(top, unit)} ({name})")
     wrong = above(rates, peaks)
@@ -297,9 +300,9 @@ def agreed(
 # %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #35549a1c
 COUNTS = Check("counts", "FLOPs equal those of torch's counter, forward and backward.", _counts)
 CEILINGS = Check(
-    "ceilings", "Neither torch.mm nor copy_ is faster than its ceiling.", _ceilings, progress=True
+    "ceilings", "Neither torch.mm nor copy_ is faster than its ceiling.", _ceilings, long=True
 )
 DATASHEET = Check(
-    "datasheet", "Ceilings are 0.3 to 1.1 of the printed figures.", _datasheet, progress=True
+    "datasheet", "Ceilings are 0.3 to 1.1 of the printed figures.", _datasheet, long=True
 )
 TIMES = Check("times", "The profiler's times are those of the device's clock.", _times)

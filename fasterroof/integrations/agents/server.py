@@ -184,8 +184,8 @@ async def answer_to(
 
 # %% ../../../nbs/analysis/integrations/agents/server.ipynb #e1178064
 _INSTRUCTIONS = (
-    "fasterroof measures how far a PyTorch model or JAX function is from as fast as this machine"
-    " could run it, and what is in the way. Begin with profile. Its rows are sorted by lost time:"
+    "fasterroof measures how far a PyTorch model or JAX function is from the speed that this"
+    " machine allows, and what is in the way. Begin with profile. Its rows are sorted by lost time:"
     " time above what the machine's measured ceilings allow. Save runs (json) before and after a"
     " change, and compare them with diff; use compare for a verdict with error rates. Names of"
     " files are relative to the working folder, and nothing outside of it can be named."
