@@ -195,7 +195,8 @@ def selected(
 
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #f5497a55
 def verdict(
-    outcomes: Sequence[Outcome],  # outcomes of all checks
+    outcomes: Sequence[Outcome],  # outcome of each check that was asked for
+    complete: bool = True,  # False: some checks were left out, so nothing is said of the machine
 ) -> str:  # one sentence
     "Return the answer of the checks."
     n = Counter(o.result for o in outcomes)
@@ -206,7 +207,8 @@ def verdict(
         return f"Nothing was checked: {n['skipped']} {plural} skipped."
     skipped = f", {n['skipped']} skipped" * bool(n["skipped"])
     passed = f"{n['pass']} check{'s' * (n['pass'] != 1)} passed"
-    return f"This machine is fit for measuring: {passed}{skipped}."
+    what = "This machine is fit for measuring" if complete else "Of the checks that were chosen"
+    return f"{what}: {passed}{skipped}."
 
 
 def counted(

@@ -197,10 +197,13 @@ def compared(
     figures, texts = [], []
     for what, rate in rates.items():
         copied = what == "copy"
-        unit, top = ("B/s", peaks.main.rate()) if copied else (rate_unit(what), peaks.ceiling(what))
+        unit = "B/s" if copied else rate_unit(what)
+        ceiling = peaks.main if copied else peaks.find(what)
+        top = ceiling.rate() if copied else ceiling.flops_per_s
         name = f"{peaks.memory}" if copied else what
         by = "copy_" if copied else "torch.mm"
-        figures.append(AnswerFigure(f"ceiling {name}", top, unit, f"measured: {peaks.source}"))
+        source = f"{peaks.source}: {ceiling.by}" if ceiling.by else peaks.source
+        figures.append(AnswerFigure(f"ceiling {name}", top, unit, source))
         figures.append(AnswerFigure(f"{by}, {name}", rate, unit, "measured: device clock"))
         texts.append(f"{by} reaches {100 * rate / top:.0f} % of {si(top, unit)} ({name})")
     wrong = above(rates, peaks)
