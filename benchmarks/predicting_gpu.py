@@ -9,7 +9,7 @@
 and after. It runs the twelve networks of `cpu_networks.py` in fp32, TF32 and bf16, batch 1 and 32,
 and, with a folder of their configurations (see `predict_labels.py`), transformers in fp32, forward
 and training. `compare` prints the error of each run and of each group, and how many 90 % intervals
-hold. The name of a chip asks for its shipped calibration, or for the one that is expected from other
+hold. The name of a chip asks for its shipped calibration, or for one expected from other
 devices where there is none; with `--unseen` always for the latter.
 """
 
