@@ -7,7 +7,6 @@ __all__ = ['shown', 'trace_command', 'predict_command']
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #78c59719
 import json
-import os
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -17,15 +16,13 @@ from .answers.results import module_groups, predict_output, trace_output
 from .outputs import csv_text, json_text, print_result, write_outputs
 from ..core.console import status, write_stdout
 from ..core.errors import InputError, RunFileError, one_line
-from ..core.files import read_json
-from ..machine.chips import chip
-from ..prediction.calibrated.machine_calibration import FORMAT, calibrations_of
 from ..prediction.engine import Engine, as_model
 from ..prediction.model import model_names
 from ..prediction.predicting import fp32_as_asked, is_traced
 from ..prediction.result import Part
 from ..prediction.sweeps import Sweep, sweep
-from ..prediction.system import SystemArchetype
+from ..prediction.system import SystemArchetype, is_file_name
+from ..prediction.trace_times import is_gpu
 from ..report.page import page_html
 from ..report.plot import COLORS
 from ..work.hubs.configurations import hub_of
@@ -78,23 +75,14 @@ def _swept(texts: list[str]) -> dict[str, list]:
     return swept
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #feaa9618
-def _is_file(on: str) -> bool:
-    return on.lower().endswith(".json") or os.path.isfile(on)
-
-
 def _system(on: str, count: int) -> SystemArchetype:
-    if not _is_file(on):
+    if not is_file_name(on):
         return SystemArchetype.from_chip(on, count)
     if count != 1:
         raise InputError(
             "--count requires the name of a chip: a file of ceilings describes one device."
         )
-    data = read_json(on)
-    if isinstance(data, dict) and data.get("format") == FORMAT:
-        return SystemArchetype.from_calibration(calibrations_of(data, one_line(on)))
-    from fasterroof.machine.peaks import HardwarePeaks  # (loads torch)
-
-    return SystemArchetype.from_peaks(HardwarePeaks.load(on))
+    return SystemArchetype.from_file(on)
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #21b4a1f5
 def _answer(
@@ -126,7 +114,7 @@ def _answer(
         return Engine.solve(
             model, where, batch_size, precision, sequence_length=sequence_length, **shares
         )
-    on_gpu = not _is_file(system) and chip(system).kind == "gpu"
+    on_gpu = is_gpu(where)
     named = {"seq": sequence_length, "image_size": args.image_size, "phase": args.phase}
     work, inputs = traced(args.model, tuple(args.shape), batch_size, precision, on_gpu, **named)
     with fp32_as_asked(precision):

@@ -86,7 +86,7 @@ def _shares(
 
 def _launching(system: SystemArchetype, typical: TypicalShares | None) -> SystemArchetype:
     "Return a GPU whose launch cost is unknown with the estimated one, unless shares are given."
-    if typical is None or system.dispatch_tax is not None or not is_gpu(system.hardware.name):
+    if typical is None or system.dispatch_tax is not None or not is_gpu(system):
         return system
     text = f"launch cost: {1e6 * RESTART_S:.0f} µs a kernel, estimated"
     return replace(system.with_launch(RESTART_S), notes=(*system.notes, text))

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..core.errors import InputError
-from ..machine.chips import chip
 from .engine import Engine
 from .model import ModelSpec, is_model_name, model_named
+from .system import SystemArchetype
+from .trace_times import is_gpu
 from ..work.hubs.configurations import hub_of
 from ..work.op import Trace
 
@@ -38,10 +39,6 @@ def is_traced(
     except ImportError:
         pass
     return ":" in name and not is_model_name(name)  # some registry names contain a colon
-
-
-def _on_gpu(on: object) -> bool:
-    return isinstance(on, str) and chip(on).kind == "gpu"
 
 
 def _work_of(model: Callable, args: tuple, kwargs: dict, on_gpu: bool) -> Trace:
@@ -84,8 +81,8 @@ def predict(
     # ("Llama-3.1-8B"), on a hub ("hf:gpt2") or in torchvision
     model: object,
     *args: object,  # positional arguments of a callable, or one sample
-    # a chip's name ("H100 SXM"), the result of `calibrate`, a `SystemArchetype`, measured peaks or
-    # `HardwareSpecs`
+    # a chip's name ("H100 SXM"), the result of `calibrate`, its file ("calibration.json"), a
+    # `SystemArchetype`, measured peaks or `HardwareSpecs`
     on: object,
     batch: int | None = None,  # number of inferences at once, for a name; None: 1
     precision: str | None = None,  # number format, for a name; None: "fp16" or the model's format
@@ -104,6 +101,7 @@ def predict(
 
     Raises `InputError` for invalid arguments and for an unknown chip or name, `ModelError` if a
     callable raises."""
+    on = SystemArchetype.of(on)
     shares = {"efficiency": efficiency, "bandwidth_efficiency": bandwidth_efficiency}
     shares |= {"launch_s": launch_s}
     by_sizes = not is_traced(model) if isinstance(model, str) else isinstance(model, ModelSpec)
@@ -136,7 +134,12 @@ def _refuse(left: dict) -> None:
 
 
 def _traced(
-    model: object, args: tuple, kwargs: dict, on: object, batch: int | None, precision: str | None
+    model: object,
+    args: tuple,
+    kwargs: dict,
+    on: SystemArchetype,
+    batch: int | None,
+    precision: str | None,
 ) -> Trace:
     "Return the trace of a named model, a `Trace` or a callable."
     if isinstance(model, str):
@@ -147,7 +150,7 @@ def _traced(
             raise InputError(
                 f"A model given by name accepts only {', '.join(_NAMED)}, batch and precision."
             )
-        return traced(model, batch=batch, precision=precision, on_gpu=_on_gpu(on), **kwargs)[0]
+        return traced(model, batch=batch, precision=precision, on_gpu=is_gpu(on), **kwargs)[0]
     if batch is not None or precision is not None:
         raise InputError(
             "A callable has the batch and the precision of its arguments: leave batch and precision"
@@ -161,4 +164,4 @@ def _traced(
         raise InputError(
             f"predict takes a callable, a Trace, a ModelSpec or a name, not {type(model).__name__}."
         )
-    return _work_of(model, args, kwargs, _on_gpu(on))
+    return _work_of(model, args, kwargs, is_gpu(on))

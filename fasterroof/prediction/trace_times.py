@@ -26,6 +26,7 @@ from .calibrated.machine_calibration import MachineCalibration
 from .calibrated.operation_classes import classified
 from .sizes.layer import element_bytes
 from .result import Part
+from .system import SystemArchetype
 from ..work.op import Op, Trace, modes_of
 
 # %% ../../nbs/analysis/prediction/trace_times.ipynb #61054d13
@@ -102,11 +103,13 @@ def _in_torch_mode(op: Op) -> Op:
 
 
 def is_gpu(
-    name: str,  # name of a device
+    system: SystemArchetype,  # system that work runs on
 ) -> bool:
-    "Return whether the registry has a GPU of that name."
+    "Return whether a system is a calibrated GPU, or one of the registry."
+    if system.calibration:
+        return isinstance(system.calibration.calibrations[0].figures, DeviceFigures)
     try:
-        return chip(name).kind == "gpu"
+        return chip(system.hardware.name).kind == "gpu"
     except InputError:
         return False
 

@@ -267,7 +267,14 @@ class DeviceCalibration:
             raise InputError(f"The calibration of {self.figures.name} has no class {kind!r}.")
         return self.classes[chosen]
 
-    def _summed(self, terms, seconds, errors, waiting, unvalidated) -> PredictedTime:
+    def _summed(
+        self,
+        terms: list[tuple[TermTimes, Any]],
+        seconds: dict[str, float],
+        errors: tuple[float, float, float],
+        waiting: float,
+        unvalidated: dict[str, float],
+    ) -> PredictedTime:
         "Return the prediction for all classes together."
         shapes, shared, by_host = errors
         total = sum(seconds.values())
