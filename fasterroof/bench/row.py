@@ -211,7 +211,7 @@ _RULES: tuple[tuple[str, Callable[[Mapping], object]], ...] = (
 def read_row(
     value: object,  # a JSON value
 ) -> dict:
-    "Return the same row if it can be used. Raises `RowError` naming what is missing or wrong."
+    "Return the same row if it can be used. Raises `RowError` naming the missing or wrong field."
     if not isinstance(value, dict):
         raise RowError(f"a row must be an object, not {one_line(repr(value), 40)}")
     version = value.get("schema_version")

@@ -86,7 +86,7 @@ _MODELS = (
     ),
     Command(
         "import",
-        "analyze a trace of torch.profiler or of JAX, recorded anywhere",
+        "analyze a trace of torch.profiler or of JAX, or kernels of ncu --csv, recorded anywhere",
         "trace.json.gz --peaks its-machine.json --html trace.html",
         "fasterroof.cli.profiling:import_command",
     ),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SCHEMAS = {  # command → file
     "profile": "run",
     "import": "run",
+    "import ncu": "ncu",  # import of a file of ncu --csv
     "merge": "run",
     "show": "run",
     "trace": "trace",
