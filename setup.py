@@ -40,6 +40,7 @@ EXTRAS = (
     "tried",
     "int8",
     "mcp",
+    "pytest",
     "docs",
     "ray",
     "comparisons",
@@ -97,6 +98,7 @@ setup(
     extras_require=extras,
     entry_points={
         "console_scripts": requirements("console_scripts"),
+        "pytest11": requirements("pytest11"),
         "nbdev": [f"{cfg['lib_name']}={cfg['lib_path']}._modidx:d"],
     },
     zip_safe=False,

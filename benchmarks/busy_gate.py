@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from fasterroof.bench.case import cases_from
-from fasterroof.bench.judge.pair_rows import log_ratio, loops_of
+from fasterroof.bench.judge.pair_rows import broken, log_ratio, loops_of
 from fasterroof.bench.judge.pairs import PairOptions, Pairs, pairings
 from fasterroof.bench.judge.sides import Side
 from fasterroof.bench.views.pairs_report import compared
@@ -68,7 +68,7 @@ def trial(kind, options):
         "paired": c.paired.as_dict(),
         "times_s": c.times,
         "ending": run.ending(run.pairings[0]),
-        "logs": [log_ratio(*two, loops_of(rows)) for two in run.pairs["1"]],
+        "logs": [log_ratio(*two, loops_of(rows)) for two in run.pairs["1"] if not broken(*two)],
         "loads": [a["side"]["foreign_load"] for a, _ in run.pairs["1"]],
         "load_average": os.getloadavg()[0],
         "took_s": time.monotonic() - began,

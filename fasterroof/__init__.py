@@ -1,7 +1,8 @@
-"""How far is a model from as fast as this machine could run it, and what is in the way?
+"""How far is a model from the speed that this machine allows, and what is in the way?
 
 Three questions have a package each: `work`, `machine` and `timing`. `roofline` joins their answers; `report`,
-`prediction`, `contract` and `bench` are views of that join; `cli` is the command. `core` helps all of them.
+`prediction`, `contract` and `bench` are views of that join; `cli` is the command, and `integrations` adapts them to other
+programs' loops. `core` helps all of them.
 
 Names load when they are used: importing the package loads neither torch nor JAX nor plotly.
 """
@@ -24,6 +25,7 @@ __all__ = [
     "load",
     "load_roofline_contract",
     "measure_peaks",
+    "merge_folder",
     "merge_runs",
     "ModelSpec",
     "predict",
@@ -38,6 +40,7 @@ __all__ = [
     "SystemArchetype",
     "time_call",
     "trace",
+    "trace_handler",
     "watch",
     "Work",
 ]

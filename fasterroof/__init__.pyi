@@ -3,6 +3,7 @@ from . import (
     cli as cli,
     contract as contract,
     core as core,
+    integrations as integrations,
     machine as machine,
     prediction as prediction,
     report as report,
@@ -23,6 +24,8 @@ from .contract.contract import (
     load_roofline_contract as load_roofline_contract,
 )
 from .core.errors import FasterroofError as FasterroofError
+from .integrations.job_files import merge_folder as merge_folder
+from .integrations.traces import trace_handler as trace_handler
 from .machine.datasheet import chip_roof as chip_roof
 from .machine.detect import HardwareDetector as HardwareDetector
 from .machine.measuring import clear_peaks_cache as clear_peaks_cache, measure_peaks as measure_peaks

@@ -94,7 +94,11 @@ _MODEL = (
         "number format of the model and its inputs: fp32, bf16, fp16, fp64",
         metavar="FORMAT",
     ),
-    Argument("profile, peaks", "--device", "cpu, cuda, cuda:1, … (default: a GPU if there is one)"),
+    Argument(
+        "profile, peaks, doctor",
+        "--device",
+        "cpu, cuda, cuda:1, … (default: a GPU if there is one)",
+    ),
     Argument(
         "profile", "--compile", "run under torch.compile, and show its kernels", action="store_true"
     ),
@@ -206,6 +210,39 @@ _MACHINE = (
         type=float,
         default=45.0,
         metavar="S",
+    ),
+    Argument(
+        "doctor",
+        "--only",
+        "name of a check to run; repeat for several (default: all)",
+        action="append",
+        default=[],
+        metavar="CHECK",
+    ),
+    Argument(
+        "doctor",
+        "--skip",
+        "name of a check to leave out; repeat for several",
+        action="append",
+        default=[],
+        metavar="CHECK",
+    ),
+    Argument(
+        "doctor",
+        "--json",
+        "write the result as JSON (without FILE: to stdout, instead of the table)",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+    ),
+    Argument(
+        "doctor",
+        "--markdown",
+        "write the result as Markdown, for an issue (without FILE: to stdout, instead of the"
+        " table)",
+        nargs="?",
+        const="-",
+        metavar="FILE",
     ),
     Argument(
         "hardware",
@@ -333,16 +370,16 @@ _PREDICTED = (
     Argument(
         "predict",
         "--efficiency",
-        "share of the peak that arithmetic reaches, from 0 to 1 (default: the chip's calibration"
-        " for a trace in fp32, or else 0.5)",
+        "share of the peak that arithmetic reaches, from 0 to 1, for one number without an"
+        " interval (default: a calibration, or else the median of the calibrated GPUs)",
         type=float,
         metavar="SHARE",
     ),
     Argument(
         "predict",
         "--bandwidth-efficiency",
-        "share of the peak bandwidth that memory traffic reaches (default: the chip's calibration"
-        " for a trace in fp32, or else 1)",
+        "share of the peak bandwidth that memory traffic reaches, for one number without an"
+        " interval (default: 1 with --efficiency, or else as for it)",
         type=float,
         metavar="SHARE",
     ),
@@ -371,13 +408,13 @@ _RUNS = (
         "import",
         "traces",
         "a file of torch.profiler's export_chrome_trace, recorded with record_shapes=True, .gz too;"
-        " one file per rank of a distributed program; or a folder or .xplane.pb of"
-        " jax.profiler.trace",
+        " one file per rank of a distributed program; a folder or .xplane.pb of"
+        " jax.profiler.trace; or the output of ncu --csv",
         nargs="+",
         metavar="TRACE",
     ),
     Argument(
-        "import",
+        "import, merge",
         "--peaks",
         "ceilings of the machine that recorded the trace (run peaks --json there)",
         EITHER,
@@ -385,13 +422,39 @@ _RUNS = (
     ),
     Argument(
         "import",
+        "--model",
+        "with a file of ncu --csv: the program of its kernels, as for trace; its compulsory bytes"
+        " stand beside the measured ones",
+        metavar="MODEL",
+    ),
+    Argument(
+        "import, merge",
         "--on",
         'a chip\'s datasheet instead of --peaks, such as "A100 SXM4 80GB"; most datasheets of CPUs'
         " state no peak",
         EITHER,
         metavar="CHIP",
     ),
-    Argument("import", "--name", "name shown in reports (default: the file's)", metavar="NAME"),
+    Argument(
+        "merge",
+        "folder",
+        "a folder that trace_handler or a callback wrote to, or that holds one trace or one saved"
+        " run per rank",
+        metavar="DIR",
+    ),
+    Argument(
+        "merge",
+        "--step",
+        "step whose files to merge (default: the newest one that every rank has)",
+        type=whole_from_zero,
+        metavar="N",
+    ),
+    Argument(
+        "import, merge",
+        "--name",
+        "name shown in reports (default: that of the file or the folder)",
+        metavar="NAME",
+    ),
     Argument("show", "run", "a run saved by profile --json", metavar="RUN.json"),
     Argument("diff", "before", "the earlier run, saved by profile --json", metavar="A.json"),
     Argument(
@@ -418,20 +481,20 @@ _RUNS = (
     ),
     Argument("diff", "after", "the later run", metavar="B.json"),
     Argument(
-        "profile, import, show",
+        "profile, import, merge, show",
         "--top",
         "rows of the table; 0: all groups (default: as many as fit 20 lines)",
         type=whole_from_zero,
         metavar="N",
     ),
     Argument(
-        "profile, import, show",
+        "profile, import, merge, show",
         "--all",
         "show every operation in its own row, also those of repeated layers",
         action="store_true",
     ),
     Argument(
-        "profile, import, show",
+        "profile, import, merge, show",
         "--explain",
         "define the terms, and show conditions, ceilings and notes",
         action="store_true",
@@ -445,25 +508,26 @@ _RUNS = (
         metavar="N",
     ),
     Argument(
-        "profile, import, show, diff, predict",
+        "profile, import, merge, show, diff, predict",
         "--html",
         "write an interactive HTML page",
         metavar="FILE",
     ),
     Argument(
-        "profile, import, show",
+        "profile, import, merge, show",
         "--perfetto",
         "write the timeline of one step for ui.perfetto.dev (.gz: compressed)",
         metavar="FILE",
     ),
     Argument(
-        "profile, trace, import, show, diff, predict, hardware, contract check, contract claim",
+        "profile, trace, import, merge, show, diff, predict, hardware, contract check, contract"
+        " claim",
         "--json",
         "write the result as JSON (-: to stdout, instead of the table)",
         metavar="FILE",
     ),
     Argument(
-        "profile, trace, import, show, predict",
+        "profile, trace, import, merge, show, predict",
         "--csv",
         "write the table as CSV (-: to stdout, instead of the table)",
         metavar="FILE",

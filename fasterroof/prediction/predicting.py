@@ -76,9 +76,9 @@ def predict(
     prompt: int | None = None,  # prompt tokens of each sequence; requires `new_tokens`
     new_tokens: int | None = None,  # number of tokens to generate for each sequence
     # share of the peak that arithmetic reaches, above 0 and up to 1; None: what a calibration
-    # gives, or else 0.5
+    # gives, or else the median of the calibrated GPUs
     efficiency: float | None = None,
-    # share of the bandwidth that traffic reaches; None: what a calibration gives, or else 1
+    # share of the bandwidth that traffic reaches; None: as for `efficiency`
     bandwidth_efficiency: float | None = None,
     launch_s: float | None = None,  # s, launch cost of one kernel; None: that of the machine
     # keyword arguments of a callable; for a name: seq, image_size, phase and shapes

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SCHEMAS = {  # command → file
     "profile": "run",
     "import": "run",
+    "import ncu": "ncu",  # import of a file of ncu --csv
+    "merge": "run",
     "show": "run",
     "trace": "trace",
     "peaks": "peaks",
@@ -29,6 +31,7 @@ SCHEMAS = {  # command → file
     "calibrate": "calibrate",
     "predict": "predict",
     "diff": "diff",
+    "doctor": "doctor",
     "contract check": "contract-check",
     "contract claim": "contract-claim",
     "bench": "bench",
@@ -37,6 +40,7 @@ SCHEMAS = {  # command → file
     "bench diff": "bench-diff",
     "bench history": "bench-history",
     "bench bundle": "bench-bundle",
+    "bench import": "bench-import",
 }
 FOLDER = files("fasterroof.cli.answers") / "data"
 

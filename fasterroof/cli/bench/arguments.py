@@ -321,8 +321,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--on-ambiguous",
-        "exit code where the comparison cannot tell: pass: 0, fail: 1 (default: 3, which is neither"
-        " held nor slower)",
+        "exit code where the comparison cannot tell: pass: 0, fail: 1 (default: 3)",
         "verdict",
         choices=("pass", "fail"),
     ),

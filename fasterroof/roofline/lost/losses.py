@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CAUSES = {  # cause of a loss → description
     "compute": "above a floor that arithmetic sets",
     "memory": "above a floor that traffic sets",
-    "overhead": "launches, Python, synchronization",
-    "idle": "the device waits for the host",
+    "overhead": "in launches, Python and synchronization",
+    "idle": "while the device waits for the host",
 }
 
 
@@ -53,7 +53,7 @@ def _cause(part: RooflinePoint, device: str) -> str:
     if part.bound == "undefined" or part.floor_s is None:
         return "unknown"
     if part.kind == "host":  # between operations a CPU runs Python, and a GPU waits
-        return "overhead" if device == "cpu" else "idle"
+        return "overhead" if device.startswith("cpu") else "idle"  # "cpu, 2 ranks"
     return part.bound
 
 

@@ -1,0 +1,1 @@
+"""The checks of `fasterroof doctor`: the machine, and what fasterroof says about it."""
