@@ -86,7 +86,7 @@ _MODELS = (
     ),
     Command(
         "import",
-        "analyze a trace of torch.profiler or of JAX, recorded anywhere",
+        "analyze a trace of torch.profiler or of JAX, or kernels of ncu --csv, recorded anywhere",
         "trace.json.gz --peaks its-machine.json --html trace.html",
         "fasterroof.cli.profiling:import_command",
     ),
@@ -177,6 +177,12 @@ _BENCH = (
         "collect all figures of a case, with their evidence, in one page",
         "--case semiring_matmul --from results/store",
         "fasterroof.cli.bench.bundles:bundle_command",
+    ),
+    Command(
+        "bench import",
+        "put results of pytest-benchmark, asv or Google Benchmark into a store",
+        "results.json",
+        "fasterroof.cli.bench.stores:import_command",
     ),
     Command(
         "bench feed",

@@ -43,10 +43,10 @@ def calibration_of(
 ) -> tuple[DeviceCalibration | None, str]:  # None: none applies; why not, "" if there is none
     "Return the calibration of a chip that applies to a trace, or one expected from other chips."
     mode = (modes_of(trace.ops) or ["fp32"])[0]
-    found = shipped_calibration(chip_name, mode) or expected_calibration(chip_name, mode)
-    if found and any(op.fused for op in trace.ops):
+    calibration = shipped_calibration(chip_name, mode) or expected_calibration(chip_name, mode)
+    if calibration and any(op.fused for op in trace.ops):
         return None, "no calibration applies: a fused kernel does not have the shapes that it needs"
-    return found, ""
+    return calibration, ""
 
 
 def is_gpu(
@@ -64,8 +64,8 @@ def shipped_calibration(
     mode: str,  # compute mode
 ) -> DeviceCalibration | None:  # None: there is none
     "Return the shipped calibration of a chip in one mode."
-    found = shipped_calibrations().get(_DEVICES.get(chip_name.removeprefix("NVIDIA "), ""))
-    return found if found and found.mode == mode else None
+    shipped = shipped_calibrations().get(_DEVICES.get(chip_name.removeprefix("NVIDIA "), ""))
+    return shipped if shipped and shipped.mode == mode else None
 
 
 def expected_calibration(
@@ -113,8 +113,8 @@ def own_calibration(
 
     Raises `InputError` if there is none; the error says what to do."""
     mode = (modes_of(trace.ops) or ["fp32"])[0]
-    found = machine.for_mode(mode)
-    if found is None:
+    calibration = machine.for_mode(mode)
+    if calibration is None:
         raise InputError(
             f"{one_line(machine.name, 60)} is calibrated in {', '.join(machine.modes)}, and the"
             f" trace computes in {mode}: run fasterroof calibrate --mode {mode}."
@@ -124,7 +124,7 @@ def own_calibration(
             "A calibration requires the shape of each operation, and a fused kernel has none:"
             " trace the model without a compiler."
         )
-    return found
+    return calibration
 
 # %% ../../nbs/analysis/prediction/trace_times.ipynb #d5fb562a
 def calibrated_parts(

@@ -99,7 +99,8 @@ def matched(
     what: str,  # the profiled program
 ) -> Finding:
     "Return whether every kernel has a launch, and every launch a kernel."
-    text = f"{what}: {found.kernels} kernels, {found.launches} launches"
+    launches = f"{found.launches} launch{'es' * (found.launches != 1)}"
+    text = f"{what}: {found.kernels} kernels, {launches}"
     problems = {"kernels without a launch": found.alone, "launches without a kernel": found.lost}
     for how, names in problems.items():
         common = ", ".join(f"{one_line(n, 40)} × {k}" for n, k in Counter(names).most_common(2))
@@ -214,7 +215,7 @@ def _modes(here: Here) -> Finding:
     have = [m for m in _TENSOR_MODES if m in modes_known(here.device)]
     if not have:
         raise Skipped("the device multiplies none of them faster than fp32")
-    peaks = peaks_for(have, here.device)
+    peaks = better(peaks_for(have, here.device), here.peaks)
     multiplied = [m for m in have if m in ("tf32", "bf16", "fp16") and m in peaks.modes]
     rates = {m: product_rate(here, m) for m in multiplied}
     if above(rates, peaks):
@@ -229,17 +230,20 @@ def modes_found(
 ) -> Finding:
     "Compare the ceilings of the tensor cores with torch's products and with the datasheet."
     found, sheet = compared(rates, peaks), chip_of(peaks)
+    tops = {m: peaks.ceiling(m) for m in have if m in peaks.modes}
     known = [x for x in (shares(peaks, sheet) if sheet else []) if x.unit != "B/s"]
     wrong = [f"{x} of the datasheet" for x in known if not LEAST <= x.share <= MOST]
     wrong += [f"{m} could not be measured" for m in have if m not in peaks.modes]
     wrong += [found.text] * (not found.passed)
-    tops = {m: peaks.ceiling(m) for m in peaks.modes}
-    by = {x.what.partition(" ")[0]: x.share for x in known if not x.what.endswith("vector")}
+    by = {x.what.partition(" ")[0]: x.share for x in known if x.what.endswith("matrix")}
     text = ", ".join(
         f"{m} {si(top, rate_unit(m))}" + (f" ({100 * by[m]:.0f} %)" if m in by else "")
         for m, top in tops.items()
     )
     text += f", of the datasheet of {sheet.name}" if by else ""
+    if rates:
+        highest = max(rate / tops[m] for m, rate in rates.items())
+        text += f"; torch.mm reaches up to {100 * highest:.0f} %"
     figures = [AnswerFigure(f"ceiling {m}", x, rate_unit(m), "measured") for m, x in tops.items()]
     figures += [
         AnswerFigure(f"{x.what} over datasheet", x.share, "1", f"datasheet: {x.where}")

@@ -191,7 +191,8 @@ def _networks(here: Here) -> Finding:
     parts = [covered.value for _, covered in findings]
     text = f"{len(findings)} runs of two networks: none above the roof, points and gaps account"
     text += f" for {min(parts):.0f} to {max(parts):.0f} % of the profiled runs"
-    wrong += [f"{c.name}: {c.value:.0f} %" for _, c in findings if not 80 <= c.value <= 120]
+    # sums of medians are below the median of sums if single runs are disturbed
+    wrong += [f"{c.name}: {c.value:.1f} %" for _, c in findings if not 70 <= c.value <= 110]
     figures = tuple(f for found, covered in findings for f in (*found.figures, covered))
     return Finding(not wrong, "; ".join(wrong) or text, figures)
 
