@@ -1,4 +1,4 @@
-"""How far is a model from as fast as this machine could run it, and what is in the way?
+"""How far is a model from the speed that this machine allows, and what is in the way?
 
 Three questions have a package each: `work`, `machine` and `timing`. `roofline` joins their answers; `report`,
 `prediction`, `contract` and `bench` are views of that join; `cli` is the command, and `integrations` adapts them to other

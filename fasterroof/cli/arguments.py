@@ -408,8 +408,8 @@ _RUNS = (
         "import",
         "traces",
         "a file of torch.profiler's export_chrome_trace, recorded with record_shapes=True, .gz too;"
-        " one file per rank of a distributed program; or a folder or .xplane.pb of"
-        " jax.profiler.trace",
+        " one file per rank of a distributed program; a folder or .xplane.pb of"
+        " jax.profiler.trace; or the output of ncu --csv",
         nargs="+",
         metavar="TRACE",
     ),
@@ -419,6 +419,13 @@ _RUNS = (
         "ceilings of the machine that recorded the trace (run peaks --json there)",
         EITHER,
         metavar="FILE",
+    ),
+    Argument(
+        "import",
+        "--model",
+        "with a file of ncu --csv: the program of its kernels, as for trace; its compulsory bytes"
+        " stand beside the measured ones",
+        metavar="MODEL",
     ),
     Argument(
         "import, merge",

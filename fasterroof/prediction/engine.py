@@ -97,10 +97,12 @@ def _calibration(
 ) -> tuple[DeviceCalibration | None, str]:
     "Return the calibration that applies to a trace on a system; without one, the reason."
     if system.calibration:
-        found, why = own_calibration(system.calibration, trace), ""
+        calibration, why = own_calibration(system.calibration, trace), ""
     else:
-        found, why = calibration_of(system.hardware.name, trace)
-    return found.with_launch(launch_s) if found and launch_s is not None else found, why
+        calibration, why = calibration_of(system.hardware.name, trace)
+    if calibration and launch_s is not None:
+        calibration = calibration.with_launch(launch_s)
+    return calibration, why
 
 
 def _limited(what: str, value: object) -> int:

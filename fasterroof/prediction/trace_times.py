@@ -47,22 +47,22 @@ def calibration_of(
     trace: Trace,  # traced call
 ) -> tuple[DeviceCalibration | None, str]:  # None: none applies; why not, "" if there is none
     "Return the calibration of a chip that applies to a trace, or one expected from other chips."
-    found, of_convolutions = (
+    calibration, of_convolutions = (
         shipped_calibration(chip_name, mode) or expected_calibration(chip_name, mode)
         for mode in main_modes(trace)
     )
-    if found and any(op.fused for op in trace.ops):
+    if calibration and any(op.fused for op in trace.ops):
         return None, "no calibration applies: a fused kernel does not have the shapes that it needs"
-    return _combined(found, of_convolutions), ""
+    return _combined(calibration, of_convolutions), ""
 
 
 def _combined(
-    found: DeviceCalibration | None, of_convolutions: DeviceCalibration | None
+    calibration: DeviceCalibration | None, of_convolutions: DeviceCalibration | None
 ) -> DeviceCalibration | None:
     "Return a calibration with convolutions in their own mode."
-    if not (found and of_convolutions) or found.mode == of_convolutions.mode:
-        return found
-    return found.with_convolutions(of_convolutions)
+    if not (calibration and of_convolutions) or calibration.mode == of_convolutions.mode:
+        return calibration
+    return calibration.with_convolutions(of_convolutions)
 
 
 def main_modes(
@@ -119,8 +119,8 @@ def shipped_calibration(
     mode: str,  # compute mode
 ) -> DeviceCalibration | None:  # None: there is none
     "Return the shipped calibration of a chip in one mode."
-    found = shipped_calibrations().get(_DEVICES.get(chip_name.removeprefix("NVIDIA "), ""))
-    return found if found and found.mode == mode else None
+    shipped = shipped_calibrations().get(_DEVICES.get(chip_name.removeprefix("NVIDIA "), ""))
+    return shipped if shipped and shipped.mode == mode else None
 
 
 def expected_calibration(
@@ -168,8 +168,8 @@ def own_calibration(
 
     Raises `InputError` if there is none; the error says what to do."""
     mode, of_convolutions = main_modes(trace)
-    found = machine.for_mode(mode)
-    if found is None:
+    calibration = machine.for_mode(mode)
+    if calibration is None:
         raise InputError(
             f"{one_line(machine.name, 60)} is calibrated in {', '.join(machine.modes)}, and the"
             f" trace computes in {mode}: run fasterroof calibrate --mode {mode}."
@@ -179,7 +179,7 @@ def own_calibration(
             "A calibration requires the shape of each operation, and a fused kernel has none:"
             " trace the model without a compiler."
         )
-    return _combined(found, machine.for_mode(of_convolutions))
+    return _combined(calibration, machine.for_mode(of_convolutions))
 
 # %% ../../nbs/analysis/prediction/trace_times.ipynb #d5fb562a
 def calibrated_parts(

@@ -191,12 +191,13 @@ def _networks(here: Here) -> Finding:
     parts = [covered.value for _, covered in findings]
     text = f"{len(findings)} runs of two networks: none above the roof, points and gaps account"
     text += f" for {min(parts):.0f} to {max(parts):.0f} % of the profiled runs"
-    wrong += [f"{c.name}: {c.value:.0f} %" for _, c in findings if not 80 <= c.value <= 120]
+    # sums of medians are below the median of sums if single runs are disturbed
+    wrong += [f"{c.name}: {c.value:.1f} %" for _, c in findings if not 70 <= c.value <= 110]
     figures = tuple(f for found, covered in findings for f in (*found.figures, covered))
     return Finding(not wrong, "; ".join(wrong) or text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/roof_checks.ipynb #5278e0f3
 OPERATIONS_CHECK = Check(
-    "operations", "None of 300 single operations is above the roof.", _operations, progress=True
+    "operations", "None of 300 single operations is above the roof.", _operations, long=True
 )
-NETWORKS = Check("networks", "No part of two networks is above the roof.", _networks, progress=True)
+NETWORKS = Check("networks", "No part of two networks is above the roof.", _networks, long=True)

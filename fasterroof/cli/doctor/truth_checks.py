@@ -7,6 +7,7 @@ __all__ = ['MOST', 'LEAST', 'COUNTS', 'CEILINGS', 'DATASHEET', 'TIMES', 'Residua
            'counted_alike', 'product_rate', 'above', 'compared', 'profiled_s', 'agreed']
 
 # %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #0fe3d6a7
+import math
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
@@ -149,7 +150,10 @@ def product_rate(
     best = 0.0
     for n in (2048, 4096, 8192) if here.device.type == "cuda" else (512, 1024, 1536):
         run = _pinned_product(mode, n, here.device)
-        best = max(best, *(2 * n**3 / here.timed(run, 3) for _ in range(4)))
+        # as long as a sample of the ceiling or longer: for less than a millisecond, a GPU's clock
+        # may be higher than its power allows
+        calls = max(3, math.ceil(2e-3 / here.timed(run, 3)))
+        best = max(best, *(2 * n**3 / here.timed(run, calls) for _ in range(4)))
     return best
 
 
@@ -161,13 +165,21 @@ def _copy_rate(here: Here) -> float:  # B/s, reads and writes both counted
     return max(8 * n / here.timed(lambda: target.copy_(source), 2) for _ in range(5))
 
 
+# Between two measurements within a minute, an H100's ceiling in bf16 went from 807 to 771 TFLOP/s,
+# as its clock follows power and temperature (reports/doctor). A ceiling of another mode, or of
+# another unit, would be wrong by a factor.
+_CLOCK_VARIES = 1.05
+
+
 def above(
     rates: dict[str, float],  # mode or "copy" → FLOP/s or B/s
     peaks: HardwarePeaks,  # ceilings
 ) -> list[str]:
-    "Return a text for each rate above the upper end of its ceiling."
-    upper = peaks.upper
-    tops = {m: (upper.ceiling(m), rate_unit(m)) for m in rates if m != "copy"}
+    """Return a text for each rate above the upper end of its ceiling.
+
+    Arithmetic of a GPU may exceed it by 5 %."""
+    upper, slack = peaks.upper, 1.0 if peaks.device == "cpu" else _CLOCK_VARIES
+    tops = {m: (slack * upper.ceiling(m), rate_unit(m)) for m in rates if m != "copy"}
     tops["copy"] = upper.main.rate(), "B/s"
     return [
         f"{what} runs at {si(rate, unit)}, above its ceiling of {si(top, unit)}"
@@ -197,10 +209,13 @@ def compared(
     figures, texts = [], []
     for what, rate in rates.items():
         copied = what == "copy"
-        unit, top = ("B/s", peaks.main.rate()) if copied else (rate_unit(what), peaks.ceiling(what))
+        unit = "B/s" if copied else rate_unit(what)
+        ceiling = peaks.main if copied else peaks.find(what)
+        top = ceiling.rate() if copied else ceiling.flops_per_s
         name = f"{peaks.memory}" if copied else what
         by = "copy_" if copied else "torch.mm"
-        figures.append(AnswerFigure(f"ceiling {name}", top, unit, f"measured: {peaks.source}"))
+        source = f"{peaks.source}: {ceiling.by}" if ceiling.by else peaks.source
+        figures.append(AnswerFigure(f"ceiling {name}", top, unit, source))
         figures.append(AnswerFigure(f"{by}, {name}", rate, unit, "measured: device clock"))
         texts.append(f"{by} reaches {100 * rate / top:.0f} % of {si(top, unit)} ({name})")
     wrong = above(rates, peaks)
@@ -241,20 +256,24 @@ def _timed_operations(device: torch.device) -> dict[str, Callable[[], object]]:
 
 
 def profiled_s(
-    recorded: TraceFile,  # profile of some calls and nothing else
+    recorded: TraceFile,  # profile of equal calls and nothing else
     on_device: bool,  # True: of a GPU
+    calls: int,  # number of calls
 ) -> float:  # s
-    "Return the sum of the durations of all kernels, or of the outermost operators on a CPU."
+    """Return the sum of the durations of all kernels, or of the outermost operators on a CPU,
+    without those of the first call."""
     if on_device:
-        return sum(e.duration for e in recorded.events if e.category in ON_DEVICE)
-    roots, _ = call_trees(recorded.events)
-    return sum(r.event.duration for r in _operators(roots))
+        each = [e for e in recorded.events if e.category in ON_DEVICE]
+    else:
+        each = [root.event for root in _operators(call_trees(recorded.events)[0])]
+    each.sort(key=lambda e: e.start)
+    return sum(e.duration for e in each[len(each) // calls :])
 
 
 def _operators(nodes: Sequence) -> Iterator:
     "Yield the outermost operators."
     for node in nodes:
-        if node.event.category == "cpu_op":
+        if node.event.category == "cpu_op" and "::" in node.name:  # not a mark of the profile
             yield node
         else:
             yield from _operators(node.children)
@@ -274,8 +293,10 @@ def _times(here: Here) -> Finding:
         rounds = []
         for _ in range(_ROUNDS):
             with recording(here.device) as recorded:
-                clock_s = _CALLS * here.timed(run, _CALLS, warm=False)
-            rounds.append(profiled_s(recorded, here.device.type == "cuda") / clock_s)
+                # the first call waits for the profiler, on an H100 for 0.6 ms, so it comes before
+                clock_s = _CALLS * here.timed(run, _CALLS)
+            on_device = here.device.type == "cuda"
+            rounds.append(profiled_s(recorded, on_device, _CALLS + 1) / clock_s)
         ratios[name] = median(rounds)
     return agreed(ratios, here.device)
 
@@ -297,9 +318,9 @@ def agreed(
 # %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #35549a1c
 COUNTS = Check("counts", "FLOPs equal those of torch's counter, forward and backward.", _counts)
 CEILINGS = Check(
-    "ceilings", "Neither torch.mm nor copy_ is faster than its ceiling.", _ceilings, progress=True
+    "ceilings", "Neither torch.mm nor copy_ is faster than its ceiling.", _ceilings, long=True
 )
 DATASHEET = Check(
-    "datasheet", "Ceilings are 0.3 to 1.1 of the printed figures.", _datasheet, progress=True
+    "datasheet", "Ceilings are 0.3 to 1.1 of the printed figures.", _datasheet, long=True
 )
 TIMES = Check("times", "The profiler's times are those of the device's clock.", _times)

@@ -319,11 +319,11 @@ class DeviceCalibration:
         "Make a calibration from plain data; raises `RunFileError` for any other data."
         if data.get("format") != _FORMAT or data.get("version") != _VERSION:
             raise RunFileError(
-                f"This is no {_FORMAT} of version {_VERSION}: pass the result of to_dict."
+                f"This is not a {_FORMAT} of version {_VERSION}: pass the result of to_dict."
             )
         try:
-            made = CpuFigures if "cores" in data["figures"] else DeviceFigures
-            figures = made(**data["figures"])
+            figures_class = CpuFigures if "cores" in data["figures"] else DeviceFigures
+            figures = figures_class(**data["figures"])
             classes = {kind: _class_of(kind, c, figures) for kind, c in data["classes"].items()}
             own = float(data.get("between", 1.0)), float(data.get("context", 0.0))
             own = (*own, tuple(data.get("sessions", ())))
@@ -340,8 +340,8 @@ def _plain(of_class: ClassCalibration) -> dict[str, Any]:
 
 def _class_of(kind: str, data: Mapping[str, Any], figures: Figures) -> ClassCalibration:
     "Make the calibration of one class from plain data."
-    made = parameters_class(class_model(kind, figures).priors)
-    return ClassCalibration(**{**data, "parameters": made(**data["parameters"])})
+    parameters = parameters_class(class_model(kind, figures).priors)
+    return ClassCalibration(**{**data, "parameters": parameters(**data["parameters"])})
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #686e3ac6
 def _data_folder() -> Path:
@@ -354,13 +354,13 @@ def _data_folder() -> Path:
 @cache
 def shipped_calibrations() -> dict[str, DeviceCalibration]:  # name of the device → calibration
     "Return the calibrations that come with the package."
-    found = {}
+    calibrations = {}
     for path in sorted(_data_folder().glob("*.json")):
         data = json.loads(path.read_text(encoding="utf-8"))
         if data.get("format") == _FORMAT:
             one = DeviceCalibration.from_dict(data)
-            found[one.figures.name] = one
-    return found
+            calibrations[one.figures.name] = one
+    return calibrations
 
 
 def _guides(known: Iterable[DeviceCalibration], kind: str) -> list[tuple]:
