@@ -103,9 +103,7 @@ def doctor_output(
         AnswerFigure("duration", _seconds(outcomes), "s", "measured: clock of the system"),
         *(replace(f, name=f"{o.name}: {f.name}") for o in outcomes for f in o.figures),
     ]
-    checks = [
-        asdict(o) | {"figures": [f.as_dict() for f in o.figures]} for o in outcomes
-    ]
+    checks = [asdict(o) | {"figures": [f.as_dict() for f in o.figures]} for o in outcomes]
     body = {"format": "fasterroof.doctor", "version": 1, "checks": checks, "machine": facts}
     return answered("doctor", _answer(outcomes), figures, body)
 

@@ -87,8 +87,7 @@ _OWN_GOVERNORS = ("intel_pstate", "amd-pstate", "amd-pstate-epp", "intel_cpufreq
 def _cpu_clock(root: str | Path = "/") -> Finding:
     "Check the governor and the limit of the CPUs' clocks."
     known = [
-        {name: cpu_fact(cpu, f"cpufreq/{name}", root) for name in _CLOCK_FILES}
-        for cpu in cpu_set()
+        {name: cpu_fact(cpu, f"cpufreq/{name}", root) for name in _CLOCK_FILES} for cpu in cpu_set()
     ]
     known = [facts for facts in known if facts["scaling_max_freq"].isdecimal()]
     if not known:

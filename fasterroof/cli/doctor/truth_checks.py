@@ -119,9 +119,7 @@ def counted_alike(
     for name, (model, x) in tried.items():
         for phase, (ours, theirs) in counts_of(model, x).items():
             total += 1
-            figures.append(
-                AnswerFigure(f"{name}, {phase}", ours, "FLOP", "counted: fasterroof")
-            )
+            figures.append(AnswerFigure(f"{name}, {phase}", ours, "FLOP", "counted: fasterroof"))
             figures.append(
                 AnswerFigure(f"{name}, {phase}, by torch", theirs, "FLOP", "counted: torch")
             )
