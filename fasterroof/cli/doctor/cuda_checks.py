@@ -215,7 +215,7 @@ def _modes(here: Here) -> Finding:
     have = [m for m in _TENSOR_MODES if m in modes_known(here.device)]
     if not have:
         raise Skipped("the device multiplies none of them faster than fp32")
-    peaks = better(peaks_for(have, here.device), here.peaks)
+    peaks = peaks_for(have, here.device)
     multiplied = [m for m in have if m in ("tf32", "bf16", "fp16") and m in peaks.modes]
     rates = {m: product_rate(here, m) for m in multiplied}
     if above(rates, peaks):
@@ -230,7 +230,7 @@ def modes_found(
 ) -> Finding:
     "Compare the ceilings of the tensor cores with torch's products and with the datasheet."
     found, sheet = compared(rates, peaks), chip_of(peaks)
-    tops = {m: peaks.ceiling(m) for m in have if m in peaks.modes}
+    tops = {m: peaks.ceiling(m) for m in peaks.modes}
     known = [x for x in (shares(peaks, sheet) if sheet else []) if x.unit != "B/s"]
     wrong = [f"{x} of the datasheet" for x in known if not LEAST <= x.share <= MOST]
     wrong += [f"{m} could not be measured" for m in have if m not in peaks.modes]
