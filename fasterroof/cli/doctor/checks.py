@@ -96,11 +96,11 @@ class Here:
         self,
         run: Callable[[], object],  # queues the same work at every call
         calls: int,  # number of calls that are timed together
-        warm: bool = True,  # True: one more call before them
     ) -> float:  # s per call
-        "Time calls with the device's own clock: events of a GPU, or the clock of the system."
-        if warm:
-            run()
+        """Time calls with the device's own clock: events of a GPU, or the clock of the system.
+
+        One more call comes before them."""
+        run()
         if self.device.type != "cuda":
             sync = getattr(getattr(torch, self.device.type, None), "synchronize", lambda: None)
             sync()

@@ -99,11 +99,9 @@ def matched(
     what: str,  # name of the profiled program, for the sentence
 ) -> Finding:
     "Return whether every kernel has a launch, and every launch a kernel."
-    text = f"{what}: {pairs.kernels} kernels, {pairs.launches} launches"
-    problems = {
-        "kernels without a launch": pairs.alone,
-        "launches without a kernel": pairs.lost,
-    }
+    launches = f"{pairs.launches} launch{'es' * (pairs.launches != 1)}"
+    text = f"{what}: {pairs.kernels} kernels, {launches}"
+    problems = {"kernels without a launch": pairs.alone, "launches without a kernel": pairs.lost}
     for how, names in problems.items():
         common = ", ".join(f"{one_line(n, 40)} × {k}" for n, k in Counter(names).most_common(2))
         text += f"; {len(names)} {how} ({common})" if names else ""
@@ -232,17 +230,20 @@ def modes_found(
 ) -> Finding:
     "Compare the ceilings of the tensor cores with torch's products and with the datasheet."
     finding, sheet = compared(rates, peaks), chip_of(peaks)
+    tops = {m: peaks.ceiling(m) for m in peaks.modes}
     known = [x for x in (shares(peaks, sheet) if sheet else []) if x.unit != "B/s"]
     wrong = [f"{x} of the datasheet" for x in known if not LEAST <= x.share <= MOST]
     wrong += [f"{m} could not be measured" for m in have if m not in peaks.modes]
     wrong += [finding.text] * (not finding.passed)
-    tops = {m: peaks.ceiling(m) for m in peaks.modes}
     by = {x.what.partition(" ")[0]: x.share for x in known if x.what.endswith("matrix")}
     text = ", ".join(
         f"{m} {si(top, rate_unit(m))}" + (f" ({100 * by[m]:.0f} %)" if m in by else "")
         for m, top in tops.items()
     )
     text += f", of the datasheet of {sheet.name}" if by else ""
+    if rates:
+        highest = max(rate / tops[m] for m, rate in rates.items())
+        text += f"; torch.mm reaches up to {100 * highest:.0f} %"
     figures = [AnswerFigure(f"ceiling {m}", x, rate_unit(m), "measured") for m, x in tops.items()]
     figures += [
         AnswerFigure(f"{x.what} over datasheet", x.share, "1", f"datasheet: {x.where}")
