@@ -41,6 +41,7 @@ EXTRAS = (
     "int8",
     "mcp",
     "loops",
+    "pytest",
     "docs",
     "ray",
     "comparisons",
@@ -98,6 +99,7 @@ setup(
     extras_require=extras,
     entry_points={
         "console_scripts": requirements("console_scripts"),
+        "pytest11": requirements("pytest11"),
         "nbdev": [f"{cfg['lib_name']}={cfg['lib_path']}._modidx:d"],
     },
     zip_safe=False,

@@ -134,17 +134,17 @@ def look_at_files(
     site: Path, notebooks: list[str], navigation: list[str], sidebar: list[str]
 ) -> list[str]:
     "Return the defects in the files of the site."
-    found = [
+    defects = [
         f"no page for nbs/{name}" for name in notebooks if not (site / page_of(name)).is_file()
     ]
     if not (site / ".nojekyll").exists():
-        found.append("no .nojekyll: GitHub Pages would run Jekyll on the site")
+        defects.append("no .nojekyll: GitHub Pages would run Jekyll on the site")
     pages = {p: Reader(p.read_text(encoding="utf-8")) for p in sorted(site.rglob("*.html"))}
-    made = {page_of(name) for name in notebooks}
+    expected = {page_of(name) for name in notebooks}
     for path, page in pages.items():
         name = path.relative_to(site).as_posix()
-        say = lambda text, name=name: found.append(f"{name}: {text}")  # noqa: E731
-        if name not in made:
+        say = lambda text, name=name: defects.append(f"{name}: {text}")  # noqa: E731
+        if name not in expected:
             say("a page without a notebook")
         for defect in dict.fromkeys(page.defects):
             say(defect)
@@ -193,19 +193,19 @@ def look_at_files(
                 and site / urldefrag(page_of(entry))[0] not in linked
             ):
                 say(f"the navigation lacks {entry}")
-    found += [
+    defects += [
         f"the navigation lists a missing page: {e}"
         for e in (*navigation, *sidebar)
         if not re.match(r"[a-z]+:", e) and urldefrag(e)[0] not in notebooks
     ]
-    return found
+    return defects
 
 
 # The browser
 
 LOOK = r"""
 ([dark, wide]) => {
-  const found = [], bg = new Map();
+  const defects = [], bg = new Map();
   const rgb = text => {
     const m = text.match(/[\d.]+/g).map(Number);
     if (text.startsWith("color(srgb")) return [m[0] * 255, m[1] * 255, m[2] * 255, m[3] ?? 1];
@@ -244,39 +244,39 @@ LOOK = r"""
     const key = `${ink} on ${back.map(Math.round)} ${e.className?.baseVal ?? e.className}`;
     if (ratio < (large ? 3 : 4.5) && !reported.has(key)) {
       reported.add(key);
-      found.push(`text of contrast ${ratio.toFixed(2)}, <${e.tagName.toLowerCase()} class="${
+      defects.push(`text of contrast ${ratio.toFixed(2)}, <${e.tagName.toLowerCase()} class="${
         e.className?.baseVal ?? e.className}"> ${short(e)}`);
     }
   }
   const page = light(behind(document.body));
-  if (dark ? page > 0.1 : page < 0.8) found.push("the page does not follow the colour scheme");
+  if (dark ? page > 0.1 : page < 0.8) defects.push("the page does not follow the colour scheme");
   const over_ = document.documentElement.scrollWidth - innerWidth;
   if (over_ > 0) {
     const e = [...document.querySelectorAll("body *")].find(e =>
       e.getBoundingClientRect().right > innerWidth + 1
       && !e.closest(".scroll, .plots, pre, div.sourceCode, .formula"));
-    found.push(`wider than the window by ${over_} px${e ? ": " + e.outerHTML.slice(0, 60) : ""}`);
+    defects.push(`wider than the window by ${over_} px${e ? ": " + e.outerHTML.slice(0, 60) : ""}`);
   }
   for (const e of document.querySelectorAll("math")) {
     const r = e.getBoundingClientRect();
     if (!e.checkVisibility() || r.width >= 2 && r.height >= 4) continue;
-    found.push(`a formula without a size: ${short(e)}`);
+    defects.push(`a formula without a size: ${short(e)}`);
     break;
   }
   for (const e of document.querySelectorAll("img")) {
     if (!e.complete || !e.naturalWidth)
-      found.push(`an image that does not load: ${e.src.slice(0, 60)}`);
+      defects.push(`an image that does not load: ${e.src.slice(0, 60)}`);
   }
   document.querySelectorAll("div.plot").forEach((e, i) => {
     const marks = [...e.querySelectorAll(
       ".plot path, .plot image, .plot circle, .plot rect, .pielayer path, .main-svg canvas")];
     const drawn = marks.filter(
       m => { const r = m.getBoundingClientRect(); return r.width + r.height > 0 });
-    if (!e._fullData?.length || !drawn.length) found.push(`figure ${i + 1} has no drawn traces`);
+    if (!e._fullData?.length || !drawn.length) defects.push(`figure ${i + 1} has no drawn traces`);
     else if (e.querySelector(".main-svg").getBoundingClientRect().width < 200)
-      found.push(`figure ${i + 1} is too small`);
+      defects.push(`figure ${i + 1} is too small`);
   });
-  return found;
+  return defects;
 }
 """
 SETTLED = f"""async setting => {{
@@ -297,13 +297,13 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
     from browser import chromium
     from playwright.sync_api import Error, sync_playwright
 
-    found: dict[str, list[str]] = {}
+    defects: dict[str, list[str]] = {}
     with sync_playwright() as p, chromium(p) as browser:
         context = browser.new_context(offline=True)
         page, at = context.new_page(), [""]
 
         def say(text: str, setting: str = ""):
-            found.setdefault(f"{at[0]}: {text}", []).append(setting)
+            defects.setdefault(f"{at[0]}: {text}", []).append(setting)
 
         def refuse(request_route):
             say(f"a request to the network: {request_route.request.url}")
@@ -333,7 +333,7 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
                 say(f"browser error: {e.message.splitlines()[0]}")
     return [
         f"{text}{' (' + '; '.join(dict.fromkeys(s)) + ')' if all(s) else ''}"
-        for text, s in found.items()
+        for text, s in defects.items()
     ]
 
 
@@ -476,9 +476,9 @@ def self_test() -> list[str]:
         ):
             return look_at_files(site, list(notebooks), list(navigation), list(sidebar))
 
-        def expect(what: str, found: list[str], message: str):
-            if not any(message in text for text in found):
-                failed.append(f"self-test: {what!r} was not reported; only {found}")
+        def expect(what: str, defects: list[str], message: str):
+            if not any(message in text for text in defects):
+                failed.append(f"self-test: {what!r} was not reported; only {defects}")
 
         for title, message in (
             ("# T\n\n> About.\n\nMore", "drop: More"),
@@ -488,9 +488,9 @@ def self_test() -> list[str]:
             (site / "n.ipynb").write_text(
                 json.dumps({"cells": [{"cell_type": "markdown", "source": title}]})
             )
-            found = look_at_notebook(site / "n.ipynb")
-            expect(title, found or [""], message)
-            failed += [f"self-test: {found} for a sound title"] if found and not message else []
+            defects = look_at_notebook(site / "n.ipynb")
+            expect(title, defects or [""], message)
+            failed += [f"self-test: {defects} for a sound title"] if defects and not message else []
         for old, new, message in BROKEN:
             (site / "a.html").write_text(SOUND.replace(old, new, 1))
             expect(new, files(), message)
@@ -517,23 +517,23 @@ def self_test() -> list[str]:
         for i, (old, new, _) in enumerate(BROKEN_SHOWN):
             assert old in SOUND, old
             (site / f"{i}.html").write_text(SOUND.replace(old, new, 1))
-        found = look_at_pages(site, ["a.html", *(f"{i}.html" for i in range(len(BROKEN_SHOWN)))])
+        defects = look_at_pages(site, ["a.html", *(f"{i}.html" for i in range(len(BROKEN_SHOWN)))])
         failed += [
-            f"self-test: in a sound page: {text}" for text in found if text.startswith("a.html")
+            f"self-test: in a sound page: {text}" for text in defects if text.startswith("a.html")
         ]
         for i, (_, new, message) in enumerate(BROKEN_SHOWN):
             expect(
                 new or BROKEN_SHOWN[i][0],
-                [text for text in found if text.startswith(f"{i}.html")],
+                [text for text in defects if text.startswith(f"{i}.html")],
                 message,
             )
     return failed
 
 
-def together(found: list[str]) -> list[str]:
+def together(defects: list[str]) -> list[str]:
     "Merge a defect that several pages share into one message."
     pages: dict[str, list[str]] = {}
-    for text in found:
+    for text in defects:
         page, colon, what = text.partition(".html: ")
         pages.setdefault(what if colon else text, []).append(page + ".html" if colon else "")
     return [
@@ -563,7 +563,7 @@ def main():
     started, site = time.monotonic(), args.site.resolve()
     os.chdir(ROOT)
     if args.self_test:
-        found, what = self_test(), f"{len(BROKEN) + len(BROKEN_SHOWN) + 7} ways to break a page"
+        defects, what = self_test(), f"{len(BROKEN) + len(BROKEN_SHOWN) + 7} ways to break a page"
     else:
         notebooks = sorted(
             p.relative_to(ROOT / "nbs").as_posix()
@@ -576,20 +576,20 @@ def main():
         side = yaml.safe_load((ROOT / "nbs" / "sidebar.yml").read_text(encoding="utf-8"))[
             "website"
         ]["sidebar"]
-        found = [text for name in notebooks for text in look_at_notebook(Path("nbs") / name)]
-        found += look_at_files(
+        defects = [text for name in notebooks for text in look_at_notebook(Path("nbs") / name)]
+        defects += look_at_files(
             site,
             notebooks,
             [*entries(bar.get("left")), *entries(bar.get("right"))],
             list(entries(side["contents"])),
         )
         pages = args.pages or sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
-        found += in_browsers(site, pages)
-        found += [] if args.pages else look_at_search(site)
+        defects += in_browsers(site, pages)
+        defects += [] if args.pages else look_at_search(site)
         what = f"{len(pages)} pages, each light and dark, 1280 and 360 px wide"
-    print(*together(found), sep="\n", end="\n" if found else "")
-    print(f"{what}, in {time.monotonic() - started:.0f} s: {len(found) or 'no'} defects")
-    sys.exit(bool(found))
+    print(*together(defects), sep="\n", end="\n" if defects else "")
+    print(f"{what}, in {time.monotonic() - started:.0f} s: {len(defects) or 'no'} defects")
+    sys.exit(bool(defects))
 
 
 if __name__ == "__main__":

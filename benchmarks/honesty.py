@@ -11,7 +11,7 @@ probes. Each round gives three intervals:
 - of the probe alone, as fasterroof gave it before ceilings were kept: does it contain the best?
 - learned from the first check of this session and all earlier ones, by the code of
   `measure_peaks`: does it contain the best?
-- of the state that was found: does it contain the next probe, a few seconds later?
+- of the state of the last probe: does it contain the next probe, a few seconds later?
 
     python benchmarks/honesty.py judge FILE
 """
@@ -44,18 +44,18 @@ SESSION_S = 600
 def kernels_of(probe: CPUProbe) -> list[tuple[str, object, int]]:
     "Return the probes of a round: (name, kernel, bytes)."
     device, mixed = torch.device("cpu"), {k.mix: k for k in mixes(probe.machine)}
-    found = [
+    probes = [
         (f"{mode} {k.name}", k, 0)
         for mode in ("fp32", "bf16", "int8")
         for k in [next(arithmetic(probe.machine, mode), None)]
         if k
     ]
-    found += [
+    probes += [
         (f"{name} {mix}", mixed[mix], size // 2)
         for name, size in cache_sizes(device)
         for mix in ("read", "update")
     ]
-    return found + [
+    return probes + [
         (f"DRAM {mix}", mixed[mix], memory_size(device))
         for mix in ("read", "update", "streaming write", "copy")
         if mix in mixed
@@ -99,9 +99,9 @@ def judged(rows: list[dict]) -> dict[str, object]:
         sessions[int((r["t"] - rows[0]["t"]) // SESSION_S)].append(r)
     first = best_of(rows[0]["samples"], rows[0]["limit"])
     roof, looks, held = roof_of(first.value, first.interval), [], defaultdict(list)
-    bests = {k: max(max(r["samples"]) for r in found) for k, found in sessions.items()}
-    for k, found in sessions.items():
-        for now, after in pairwise([*found, None]):
+    bests = {k: max(max(r["samples"]) for r in session) for k, session in sessions.items()}
+    for k, session in sessions.items():
+        for now, after in pairwise([*session, None]):
             alone = best_of(now["samples"], now["limit"])
             look = {"updating DRAM": alone.value}
             if not crowded(now["foreign"], 0.2):
@@ -135,7 +135,7 @@ def judge(path: str) -> None:
         for line in f:
             r = json.loads(line)
             rows[r["name"]].append({"foreign": None} | r)
-    every = [r["t"] for found in rows.values() for r in found]
+    every = [r["t"] for of_kernel in rows.values() for r in of_kernel]
     table = Table(
         "kernel",
         "probes (sessions)",
@@ -146,8 +146,8 @@ def judge(path: str) -> None:
         "upper end / best",
         "next",
     )
-    for name, found in rows.items():
-        j = judged(found)
+    for name, of_kernel in rows.items():
+        j = judged(of_kernel)
         unit = "FLOP/s" if name[:2] in ("fp", "bf", "in") else "B/s"
         table.add_row(
             name,

@@ -107,8 +107,8 @@ def most():  # (Linux)
     return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
 """
 LAST = """
-found["MB"] = most()
-print(json.dumps(found))
+result["MB"] = most()
+print(json.dumps(result))
 """
 BUILD = """
 import contextlib
@@ -118,7 +118,7 @@ context = load_model.weightless(buffers=True) if without else contextlib.nullcon
 before = most()
 start = time.perf_counter()
 with context: load_model.torchvision_model(sys.argv[1])
-found = {"s": time.perf_counter() - start, "before MB": before}
+result = {"s": time.perf_counter() - start, "before MB": before}
 """
 READ = """
 import fasterroof.contract.check as c, fasterroof.contract.contract, yaml
@@ -126,7 +126,7 @@ from fasterroof.core.errors import FasterroofError
 before, start = most(), time.perf_counter()
 try: message = c.check_contract(sys.argv[1]).sentence
 except FasterroofError as e: message = str(e)
-found = {"s": time.perf_counter() - start, "before MB": before, "message": message}
+result = {"s": time.perf_counter() - start, "before MB": before, "message": message}
 """
 
 

@@ -240,7 +240,7 @@ def measured(way: str, root: str) -> dict:
     # (Linux)
     most = int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
     return {
-        "found": result,
+        "result": result,
         "s": took,
         "MB": most,
         "child MB": children.ru_maxrss / 1024,
@@ -273,16 +273,16 @@ if __name__ == "__main__":
             size = make(Path(folder), max(5, rows // 1000), min(1000, rows // 5), rows // 20)
             before = {f.__name__: child(f.__name__, folder) for f in ANSWERS}
             a, b, c = before["latest"], child("plain", folder), child("unchecked", folder)
-            assert a["found"] == b["found"] == c["found"]
+            assert a["result"] == b["result"] == c["result"]
             beside += (
-                f"\n| {rows:,} | {size / 1e6:,.0f} | {a['found']:,} | {a['s']:.2f} |"
+                f"\n| {rows:,} | {size / 1e6:,.0f} | {a['result']:,} | {a['s']:.2f} |"
                 f" {a['cpu s']:.1f} | {a['MB']:,.0f} | {a['child MB']:,.0f} |"
                 f" {b['s'] / a['s']:.2f} | {b['MB']:,.0f} | {c['s'] / a['s']:.2f} |"
             )
             done = child("compact", folder)
             after = {f.__name__: child(f.__name__, folder) for f in ANSWERS}
-            assert {k: x["found"] for k, x in after.items()} == {
-                k: x["found"] for k, x in before.items()
+            assert {k: x["result"] for k, x in after.items()} == {
+                k: x["result"] for k, x in before.items()
             }
             shown = " | ".join(
                 f"{before[k]['s']:.2f} → {after[k]['s']:.2f} |"
@@ -291,7 +291,7 @@ if __name__ == "__main__":
             )
             lines.append(
                 f"| {rows:,} | {done['s']:.1f} | {done['cpu s']:.1f} | {done['child MB']:,.0f} |"
-                f" {done['found'] / 1e6:,.0f} | {shown} |"
+                f" {done['result'] / 1e6:,.0f} | {shown} |"
             )
             print(f"{beside}\n\n{lines[-1]}", file=sys.stderr, flush=True)
     print(beside)

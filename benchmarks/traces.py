@@ -22,11 +22,11 @@ from fasterroof.timing.profiler_ops import profiled
 imported, before = time.perf_counter(), time.process_time()
 trace = read_trace(sys.argv[1])
 read = time.perf_counter()
-found = profiled(trace)
+program = profiled(trace)
 done, used = time.perf_counter(), time.process_time() - before
 most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 print(imported - start, read - imported, done - read, used, most,
-      len(trace.events), len(found.steps), len(found.ops))
+      len(trace.events), len(program.steps), len(program.ops))
 """
 
 

@@ -1,4 +1,4 @@
-"""How far is a model from as fast as this machine could run it, and what is in the way?
+"""How far is a model from the speed that this machine allows, and what is in the way?
 
 Three questions have a package each: `work`, `machine` and `timing`. `roofline` joins their answers; `report`,
 `prediction`, `contract` and `bench` are views of that join; `cli` is the command, and `integrations` adapts them to other
@@ -16,6 +16,7 @@ __getattr__, _, _ = _lazy.attach_stub(__name__, __file__)
 
 # What most people need. The other names are in their package.
 __all__ = [
+    "calibrate",
     "check_contract",
     "compute_roofline",
     "diff",

@@ -86,7 +86,7 @@ _MODELS = (
     ),
     Command(
         "import",
-        "analyze a trace of torch.profiler or of JAX, recorded anywhere",
+        "analyze a trace of torch.profiler or of JAX, or kernels of ncu --csv, recorded anywhere",
         "trace.json.gz --peaks its-machine.json --html trace.html",
         "fasterroof.cli.profiling:import_command",
     ),
@@ -179,6 +179,12 @@ _BENCH = (
         "fasterroof.cli.bench.bundles:bundle_command",
     ),
     Command(
+        "bench import",
+        "put results of pytest-benchmark, asv or Google Benchmark into a store",
+        "results.json",
+        "fasterroof.cli.bench.stores:import_command",
+    ),
+    Command(
         "bench feed",
         "write ratios into a copy of another project's table of operations",
         "op_matrix.json --apply",
@@ -201,14 +207,14 @@ _EXAMPLES = """examples:
 
 fasterroof COMMAND --help shows the arguments of a command.
 Exit code: 0; 1 if a contract, a claim or a gate does not hold, or after a bug in fasterroof;\
- 2 for wrong input; 130 after an interrupt."""
+ 2 for wrong input; 3 if a comparison cannot tell; 130 after an interrupt."""
 
 
 def parser() -> argparse.ArgumentParser:
     "Return the parser of all commands."
     p = build_parser(
         "fasterroof",
-        "How far is a model from the speed that the hardware allows, and what is in the way?",
+        "How far is a model from the speed that this machine allows, and what is in the way?",
         _EXAMPLES,
         COMMANDS,
         (*MODEL_ARGUMENTS, *BENCH_ARGUMENTS),

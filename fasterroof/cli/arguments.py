@@ -370,16 +370,16 @@ _PREDICTED = (
     Argument(
         "predict",
         "--efficiency",
-        "share of the peak that arithmetic reaches, from 0 to 1 (default: the chip's calibration"
-        " for a trace in fp32, or else 0.5)",
+        "share of the peak that arithmetic reaches, from 0 to 1, for one number without an"
+        " interval (default: a calibration, or else the median of the calibrated GPUs)",
         type=float,
         metavar="SHARE",
     ),
     Argument(
         "predict",
         "--bandwidth-efficiency",
-        "share of the peak bandwidth that memory traffic reaches (default: the chip's calibration"
-        " for a trace in fp32, or else 1)",
+        "share of the peak bandwidth that memory traffic reaches, for one number without an"
+        " interval (default: 1 with --efficiency, or else as for it)",
         type=float,
         metavar="SHARE",
     ),
@@ -408,8 +408,8 @@ _RUNS = (
         "import",
         "traces",
         "a file of torch.profiler's export_chrome_trace, recorded with record_shapes=True, .gz too;"
-        " one file per rank of a distributed program; or a folder or .xplane.pb of"
-        " jax.profiler.trace",
+        " one file per rank of a distributed program; a folder or .xplane.pb of"
+        " jax.profiler.trace; or the output of ncu --csv",
         nargs="+",
         metavar="TRACE",
     ),
@@ -419,6 +419,13 @@ _RUNS = (
         "ceilings of the machine that recorded the trace (run peaks --json there)",
         EITHER,
         metavar="FILE",
+    ),
+    Argument(
+        "import",
+        "--model",
+        "with a file of ncu --csv: the program of its kernels, as for trace; its compulsory bytes"
+        " stand beside the measured ones",
+        metavar="MODEL",
     ),
     Argument(
         "import, merge",

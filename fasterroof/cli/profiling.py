@@ -14,12 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import torch
 
 from ..work.hubs.configurations import hub_of
 from ..work.hubs import loading
-from .answers.results import peaks_output
-from .outputs import json_text, print_result, text_columns, write_outputs
+from .answers.results import ncu_output, peaks_output
+from .outputs import csv_text, json_text, print_result, text_columns, write_outputs
 from .runs import check_outputs, report_run
 from ..core.console import line as print_line
 from ..core.console import status
@@ -27,6 +28,7 @@ from ..core.errors import InputError, one_line
 from ..core.settings import resolve_device
 from ..core.units import rate_unit, si
 from ..integrations.job_files import merge_folder
+from ..integrations.nsight import is_ncu, kernel_report, read_ncu
 from ..machine.datasheet import chip_of, chip_roof, shares
 from ..machine.measuring import age_s, measure_peaks
 from ..machine.peaks import HardwarePeaks
@@ -39,6 +41,7 @@ from ..machine.states.kept_file import KeptMachine, forget_kept
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
 from ..roofline.summary import ago
+from ..work.hubs.tracing import traced
 from ..work.program import call_arguments, differentiable, speaks_jax
 
 if TYPE_CHECKING:
@@ -163,12 +166,34 @@ def _given_roof(args: Namespace) -> Roof | None:
     return HardwarePeaks.load(args.peaks) if args.peaks else None
 
 
+def _import_kernels(args: Namespace, console: "Console") -> None:
+    "Run `fasterroof import` on a file of ncu."
+    if len(args.traces) > 1:
+        raise InputError("Name one file of ncu --csv at a time.")
+    if unused := next((x for x in ("html", "perfetto", "name") if getattr(args, x)), None):
+        raise InputError(f"--{unused} is not supported for a file of ncu --csv: leave it out.")
+    with status("Reading the kernels"):
+        launches = read_ncu(args.traces[0])
+        ops = traced(args.model)[0].ops if args.model else None
+        report = kernel_report(launches, ops, _given_roof(args))
+    write_outputs(
+        (args.json, lambda: json_text(ncu_output(report))),
+        (args.csv, lambda: csv_text(pd.DataFrame(report.as_dict()["kernels"]))),
+    )
+    if "-" not in (args.json, args.csv):
+        print_result(console, report.sentence, report.table(args.top or None), {}, report.notes)
+
+
 def import_command(
-    args: Namespace,  # parsed arguments: traces, peaks, on, name, and outputs
+    args: Namespace,  # parsed arguments: traces, model, peaks, on, name, and outputs
     console: "Console",  # console to print on
 ) -> None:
     "Run `fasterroof import`."
     check_outputs(args)
+    if any(map(is_ncu, args.traces)):
+        return _import_kernels(args, console)
+    if args.model:
+        raise InputError("--model is for a file of ncu --csv: a trace names its operations.")
     with status("Reading the trace"):
         run = run_from_trace(args.traces, _given_roof(args), args.name)
     report_run(run, args, console)

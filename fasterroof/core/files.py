@@ -237,13 +237,15 @@ def begins_json(
 # %% ../../nbs/analysis/core/files.ipynb #8813b0a6
 def read_json(
     path: str | os.PathLike,  # the file to read
+    nan: bool = False,  # True: read NaN and infinite numbers, which JSON lacks, as None
 ) -> object:
     """Return the JSON value in a file.
 
     Raises `RunFileError` if the file cannot be read or is not strict JSON."""
 
     def refuse(name):
-        raise ValueError(f"{name} is not JSON")
+        if not nan:
+            raise ValueError(f"{name} is not JSON")
 
     def once(pairs):
         "Return the pairs as a dict; raise for a name that occurs twice."

@@ -119,7 +119,7 @@ class Estimate(NamedTuple):
 
     @property
     def p_zero(self) -> float:  # 0 to 1
-        """Two-sided p-value against 0.
+        """Return the two-sided p-value against 0.
 
         It is the probability of an estimate at least this far from 0 if the true value is 0."""
         return min(1.0, 2 * self._replace(value=abs(self.value)).p_above())

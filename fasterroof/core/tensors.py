@@ -82,7 +82,9 @@ def by_sequence(
     call = args, kwargs, out
     counts = {len(sequence_sizes(t)) for t in tensors_in(call) if is_ragged(t)}
     if len(counts) != 1:
-        raise ValueError(f"nested tensors with different numbers of sequences: {sorted(counts)}")
+        raise ValueError(
+            f"Nested tensors of one call must have equally many sequences, not {sorted(counts)}."
+        )
 
     def sequence(i, t):
         return (

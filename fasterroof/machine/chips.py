@@ -153,7 +153,7 @@ def _check_chip(
     sources: dict[str, Source],  # sources of its file
     where: str,  # file name for the error
 ) -> None:
-    "Raise `RunFileError` that names the chip and what is wrong with it."
+    "Raise `RunFileError` with the name of the chip and its first fault."
     name = one_line(c.name) or "a chip"
     for what, _, figure in c.figures():
         if figure:

@@ -13,13 +13,24 @@ from numbers import Real
 from ..core.errors import InputError, one_line
 from ..core.units import computed_as, rate_unit, whole
 from ..machine.roof import Roof
-from .calibrated.calibration import DeviceCalibration, PredictedTime
+from fasterroof.prediction.calibrated.calibration import (
+    RESTART_S,
+    DeviceCalibration,
+    PredictedTime,
+)
 from fasterroof.prediction.trace_times import (
     calibrated_parts,
     calibration_of,
+    is_gpu,
     own_calibration,
+    shipped_calibration,
+    with_torch_modes,
 )
-from .calibrated.typical import TypicalShares
+from fasterroof.prediction.calibrated.typical import (
+    TypicalShares,
+    calibrated_shares,
+    typical_shares,
+)
 from .decoder import Generation, generation, sequence_profile
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, precision_name
@@ -53,13 +64,45 @@ def _with_launch(system: SystemArchetype, launch_s: float | None) -> SystemArche
     return system.with_launch(float(launch_s))
 
 
-def _shares(efficiency: object, of_bandwidth: object) -> tuple[float, float, TypicalShares | None]:
-    "Return the shares of a peak and of a bandwidth; no medians replace them yet."
+def _shares(
+    efficiency: object, of_bandwidth: object, system: SystemArchetype, mode: str
+) -> tuple[float, float, TypicalShares | None]:
+    """Return the shares of a peak and of a bandwidth, and their origin unless they are given.
+
+    Where one share is given the other is 1, so that the result is one number by one assumption."""
+    if efficiency is None and of_bandwidth is None:
+        if system.calibration:
+            own = system.calibration.for_mode(mode)
+        else:
+            own = shipped_calibration(system.hardware.name, mode)
+        typical = calibrated_shares(own) if own else typical_shares()
+        return typical.efficiency, typical.bandwidth, typical
     return (
-        _checked_efficiency(0.5 if efficiency is None else efficiency),
+        _checked_efficiency(1.0 if efficiency is None else efficiency),
         _checked_efficiency(1.0 if of_bandwidth is None else of_bandwidth, "bandwidth_efficiency"),
         None,
     )
+
+
+def _launching(system: SystemArchetype, typical: TypicalShares | None) -> SystemArchetype:
+    "Return a GPU whose launch cost is unknown with the estimated one, unless shares are given."
+    if typical is None or system.dispatch_tax is not None or not is_gpu(system):
+        return system
+    text = f"launch cost: {1e6 * RESTART_S:.0f} µs a kernel, estimated"
+    return replace(system.with_launch(RESTART_S), notes=(*system.notes, text))
+
+
+def _calibration(
+    trace: Trace, system: SystemArchetype, launch_s: float | None
+) -> tuple[DeviceCalibration | None, str]:
+    "Return the calibration that applies to a trace on a system; without one, the reason."
+    if system.calibration:
+        calibration, why = own_calibration(system.calibration, trace), ""
+    else:
+        calibration, why = calibration_of(system.hardware.name, trace)
+    if calibration and launch_s is not None:
+        calibration = calibration.with_launch(launch_s)
+    return calibration, why
 
 
 def _limited(what: str, value: object) -> int:
@@ -140,12 +183,14 @@ def _calibrated(p: PerformanceProfile, predicted: PredictedTime) -> PerformanceP
     "Add the interval, the basis and the terms of a calibration to a prediction."
     rate = sum(part.flops for part in p.parts) / p.peak_flops_actual.m_as("FLOP/s")
     untested = sum(predicted.not_validated.values())
-    names = ", ".join(one_line(name, 40) for name in [*predicted.not_validated][:3])
+    by_share = sorted(predicted.not_validated, key=predicted.not_validated.get, reverse=True)
+    names = ", ".join(one_line(name, 40) for name in by_share[:3])
+    label = f"{100 * untested:.0f} % of the time not validated"
     note = f"not validated by measurements: {100 * untested:.0f} % of the time"
     return replace(
         p,
         interval_s=(predicted.low, predicted.high),
-        basis=predicted.source,
+        basis=", ".join([predicted.source, *[label] * (untested >= 0.005)]),
         shares=predicted.shares,
         efficiency=rate / predicted.seconds,
         # the calibration has a launch cost, even if the datasheet has none
@@ -234,11 +279,11 @@ class Engine:
         # precision of weights and arithmetic; None: "fp16". Not for a trace
         precision: str | None = None,
         # share of the peak that arithmetic reaches, above 0 and up to 1; None: what a calibration
-        # gives, or else 0.5
+        # gives, or else the median of the calibrated GPUs
         efficiency: float | None = None,
         *,
         # share of the bandwidth that traffic reaches, above 0 and up to 1; None: what a calibration
-        # gives, or else 1
+        # gives, or else the median of the calibrated GPUs
         bandwidth_efficiency: float | None = None,
         # number of tokens of one inference; None: 128 for an encoder, 1 for a decoder
         sequence_length: int | None = None,
@@ -247,36 +292,38 @@ class Engine:
     ) -> PerformanceProfile:
         """Predict latency, throughput, bound, energy and memory of one batch of inferences.
 
-        A trace on a calibrated machine, or in fp32 on a chip with a shipped calibration, is
-        predicted with the calibration and has an interval, unless a share is given.
+        A trace on a GPU or on a calibrated machine is predicted with its calibration, or with one
+        expected from other GPUs. Every prediction has an interval, unless a share is given.
+        Contractions in fp32 on a GPU with TF32 compute as torch's settings select: by default
+        convolutions in TF32 and products in IEEE fp32.
 
         Raises `InputError` for invalid arguments, and for a precision without a peak on the
         system."""
-        system, calibration, why = _with_launch(SystemArchetype.of(system), launch_s), None, ""
-        given = (efficiency, bandwidth_efficiency) != (None, None)
-        if isinstance(model, Trace) and system.count == 1 and not given:
-            if system.calibration:
-                calibration = own_calibration(system.calibration, model)
-            else:
-                calibration, why = calibration_of(system.hardware.name, model)
-            if calibration and launch_s is not None:
-                calibration = calibration.with_launch(launch_s)
-        # a calibration starts from the peak itself
-        shares = (1.0, 1.0, None) if calibration else _shares(efficiency, bandwidth_efficiency)
-        efficiency, of_bandwidth, typical = shares
+        system = _with_launch(SystemArchetype.of(system), launch_s)
+        given = efficiency, bandwidth_efficiency
         if isinstance(model, Trace):
             if (batch_size, precision, sequence_length) != (None, None, None):
                 raise InputError(
                     "A trace has its own batch, sequence and precision: leave these arguments out,"
                     " or trace the model with other ones."
                 )
+            model, in_tf32 = with_torch_modes(model, system.modes)
+            calibration, why = None, ""
+            if given == (None, None) and system.count == 1:
+                calibration, why = _calibration(model, system, launch_s)
+            if calibration:
+                shares = 1.0, 1.0, None  # a calibration starts from the peak itself
+            else:
+                shares = _shares(*given, system, (modes_of(model.ops) or ["fp32"])[0])
+                system = _launching(system, shares[2])
             solved = _solve_trace(model, system, *shares, calibration)
-            return replace(solved, notes=(*solved.notes, why)) if why else solved
+            return replace(solved, notes=(*solved.notes, *filter(None, (in_tf32, why))))
         batch = 1 if batch_size is None else _limited("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
         if sequence_length is not None:
             sequence_length = _limited("sequence_length", sequence_length)
-        pace = Pace.of(system, mode, efficiency, of_bandwidth, typical)
+        shares = _shares(*given, system, mode)
+        pace = Pace.of(_launching(system, shares[2]), mode, *shares)
         return _solve_spec(as_model(model), pace, batch, sequence_length)
 
     @staticmethod
@@ -289,11 +336,14 @@ class Engine:
         precision: str = "fp16",  # precision of arithmetic; default for weights and cache
         # storage format of the key-value cache; None: `precision`
         kv_precision: str | None = None,
-        efficiency: float = 0.5,  # share of the peak that arithmetic reaches
+        # share of the peak that arithmetic reaches; None: that of a calibration, or else the median
+        # of the calibrated GPUs
+        efficiency: float | None = None,
         *,
         # storage format of the weights; None: `precision`
         weight_precision: str | None = None,
-        bandwidth_efficiency: float = 1.0,  # share of the bandwidth that traffic reaches
+        # share of the bandwidth that traffic reaches; None: as for `efficiency`
+        bandwidth_efficiency: float | None = None,
         launch_s: float | None = None,  # s, launch cost of one kernel; None: that of the system
     ) -> Generation:
         """Predict prefill and decode of a language model separately.
@@ -301,14 +351,14 @@ class Engine:
         Raises `InputError` for invalid arguments, for a model that is not a decoder, and for a
         precision without a peak on the system."""
         system = _with_launch(SystemArchetype.of(system), launch_s)
-        shares = _shares(efficiency, bandwidth_efficiency)
         mode = precision_name(precision)
+        shares = _shares(efficiency, bandwidth_efficiency, system, mode)
         stored = tuple(
             mode if p is None else precision_name(p) for p in (weight_precision, kv_precision)
         )
         return generation(
             as_model(model),
-            system,
+            _launching(system, shares[2]),
             _limited("prompt", prompt),
             _limited("new_tokens", new_tokens),
             _limited("batch_size", batch_size),

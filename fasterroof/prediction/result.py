@@ -84,6 +84,8 @@ class Part:
     module: str = ""  # module that ran a traced operation
     mode: str = ""  # compute mode
     added: bool = False  # True: `memory_s` is only the traffic that arithmetic does not hide
+    # "waves", "memory", "launch", "power", "host" -> s; empty without a calibration
+    terms_s: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def time_s(self) -> float:
@@ -192,7 +194,8 @@ class Predicted(Displayed, Portable):
     @property
     def assumed(self) -> str:
         "Origin of the rates: a calibration, medians, or the given share of the peak."
-        return self.basis or f"arithmetic at {100 * self.efficiency:.3g} % of its peak"
+        share = f"arithmetic at {100 * self.efficiency:.3g} % of its peak"
+        return self.basis or f"{share} (given, without an interval)"
 
     @property
     def interval_text(self) -> str:
@@ -287,7 +290,8 @@ class PerformanceProfile(Predicted):
     if_it_fit: Mapping[str, "Quantity"] = field(default_factory=dict)
     interval_s: tuple[float, float] | None = None  # 90 % interval of the latency, s; None: unknown
     basis: str = ""  # origin of the rates: "calibrated by 160 operations …"; empty: given shares
-    # "waves", "memory", "launch", "power" -> share of the latency; empty without a calibration
+    # "waves", "memory", "launch", "power", "host" -> share of the latency; empty without a
+    # calibration
     shares: Mapping[str, float] = field(default_factory=dict)
 
     def by_part(self) -> "pd.DataFrame":
@@ -308,10 +312,14 @@ class PerformanceProfile(Predicted):
         parts = ", ".join(f"{si(x, 's')} {k}" for k, x in times.items() if x or k != "overhead")
         latency, energy = si(self.with_room("latency"), "s"), si(self.with_room("energy"), "J")
         spent = {
-            "time spent on": ", ".join(f"{name} {100 * x:.0f} %" for name, x in self.shares.items())
+            "time spent on": ", ".join(
+                f"{name} {100 * x:.0f} %" for name, x in self.shares.items() if x >= 0.005
+            )
         }
         return {
-            "latency": self.of_a_run(f"{latency}, {self.bottleneck} bound ({parts})"),
+            "latency": self.of_a_run(
+                f"{latency}, {self.bottleneck} bound" + f" ({parts})" * (not self.shares)
+            ),
             **(spent if self.shares else {}),
             "throughput": self.of_a_run(f"{self.with_room('throughput'):,.4g} /s"),
             "intensity": self.shown("arithmetic_intensity"),
@@ -410,7 +418,7 @@ def profile_of(
     sensible(latency, nbytes)
     typical = pace.typical and {
         "interval_s": pace.typical.interval(
-            total["latency_compute"], total["latency_memory"], latency, pace.precision == "fp32"
+            total["latency_compute"], total["latency_memory"], latency, pace.precision
         ),
         "basis": pace.typical.text,
     }

@@ -126,10 +126,9 @@ _COMPARING = {
     "No difference": "the change is too small to count. For diff: its interval contains zero and"
     " lies within ±10 %. For bench compare: its interval lies within the effect, which the sentence"
     " names",
-    "Cannot tell": "there is no verdict, for the reason that is given; what is needed for one"
-    " follows",
-    "samples drift": "neighbouring samples of a run resemble each other so much (the machine warms"
-    " up or slows down) that together they are worth fewer than three independent ones",
+    "Cannot tell": "there is no verdict; the sentence gives the reason, and what is needed for one",
+    "samples drift": "neighbouring samples of a run are so similar (the machine warms up or slows"
+    " down) that all of them contain less information than three independent ones",
     "only before": "the baseline has this operation, the candidate does not",
     "only after": "the candidate has this operation, the baseline does not",
     "pair": "two fresh processes, one of the baseline and one of the candidate, in random order",
@@ -139,16 +138,16 @@ _COMPARING = {
     "effect": "the smallest change that counts, 1 % unless --effect or the case sets another; with"
     " 2 %, times up to 1.02 times as long count as the same",
     "SLOWER": "verdict of bench compare, from pairs of processes: the whole interval of candidate"
-    " over baseline lies above 1 + effect. Of several comparisons the false-discovery rate is"
-    " controlled, so each needs clearer evidence than a single one. Exit code 1",
+    " over baseline lies above 1 + effect. With several comparisons, the false-discovery rate"
+    " is controlled, so each needs clearer evidence than a single one. Exit code 1",
     "FASTER": "the whole interval of candidate over baseline lies below 1 / (1 + effect), under the"
     " same correction as SLOWER. Exit code 0",
     "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect. Exit code 0",
-    "NOT SLOWER": "the whole interval lies below 1 + effect, but contains 1 / (1 + effect): the"
-    " candidate is as fast or faster. Exit code 0",
-    "AMBIGUOUS": "these pairs cannot tell whether there is a change: the interval contains 1 +"
-    " effect or 1 / (1 + effect), or fewer than eight pairs count, or several comparisons at once"
-    " make the evidence too weak. More pairs (`--pairs`, default 15), a larger `--effect` or a"
+    "NOT SLOWER": "the candidate is as fast or faster, and the pairs cannot tell which: the whole"
+    " interval lies below 1 + effect, but that is neither SAME nor FASTER. Exit code 0",
+    "AMBIGUOUS": "these pairs cannot tell whether the candidate is slower: the interval contains"
+    " 1 + effect, or fewer than eight pairs count, or several comparisons at once make the evidence"
+    " too weak. More pairs (`--pairs`, default 15), a larger `--effect` or a"
     " quieter machine can decide it. Exit code 3, unless `--on-ambiguous` sets another",
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong; the reason"
     " names the side. Exit code 1; 3 where only the baseline failed, as nothing was compared",

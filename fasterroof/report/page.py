@@ -189,7 +189,7 @@ def whole_page(
 # %% ../../nbs/analysis/report/page.ipynb #37e87689
 def page_html(
     title: str,  # heading of the page and title of the browser tab
-    subtitle: str,  # the answer, or what was measured, where and when
+    subtitle: str,  # the answer, or model, machine and date
     figures: Sequence[tuple[str, str]],  # headline figures: names and values
     notes: Sequence[str],  # sentences below the headline figures
     plots: "Sequence[Figure]",  # plotly figures, one below the other

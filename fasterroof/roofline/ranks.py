@@ -33,18 +33,18 @@ def _key(p: RooflinePoint) -> _Key:
     return p.name, p.phase
 
 
-def _talking(run: Run) -> dict[_Key, int]:
+def _communication(run: Run) -> dict[_Key, int]:
     "Return 2 for each point that only communicates, 1 if it also computes, else 0."
     comm, groups = communicating(run.ops), points_of(run.ops)
-    talking = {}
+    kinds = {}
     for p in run.points:
         where = groups.get(_key(p))
         if where is None:  # a run without its operations
             talks = [p.kind == "comm"]
         else:
             talks = [i in comm for i in where if i in comm or run.ops[i].kind not in FREE]
-        talking[_key(p)] = any(talks) + (any(talks) and all(talks))
-    return talking
+        kinds[_key(p)] = any(talks) + (any(talks) and all(talks))
+    return kinds
 
 
 @dataclass(frozen=True)
@@ -80,23 +80,23 @@ class _Job:
         return points
 
     @cached_property
-    def talking(self) -> dict[_Key, set[int]]:
-        "Values of `_talking` for each point, over all ranks that have it."
+    def communication(self) -> dict[_Key, set[int]]:
+        "The value of `_communication` for each point, over all ranks that have it."
         kinds: dict[_Key, set[int]] = {}
         for run in self.runs.values():
-            for key, talks in _talking(run).items():
+            for key, talks in _communication(run).items():
                 kinds.setdefault(key, set()).add(talks)
         return kinds
 
     @property
     def collectives(self) -> set[_Key]:
         "Points that only communicate, on every rank that has them."
-        return {key for key, kinds in self.talking.items() if kinds == {2}}
+        return {key for key, kinds in self.communication.items() if kinds == {2}}
 
     @property
     def mixed(self) -> set[_Key]:
         "Points that communicate and compute."
-        return {key for key, kinds in self.talking.items() if kinds - {0} and kinds != {2}}
+        return {key for key, kinds in self.communication.items() if kinds - {0} and kinds != {2}}
 
     @property
     def absent(self) -> list[int]:

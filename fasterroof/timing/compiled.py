@@ -18,7 +18,8 @@ from ..core.errors import ModelError
 from .clock import Timing, no_gc
 from .events import CallNode, Event
 from .profiler_ops import SHARED, profiled
-from .steps import Taken, Watch, pipelined, taken_from
+from .live import kernels_are_watched
+from .steps import Taken, Watch, pipelined, slowed_launches, taken_from
 from ..work.fused.inductor import Compilation, InductorKernel
 from ..work.op import FREE, Op, work_by_module
 from ..work.program import Program
@@ -162,6 +163,7 @@ _ANEW = (
     " more at its next call."
 )
 _OWN = 10  # number of timed runs of the program as the user compiled it
+_WARM_UP, _EARLY = 3, 20  # on a GPU: warm-up runs, and plain runs before the first profile
 
 
 class ShapedWatch(Watch):
@@ -169,6 +171,8 @@ class ShapedWatch(Watch):
 
     shapes = True
     claims: Claims | None = None  # finds the kernels of compiled graphs
+    # on a GPU: latency and throughput before the first profile of the process
+    early: tuple[Timing, Timing | None] | None = None
 
     @property
     def thread_notes(self) -> list[str]:
@@ -182,7 +186,14 @@ class ShapedWatch(Watch):
         ]
 
     def first(self) -> list[Op]:
-        "Return the operations of one step."
+        """Return the operations of one step, from a profile.
+
+        A profile on a GPU makes later launches slower, so plain steps are timed before it."""
+        if self.device.type == "cuda" and not kernels_are_watched():
+            for _ in range(_WARM_UP):
+                self.plain()
+            timed = Timing(tuple(s for s, _ in self._plain_steps(_EARLY)))
+            self.early = timed, pipelined(self, _EARLY)
         return self.take(1).ops
 
     def take(
@@ -191,14 +202,17 @@ class ShapedWatch(Watch):
     ) -> Taken:
         "Run plain and profiled steps."
         with no_gc():
+            slowed = () if self.early else slowed_launches()
+            queued = None if self.early else pipelined(self, steps)
             timed, blocks = self.in_turn(steps, -(-steps // 2))
-        plain = Timing(tuple(s for s, _ in timed))
+        plain, queued = self.early or (Timing(tuple(s for s, _ in timed)), queued)
         profiles = []
         for profile, _ in blocks:
             if self.claims:
                 self.claims.calls.clear()  # each session numbers its steps from 0
             profiles.append(profiled(profile, self.claims))
-        return replace(taken_from(profiles), plain=plain, pipelined=pipelined(self, steps))
+        taken = taken_from(profiles)
+        return replace(taken, plain=plain, pipelined=queued, notes=(*taken.notes, *slowed))
 
 # %% ../../nbs/analysis/timing/compiled.ipynb #19433af2
 class CompiledWatch(ShapedWatch):

@@ -16,7 +16,7 @@ from ..cells import count_text, figure
 from .counterparts import Matched, Unmatched, alike, alone, around, matched
 from .result import IDENTITY_COLUMNS, Result, disturbed, pair_columns
 from ..registry import METRICS
-from ..row import device_of, seconds
+from ..row import TIMED, device_of, seconds
 from ...core.errors import InputError, one_line
 from ...core.units import arrow, change_text
 
@@ -74,7 +74,7 @@ def _verdict(
     status: tuple[str, str], ratios: Mapping, limits: Mapping[str, float]
 ) -> tuple[str, tuple[str, ...]]:
     "Return the verdict, and the statistics above their limits."
-    was, now = (s == "ok" for s in status)
+    was, now = (s in TIMED for s in status)
     if was and status[1] in _NOT_BEGUN:
         return "not run", ()
     if not (was and now):
@@ -92,7 +92,7 @@ def _finding(before: Mapping, after: Mapping, limits: Mapping[str, float]) -> Fi
     fields = matched(before, after)
     times = {s: (seconds(before, s), seconds(after, s)) for s in _STATS}
     ratios = {
-        s: b / a if fields["status"] == ("ok", "ok") and a and b else None
+        s: b / a if {*fields["status"]} <= {*TIMED} and a and b else None
         for s, (a, b) in times.items()
     }
     verdict, tripped = _verdict(fields["status"], ratios, limits)

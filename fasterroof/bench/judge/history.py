@@ -18,6 +18,7 @@ from fastcore.basics import chunked, groupby
 
 from ..cells import count_text
 from .counterparts import Attempted, attempt_of
+from ..row import TIMED
 from ..store.query import each_cells
 from ...core.collector import no_gc
 from ...core.errors import InputError
@@ -124,8 +125,8 @@ class History(Attempted):
 
     @property
     def timed(self) -> list[int]:
-        "Indices of the moments with status ok and a time."
-        return [i for i, m in enumerate(self.moments) if m.status == "ok" and m.median_s]
+        "Indices of the moments with a time that counts."
+        return [i for i, m in enumerate(self.moments) if m.status in TIMED and m.median_s]
 
     @property
     def steps(self) -> tuple[tuple[Moment, float, float], ...]:
@@ -202,7 +203,7 @@ def _histories(
     keys_of = groupby(with_device, lambda k: attempt_of(identities[k]))
     for key in without_device:
         candidates = keys_of.get(attempt_of(identities[key]), [])
-        if len(candidates) == 1 and all(m.status != "ok" for m in moments[key]):
+        if len(candidates) == 1 and all(m.status not in TIMED for m in moments[key]):
             moments[candidates[0]] += moments.pop(key)
     result = [History(**identities[k], moments=_by_age(moments.pop(k))) for k in [*moments]]
     return sorted(_searched(result) if search else result, key=lambda h: h.order)

@@ -43,7 +43,7 @@ def moment(
 def commit_of(
     row: Mapping,  # a row of a file
 ) -> tuple[str | None, bool | None]:  # hash; True if there were uncommitted changes
-    "Return the commit at which a row was measured; None for what is unknown."
+    "Return the commit at which a row was measured; an unknown part is None."
     commits = [x for x in revisions(row) if x["sha"]]
     commit = min(commits, key=lambda x: (x["of"] != "git", x["of"] == "bench", x["of"]), default={})
     dirty = commit.get("dirty")

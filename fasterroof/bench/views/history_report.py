@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..cells import count_text, ATTEMPT, point_text, revision_text, time_text
 from ..judge.history import LEAST, History
+from ..row import TIMED
 from .site.charts import CHARTS, figure_element, history_figure, ranked
 from .site.tables import moments_table
 from ...core.errors import InputError, one_line
@@ -135,7 +136,7 @@ def print_history(
     order = sorted(past, key=lambda h: (-len(h.changes), -len(h.timed)))
     sections = []
     for h in order[:top]:
-        failed = sum(m.status != "ok" for m in h.moments)
+        failed = sum(m.status not in TIMED for m in h.moments)
         sentence = h.sentence.partition(":")[0] if h.changes else h.sentence
         sentence += f"; {failed:,} not ok" * bool(failed)
         steps = Table(_STEPS, h.steps, sparse=True)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SCHEMAS = {  # command → file
     "profile": "run",
     "import": "run",
+    "import ncu": "ncu",  # import of a file of ncu --csv
     "merge": "run",
     "show": "run",
     "trace": "trace",
@@ -39,6 +40,7 @@ SCHEMAS = {  # command → file
     "bench diff": "bench-diff",
     "bench history": "bench-history",
     "bench bundle": "bench-bundle",
+    "bench import": "bench-import",
 }
 FOLDER = files("fasterroof.cli.answers") / "data"
 

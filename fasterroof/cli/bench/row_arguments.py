@@ -74,6 +74,27 @@ _READ = (
         action="store_true",
     ),
     Argument(
+        "bench import",
+        "results",
+        "files in JSON: of pytest-benchmark (--benchmark-json), of asv (results/MACHINE/*.json), or"
+        " of Google Benchmark (--benchmark_out)",
+        nargs="+",
+        metavar="FILE",
+    ),
+    Argument(
+        "bench import",
+        "--store",
+        "store to write to (default: %(default)s)",
+        default=STORE,
+        metavar="DIR",
+    ),
+    Argument(
+        "bench import",
+        "--json",
+        "write what was imported, with all rows, as JSON (-: to stdout)",
+        metavar="FILE",
+    ),
+    Argument(
         "bench merge",
         "stores",
         "stores to read; they are not changed",

@@ -37,7 +37,7 @@ class Skipped(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    "What a check found."
+    "Result of a check that ran."
 
     passed: bool
     text: str  # sentence or phrase with the most important figures
@@ -50,9 +50,9 @@ class Check:
 
     name: str
     about: str  # what has to hold, in one sentence
-    run: "Callable[[Here], Finding]"  # raises `Skipped` if it does not apply
+    run: "Callable[[Here], Finding]"  # returns a finding; raises `Skipped` if it does not apply
     cuda: bool = False  # True: it requires a CUDA device
-    progress: bool = False  # True: the check shows its own progress
+    long: bool = False  # True: it measures for long, and shows its own progress
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Outcome:
 
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #cdb6f35b
 class Here:
-    "The machine that is checked, and what several checks use."
+    "The checked machine, and the values that several checks share."
 
     def __init__(
         self,
@@ -96,11 +96,11 @@ class Here:
         self,
         run: Callable[[], object],  # queues the same work at every call
         calls: int,  # number of calls that are timed together
-        warm: bool = True,  # True: one more call before them
     ) -> float:  # s per call
-        "Time calls with the device's own clock: events of a GPU, or the clock of the system."
-        if warm:
-            run()
+        """Time calls with the device's own clock: events of a GPU, or the clock of the system.
+
+        One more call comes before them."""
+        run()
         if self.device.type != "cuda":
             sync = getattr(getattr(torch, self.device.type, None), "synchronize", lambda: None)
             sync()
@@ -135,18 +135,22 @@ def without_names(
     return text
 
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #8036b8d5
-def _outcome(check: Check, here: Here) -> tuple[str, str, tuple[AnswerFigure, ...]]:
-    "Run a check; return its result, text and figures."
+def _outcome(
+    check: Check, here: Here, late: bool
+) -> tuple[str, str, tuple[AnswerFigure, ...]]:  # result, text and figures
+    "Run a check, unless it is for another device, or a long one and it is late."
     try:
         if check.cuda and here.device.type != "cuda":
             raise Skipped(f"requires a CUDA device, this is {here.device.type}")
-        shown = contextlib.nullcontext() if check.progress else status(f"Check {check.name}")
+        if check.long and late:
+            raise Skipped("the checks before it reached the time limit")
+        shown = contextlib.nullcontext() if check.long else status(f"Check {check.name}")
         cuda = here.device.type == "cuda"
         place = torch.cuda.device(here.device) if cuda else contextlib.nullcontext()
         with preserved(), shown, place, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = check.run(here)
-        return ("pass" if found.passed else "fail"), found.text, found.figures
+            finding = check.run(here)
+        return ("pass" if finding.passed else "fail"), finding.text, finding.figures
     except Skipped as e:
         return "skipped", without_names(one_line(e, 300)), ()
     except Exception as e:
@@ -160,18 +164,15 @@ def _outcome(check: Check, here: Here) -> tuple[str, str, tuple[AnswerFigure, ..
 def run_checks(
     checks: Sequence[Check],  # in the order in which they run
     here: Here,  # machine to check
-    limit_s: float = 170.0,  # s, after which no further check starts
+    limit_s: float = 120.0,  # s, after which no long check starts
 ) -> list[Outcome]:
     "Run the checks and return the outcome of each."
     begun, outcomes = time.perf_counter(), []
     for check in checks:
         start = time.perf_counter()
-        if start - begun > limit_s:
-            found = "skipped", f"the checks before it took {limit_s:g} s, the time limit", ()
-        else:
-            with contextlib.redirect_stdout(sys.stderr):
-                found = _outcome(check, here)
-        outcomes.append(Outcome(check.name, check.about, *found, time.perf_counter() - start))
+        with contextlib.redirect_stdout(sys.stderr):
+            ended = _outcome(check, here, start - begun > limit_s)
+        outcomes.append(Outcome(check.name, check.about, *ended, time.perf_counter() - start))
     return outcomes
 
 
@@ -194,9 +195,10 @@ def selected(
 
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #f5497a55
 def verdict(
-    outcomes: Sequence[Outcome],  # outcomes of all checks
+    outcomes: Sequence[Outcome],  # outcome of each check that was asked for
+    complete: bool = True,  # False: some checks were left out; the sentence is about the others
 ) -> str:  # one sentence
-    "Return the answer of the checks."
+    "Return how many checks passed, failed and were skipped, and whether the machine is fit."
     n = Counter(o.result for o in outcomes)
     plural = "check" + "s" * (len(outcomes) != 1)
     if failed := [o.name for o in outcomes if o.result == "fail"]:
@@ -205,7 +207,8 @@ def verdict(
         return f"Nothing was checked: {n['skipped']} {plural} skipped."
     skipped = f", {n['skipped']} skipped" * bool(n["skipped"])
     passed = f"{n['pass']} check{'s' * (n['pass'] != 1)} passed"
-    return f"This machine is fit for measuring: {passed}{skipped}."
+    what = "This machine is fit for measuring" if complete else "Of the checks that were chosen"
+    return f"{what}: {passed}{skipped}."
 
 
 def counted(
@@ -213,5 +216,5 @@ def counted(
     value: int | None,  # number
     source: str = "counted",
 ) -> AnswerFigure:
-    "Return a figure that is a count."
+    "Return a count as a figure of an answer."
     return AnswerFigure(name, value, "1", source)

@@ -15,8 +15,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..answers.envelope import AnswerFigure, answered
-from .checks import Here, Outcome, counted, run_checks, selected, verdict
-from .cuda_checks import CUDA
+from fasterroof.cli.doctor.checks import (
+    Here,
+    Outcome,
+    counted,
+    run_checks,
+    selected,
+    verdict,
+)
+from .cuda_checks import GRAPHS, LAUNCHES, MODES, NCCL, STREAMS
 from .machine_checks import FIRST, LAST
 from .roof_checks import NETWORKS, OPERATIONS_CHECK
 from .truth_checks import CEILINGS, COUNTS, DATASHEET, TIMES
@@ -36,13 +43,8 @@ if TYPE_CHECKING:
 # %% ../../../nbs/analysis/cli/doctor/command.ipynb #006d35a4
 CHECKS = (
     *FIRST,
-    COUNTS,
-    CEILINGS,
-    DATASHEET,
-    OPERATIONS_CHECK,
-    NETWORKS,
-    TIMES,
-    *CUDA,
+    *(COUNTS, TIMES, LAUNCHES, GRAPHS, NCCL),
+    *(CEILINGS, DATASHEET, MODES, OPERATIONS_CHECK, NETWORKS, STREAMS),
     *LAST,
 )
 
@@ -52,6 +54,10 @@ _COLUMNS = (
     Column("result", attrgetter("result")),
     Column("found", attrgetter("text"), limit=600, fold=True, least=20),
 )
+
+
+def _answer(outcomes: Sequence[Outcome]) -> str:
+    return verdict(outcomes, complete={o.name for o in outcomes} >= {c.name for c in CHECKS})
 
 
 def _seconds(outcomes: Sequence[Outcome]) -> float:
@@ -99,7 +105,7 @@ def doctor_output(
     ]
     checks = [asdict(o) | {"figures": [f.as_dict() for f in o.figures]} for o in outcomes]
     body = {"format": "fasterroof.doctor", "version": 1, "checks": checks, "machine": facts}
-    return answered("doctor", verdict(outcomes), figures, body)
+    return answered("doctor", _answer(outcomes), figures, body)
 
 
 def doctor_markdown(
@@ -109,7 +115,7 @@ def doctor_markdown(
     "Return the result as Markdown, to paste into an issue."
     lines = [f"- {name}: {plain(text)}" for name, text in _lines(facts, outcomes).items()]
     parts = (
-        f"**{plain(verdict(outcomes), 1000)}**",
+        f"**{plain(_answer(outcomes), 1000)}**",
         markdown_table(Table(_COLUMNS, outcomes)),
         "\n".join(lines),
     )
@@ -131,5 +137,5 @@ def doctor_command(
         (args.markdown, lambda: doctor_markdown(outcomes, facts)),
     ):
         values = _lines(facts, outcomes)
-        print_result(console, verdict(outcomes), Table(_COLUMNS, outcomes), values)
+        print_result(console, _answer(outcomes), Table(_COLUMNS, outcomes), values)
     return int(failed)

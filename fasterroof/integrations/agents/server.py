@@ -34,8 +34,8 @@ _LAST = 50  # lines of stderr to keep, for the error
 _LONGEST = 4000  # characters of a line to keep
 
 
-class _Said:
-    "What a command writes to stderr: its present stage, and its last lines."
+class _Messages:
+    "Output of a command on stderr: its present stage, and its last lines."
 
     def __init__(self):
         self.stage, self.lines = "", deque(maxlen=_LAST)
@@ -55,9 +55,9 @@ class _Said:
     def error(self, code: int) -> str:
         "Return why the command failed, in one sentence."
         self.add(b"\n")
-        said = [x for x in self.lines if x.startswith("fasterroof")]
-        if said:
-            return one_line(said[-1].partition(": ")[2] or said[-1], 2000)
+        failures = [x for x in self.lines if x.startswith("fasterroof")]
+        if failures:
+            return one_line(failures[-1].partition(": ")[2] or failures[-1], 2000)
         if code < 0:
             name = signal.Signals(-code).name if -code in [*signal.Signals] else str(-code)
             return f"The command was ended by {name}: its memory may have run out."
@@ -72,11 +72,11 @@ def _end(process: Any) -> None:
 
 async def _finished(
     words: list[str], folder: Path, limit_s: float, report: Any
-) -> tuple[int, _Said]:
-    "Run a command to its end; return its exit code, and what it wrote to stderr."
+) -> tuple[int, _Messages]:
+    "Run a command to its end; return its exit code and its messages."
     import anyio
 
-    said, began = _Said(), time.monotonic()
+    messages, began = _Messages(), time.monotonic()
     last_report = began
     process = await anyio.open_process(
         [sys.executable, "-m", "fasterroof", *words],
@@ -92,16 +92,16 @@ async def _finished(
         nonlocal last_report
         last_report = time.monotonic()
         seconds = last_report - began
-        await report(seconds, f"{said.stage or 'Running'}, {seconds:.0f} s")
+        await report(seconds, f"{messages.stage or 'Running'}, {seconds:.0f} s")
 
     async def listen():
         with suppress(anyio.EndOfStream):
             while True:
-                stage = said.stage
-                said.add(await process.stderr.receive())
+                stage = messages.stage
+                messages.add(await process.stderr.receive())
                 # rarely: a notification wakes two processes, and a measurement may be running
                 soon = time.monotonic() - last_report < 0.5
-                if said.stage != stage and not (stage and soon):
+                if messages.stage != stage and not (stage and soon):
                     await notify()
 
     async def tick():
@@ -126,10 +126,10 @@ async def _finished(
         with anyio.CancelScope(shield=True):
             with suppress(anyio.EndOfStream, anyio.ClosedResourceError), anyio.move_on_after(1):
                 while True:
-                    said.add(await process.stderr.receive())
+                    messages.add(await process.stderr.receive())
             await process.wait()
             await process.aclose()
-    return code, said
+    return code, messages
 
 # %% ../../../nbs/analysis/integrations/agents/server.ipynb #dd2bb234
 def _checked(tool: Tool, given: Mapping[str, Any]) -> None:
@@ -169,13 +169,13 @@ async def answer_to(
         options += [f"--{kind}={scratch}/out.{kind}" for kind, x in files.items() if x]
         options += [f"--json={place}"] * (not files["json"])
         words = [*tool.command, *options, *(["--", *others] if others else ())]
-        code, said = await _finished(words, folder, limit_s, report)
+        code, messages = await _finished(words, folder, limit_s, report)
         if Path(scratch, "out.prefill.json").exists():
             raise InputError(
                 "A causal model has two profiles: call again with phase prefill, or decode."
             )
         if not place.is_file():
-            raise InputError(said.error(code))
+            raise InputError(messages.error(code))
         plain = read_json(place)
         for kind, path in files.items():
             if path:
@@ -184,8 +184,8 @@ async def answer_to(
 
 # %% ../../../nbs/analysis/integrations/agents/server.ipynb #e1178064
 _INSTRUCTIONS = (
-    "fasterroof measures how far a PyTorch model or JAX function is from as fast as this machine"
-    " could run it, and what is in the way. Begin with profile. Its rows are sorted by lost time:"
+    "fasterroof measures how far a PyTorch model or JAX function is from the speed that this"
+    " machine allows, and what is in the way. Begin with profile. Its rows are sorted by lost time:"
     " time above what the machine's measured ceilings allow. Save runs (json) before and after a"
     " change, and compare them with diff; use compare for a verdict with error rates. Names of"
     " files are relative to the working folder, and nothing outside of it can be named."

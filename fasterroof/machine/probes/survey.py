@@ -68,7 +68,7 @@ class Asked:
 
 @contextmanager
 def _pinned(mode: str) -> Iterator[None]:
-    "Inside, torch multiplies fp32 in this mode and records no gradients."
+    "Multiply fp32 in this mode and record no gradients inside the block."
     with preserved():
         torch.set_grad_enabled(False)
         pin_fp32(mode if mode in ("tf32", "medium") else "fp32")

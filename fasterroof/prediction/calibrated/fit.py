@@ -84,7 +84,7 @@ def parameters_class(
 ) -> type:
     "Return the class of parameters whose names have these priors."
     known = (ProductParameters, VectorParameters, CpuProductParameters, CpuStreamParameters)
-    return next(made for made in known if made.__annotations__.keys() == priors.keys())
+    return next(cls for cls in known if cls.__annotations__.keys() == priors.keys())
 
 
 def to_free(
@@ -170,16 +170,16 @@ def map_estimate(
         curvature = (slopes * trust[:, None]).T @ slopes + np.diag(1 / spread**2)
         downhill = -(slopes.T @ (trust * off) + (free - mean) / spread**2)
         cost = _cost(off, scale, weights, free, mean, spread)
-        found = None
-        while found is None and damping < 1e8:
+        better = None
+        while better is None and damping < 1e8:
             damped = curvature + damping * np.diag(np.diag(curvature))
             tried = free + np.clip(np.linalg.solve(damped, downhill), -1, 1)
             gain = cost - _cost(predict(tried) - observed, scale, weights, tried, mean, spread)
-            found = tried if gain > 0 else None
-            damping = damping * 4 if found is None else max(damping / 5, 1e-6)
-        if found is None:
+            better = tried if gain > 0 else None
+            damping = damping * 4 if better is None else max(damping / 5, 1e-6)
+        if better is None:
             break
-        free = found
+        free = better
         if gain < 1e-4:
             break
     return MapEstimate(free, np.linalg.inv(curvature), predict(free) - observed)
@@ -241,14 +241,14 @@ def fit_times(
     weights = np.ones(len(observed)) if weights is None else np.asarray(weights, float)
     mean = np.array([p.to_free(p.middle) for p in priors.values()])
     spread = np.array([p.spread for p in priors.values()])
-    found = map_estimate(
+    estimate = map_estimate(
         lambda free: np.log(predict(from_free(free, priors))), observed, mean, spread, weights
     )
-    off = found.residuals
+    off = estimate.residuals
     return ClassFit(
-        parameters=from_free(found.free, priors),
-        spread=dict(zip(priors, np.sqrt(np.diag(found.covariance)).tolist(), strict=True)),
-        covariance=found.covariance,
+        parameters=from_free(estimate.free, priors),
+        spread=dict(zip(priors, np.sqrt(np.diag(estimate.covariance)).tolist(), strict=True)),
+        covariance=estimate.covariance,
         bias=weighted_quantile(off, weights, 0.5),
         median_error=weighted_quantile(np.abs(np.expm1(off)), weights, 0.5),
         residual=residual_scale(off, weights),
@@ -264,9 +264,7 @@ def fit_products(
     priors: Priors = PRODUCT_PRIORS,  # priors of the parameters
 ) -> ClassFit:
     "Fit the parameters of matrix products; raises `InputError` without rows."
-    return fit_times(
-        lambda found: product_times(*shapes, figures, found).total, seconds, priors, weights
-    )
+    return fit_times(lambda p: product_times(*shapes, figures, p).total, seconds, priors, weights)
 
 
 def fit_vectors(
@@ -279,7 +277,7 @@ def fit_vectors(
 ) -> ClassFit:
     "Fit the parameters of streaming operations; raises `InputError` without rows."
     return fit_times(
-        lambda found: vector_times(moved, columns, figures, found).total, seconds, priors, weights
+        lambda p: vector_times(moved, columns, figures, p).total, seconds, priors, weights
     )
 
 # %% ../../../nbs/analysis/prediction/calibrated/fit.ipynb #fe62e937

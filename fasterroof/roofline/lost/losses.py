@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CAUSES = {  # cause of a loss → description
     "compute": "above a floor that arithmetic sets",
     "memory": "above a floor that traffic sets",
-    "overhead": "launches, Python, synchronization",
-    "idle": "the device waits for the host",
+    "overhead": "in launches, Python and synchronization",
+    "idle": "while the device waits for the host",
 }
 
 

@@ -110,7 +110,7 @@ def _start(at: int, i: Instruction, within: Computation, module: HloModule) -> o
 
 
 def _step(counter: _Carry, i: Instruction, module: HloModule) -> object:
-    "Return what the body adds to the counter; None if it is not a sum."
+    "Return the value that the body adds to the counter; None if it is not a sum."
     body = module.computations[i.called["body"][0]]
     if body.root.opcode != "tuple":
         return None

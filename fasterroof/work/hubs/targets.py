@@ -207,7 +207,10 @@ def _called(target: str, shapes: bool) -> object:
     if not module_name or not path:
         raise InputError(f"Write the target {one_line(target)!r} as package.module:callable.")
     if not all(part.isidentifier() for part in module_name.split(".")):
-        raise InputError(f"Cannot import {one_line(module_name)}: it is not the name of a module.")
+        raise InputError(
+            f"Cannot import {one_line(module_name)}: it is not the name of a module. Write the"
+            " target as package.module:callable."
+        )
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:

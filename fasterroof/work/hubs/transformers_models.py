@@ -331,7 +331,7 @@ def transformers_model(
     model = _built(of, config, pretrained).train(train)
     sample = _sample_of(model, config, batch, seq, image_size)
     takes = inspect.signature(model.forward).parameters
-    weights = "published weights" if pretrained else "random weights"
+    weights = "pretrained weights" if pretrained else "random weights"
     source = f"{source}, {weights}"
     if phase and not is_causal(model):
         raise InputError(f"phase is for causal models, not {type(model).__name__}.")

@@ -247,7 +247,7 @@ def in_order(
 
 
 def _by_turns(order: Iterable, case_of: Callable[[object], str]) -> list:
-    "Reorder: the first of each case, then the second of each, and so on."
+    "Order rows by turns: the first of each case, then the second of each, and so on."
     turns = zip_longest(*groupby(order, case_of).values())
     return [x for turn in turns for x in turn if x is not None]
 

@@ -1,0 +1,1 @@
+"""A pytest plugin: assert roofline efficiency in tests, and run them against another revision."""
