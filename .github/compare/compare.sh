@@ -3,7 +3,8 @@
 # Ends with 0 after any verdict (verdict.sh decides about the job), else with the exit code of the command.
 set -euo pipefail
 
-fail() { printf '::error::%s\n' "$1"; exit 2; }
+# On stderr: `revision` below runs in a subshell whose stdout is its result.
+fail() { printf '::error::%s\n' "$1" >&2; exit 2; }
 # A value that begins with a dash would be an option of git or of fasterroof.
 value() { case "$2" in -*) fail "$1 must not begin with a dash." ;; esac; }
 
@@ -16,7 +17,7 @@ revision() {
   [[ $1 =~ ^[A-Za-z0-9._/~^@{}+-]+$ ]] || fail "base and head must be git revisions."
   git rev-parse --verify --quiet "$1^{commit}" && return
   git fetch --quiet --depth=1 origin "$1" >&2 ||
-    fail "The checkout lacks a revision that cannot be fetched: use actions/checkout with fetch-depth: 0." >&2
+    fail "The checkout lacks a revision that cannot be fetched: use actions/checkout with fetch-depth: 0."
   git rev-parse --verify FETCH_HEAD
 }
 base=$(revision "$base"); head=$(revision "$head")
