@@ -9,7 +9,8 @@
 and after. It runs the twelve networks of `cpu_networks.py` in fp32, TF32 and bf16, batch 1 and 32,
 and, with a folder of their configurations (see `predict_labels.py`), transformers in fp32, forward
 and training. `compare` prints the error of each run and of each group, and how many 90 % intervals
-hold. The name of a chip asks for the calibration that is expected from other devices.
+hold. The name of a chip asks for its shipped calibration, or for one expected from other
+devices where there is none; with `--unseen` always for the latter.
 """
 
 import argparse
@@ -123,12 +124,24 @@ def measure(path: str, models: Path | None) -> None:
                     )
 
 
-def compare(path: str, chip: str, models: Path | None) -> None:
+def of_chip(chip: str, mode: str, unseen: bool):
+    "Return the shipped calibration of a chip, or the one that is expected from other chips."
+    from fasterroof.prediction.calibrated.calibration import shipped_calibrations, shipped_prior
+    from fasterroof.prediction.trace_times import expected_calibration, shipped_calibration
+
+    shipped, expected = shipped_calibration(chip, mode), expected_calibration(chip, mode)
+    if not unseen:
+        return shipped or expected
+    own = shipped_calibration(chip, "fp32")
+    others = [c for c in shipped_calibrations().values() if c is not own]
+    return shipped_prior().calibration(expected.figures, others, mode)
+
+
+def compare(path: str, chip: str, models: Path | None, unseen: bool) -> None:
     "Print the errors of predictions."
     import fasterroof as fr
     from fasterroof.prediction.calibrated.machine_calibration import load_calibrations
     from fasterroof.prediction.calibrated.operation_classes import operation_works
-    from fasterroof.prediction.trace_times import expected_calibration
 
     machine = load_calibrations(chip) if Path(chip).exists() else None
     groups: dict[str, list[tuple[float, bool, float]]] = {}
@@ -144,7 +157,7 @@ def compare(path: str, chip: str, models: Path | None) -> None:
                 model, args, kwargs = network(name, batch, precision, "cpu")
                 with torch.no_grad():
                     works = operation_works(fr.trace(model, *args, **kwargs).ops)
-        one = machine.for_mode(precision) if machine else expected_calibration(chip, precision)
+        one = machine.for_mode(precision) if machine else of_chip(chip, precision, unseen)
         p, measured = one.predict(works, queued=True), row["seconds"]
         error, holds = p.seconds / measured - 1, p.low <= measured <= p.high
         group = (
@@ -175,9 +188,10 @@ if __name__ == "__main__":
     parser.add_argument("times", help="file with a line for each run")
     parser.add_argument("chip", nargs="?", help="calibration file, or name of a chip (compare)")
     parser.add_argument("--models", type=Path, help="folder with configurations of transformers")
+    parser.add_argument("--unseen", action="store_true", help="leave out the chip's own rows")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     if asked.what == "measure":
         measure(asked.times, asked.models)
     else:
-        compare(asked.times, asked.chip, asked.models)
+        compare(asked.times, asked.chip, asked.models, asked.unseen)

@@ -378,16 +378,20 @@ class Trace:
         )
         empty = [c for c in table if not table[c].any()]
         table = table.drop(columns=[*empty, *([] if phases else ["phase"])], errors="ignore")
-        texts = f"<p>{escape(self.sentence)}</p><p>{escape(repr(self))}</p>"
+        details = "; ".join(self._details)
+        texts = f"<p>{escape(f'{self.name}: {self.sentence}')}</p><p>{escape(details)}.</p>"
         return f"{texts}{table.to_html(index=False)}"  # pandas escapes
 
     def __repr__(self) -> str:
-        head = (
-            f"{self.name}: {self.sentence[:-1]}; contractions {si(self.contraction_flops, 'FLOP')}"
-        )
-        if self.external_bytes is not None:
-            head += f" ({si(self.external_bytes, 'B')} if all were fused)"
-        return f"Trace({'; '.join((head, *self.caveats))})"
+        return f"Trace({'; '.join((f'{self.name}: {self.sentence[:-1]}', *self._details))})"
+
+    @property
+    def _details(self) -> tuple[str, ...]:
+        "Figures and caveats that the sentence leaves out."
+        contractions = f"contractions {si(self.contraction_flops, 'FLOP')}"
+        if self.external_bytes is None:
+            return contractions, *self.caveats
+        return contractions, f"{si(self.external_bytes, 'B')} if all were fused", *self.caveats
 
 # %% ../../nbs/analysis/work/op.ipynb #bc9c3f23
 _SHARES = {  # share of the payload that goes over the wire, by the number of ranks

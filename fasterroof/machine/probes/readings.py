@@ -31,7 +31,9 @@ class Reading:
     mix: str = ""  # of memory kernels: "read", "copy", "update", …
     reads: float = 0.5  # of memory kernels: share of the counted bytes that is read
     nbytes: int = 0  # of memory kernels: working set, B
-    limit: float | None = None  # theoretical limit in the samples' unit, FLOP/s or bytes/s
+    # theoretical limit in the samples' unit, FLOP/s or bytes/s; of a GPU's products, the rate that
+    # they may have in another state of power
+    limit: float | None = None
     sustained: float | None = None  # FLOP/s over a longer time, where it was probed
     lower_bound: bool = True  # True: a framework's kernel; False: made to reach the ceiling
 

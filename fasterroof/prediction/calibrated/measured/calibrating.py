@@ -150,7 +150,7 @@ def _calibrated(
 
 
 def calibrate(
-    device: str = "cpu",  # "cpu" or "cuda" (untested on a GPU)
+    device: str = "cpu",  # "cpu", "cuda", "cuda:1"
     modes: str | Sequence[str] = ("fp32",),  # compute modes: "fp32", "tf32", "bf16", "fp16"
     *,
     earlier: MachineCalibration | None = None,  # calibrations whose rows are added to the new ones
@@ -158,9 +158,11 @@ def calibrate(
 ) -> MachineCalibration:
     """Measure this machine's operations in some compute modes, and fit calibrations to them.
 
+    The result predicts models on this machine: `predict(model, x, on=calibrate())`. A second
+    session on another day, with the first as `earlier`, teaches it how much days differ.
+
     Raises `InputError` for an unknown device or mode and if `earlier` is of another device,
     `DeviceError` if the measurement fails."""
-
     if device not in ("cpu", "cuda"):
         raise InputError(f"device must be cpu or cuda, not {one_line(repr(device), 40)}.")
     modes = [modes] if isinstance(modes, str) else [*modes]
