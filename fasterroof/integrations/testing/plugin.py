@@ -217,7 +217,9 @@ class Roofline:
         changes = _changes(self._node.session, ref)
         change = changes.get(f"{self._node.nodeid} {self._calls}")
         if change is None:
-            raise AssertionError(f"the comparison with {one_line(ref, 60)} has no time of this call")
+            raise AssertionError(
+                f"the comparison with {one_line(ref, 60)} has no time of this call"
+            )
         verdict, sentence = change
         self._node.user_properties.append(("roofline", sentence))
         if verdict == "slower":
