@@ -95,7 +95,7 @@ def _launches(here: Here) -> Finding:
 
 
 def matched(
-    found: Reconciled,
+    found: Reconciled,  # kernels and launches of a profile
     what: str,  # the profiled program
 ) -> Finding:
     "Return whether every kernel has a launch, and every launch a kernel."
