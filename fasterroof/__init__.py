@@ -16,6 +16,7 @@ __getattr__, _, _ = _lazy.attach_stub(__name__, __file__)
 
 # What most people need. The other names are in their package.
 __all__ = [
+    "calibrate",
     "check_contract",
     "compute_roofline",
     "diff",

@@ -32,6 +32,7 @@ from .machine.measuring import clear_peaks_cache as clear_peaks_cache, measure_p
 from .machine.peaks import HardwarePeaks as HardwarePeaks
 from .machine.roof import Roof as Roof
 from .machine.specs import HardwareSpecs as HardwareSpecs
+from .prediction.calibrated.measured.calibrating import calibrate as calibrate
 from .prediction.engine import Engine as Engine
 from .prediction.estimator import (
     JaxProfile as JaxProfile,
