@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['read', 'facts', 'cpu_name', 'sysctl', 'cpu_quota', 'cpus_allowed', 'cpu_set', 'throttled', 'cpu_fact', 'cores',
-           'packages', 'placements', 'caches', 'memory_total', 'memory_limit', 'free_memory', 'ForeignLoad', 'crowded',
-           'package_version', 'environment']
+           'packages', 'placements', 'caches', 'memory_total', 'memory_limit', 'free_memory', 'waited_s', 'ForeignLoad',
+           'crowded', 'package_version', 'environment']
 
 # %% ../../nbs/analysis/machine/host.ipynb #a93934ae
 import datetime
@@ -286,6 +286,14 @@ def free_memory(
         kept = int(stat.get("inactive_file") or stat.get("total_inactive_file") or 0)
         left.append(max(0, limit - used + kept))
     return min((x for x in left if x is not None), default=None)
+
+# %% ../../nbs/analysis/machine/host.ipynb #7a6bb0e6
+def waited_s(
+    path: str = "/proc/thread-self/schedstat",  # file of the kernel
+) -> float | None:  # s; None: the system does not count it
+    "Return for how long this thread has been ready to run, but waited for a CPU."
+    numbers = (read(Path(path)) or "").split()
+    return int(numbers[1]) / 1e9 if len(numbers) == 3 and numbers[1].isdecimal() else None
 
 # %% ../../nbs/analysis/machine/host.ipynb #72c34c54
 class ForeignLoad:

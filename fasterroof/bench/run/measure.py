@@ -12,8 +12,10 @@ import resource
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from time import perf_counter, process_time, thread_time
 
 import numpy as np
 
@@ -22,12 +24,13 @@ from ..fidelity import Oracle, find_oracle, judged
 from ..frameworks import framework
 from ..registry import accelerator, metric
 from ..row import VERSION
+from ..turns import Turns
 from .canary import Canary
 from .recall import kept_answer
 from .witness import digest, loaded
 from ...core.errors import CaseError, one_line
 from ...core.files import finite, from_plain
-from ...machine.host import ForeignLoad, read
+from ...machine.host import ForeignLoad, cpu_set, read, waited_s
 from ...machine.roof import Floor, Roof
 from ...roofline.join import unit_of_contractions
 from ...timing.clock import Timing, time_call
@@ -136,12 +139,55 @@ def blank(
     return row | about | _NO_OUTCOME
 
 
+@dataclass
+class _Between:
+    "What happens between two samples: the canary and the turn, and readings of the kernel."
+
+    step: Callable[[], object]  # the canary, the turn, or nothing
+    turns: Turns | None  # turns with another process
+    numbers: list[int] = field(default_factory=list)  # turn of each sample
+    waits: list[float] = field(default_factory=list)  # s of each sample, waiting for a CPU
+    last: float | None = None  # reading before the present sample
+
+    def __call__(self) -> None:
+        now = waited_s()
+        if self.last is not None and now is not None:
+            self.waits.append(now - self.last)
+        if self.last is not None and self.turns:
+            self.numbers.append(self.turns.number)
+        self.step()
+        self.last = waited_s() or 0.0
+
+
+def _samples(run: Callable, warmup: int, budget_s: float, turns: Turns | None) -> int:
+    """Warm up, and return how many samples the budget allows while nothing waits for a CPU.
+
+    Where the calls use one thread, the turns are pinned to a CPU each."""
+    for _ in range(warmup):
+        run()
+    own, all_s, thread_s = [], process_time(), thread_time()
+    for _ in range(3):
+        before, begin = waited_s() or 0.0, perf_counter()
+        run()
+        own.append(perf_counter() - begin - ((waited_s() or 0.0) - before))
+    if turns and process_time() - all_s <= _ONE_THREAD * (thread_time() - thread_s):
+        turns.pin(cpu_set())
+    return max(3, min(200, int(budget_s / max(float(np.median(own)), 1e-9))))
+
+
+_ONE_THREAD = 1.02  # CPU time of the process over that of its main thread
+
+
 def _measured(
-    case: Case, point: Mapping, f, run: Callable, compile_s, spec: Mapping, canary: Callable | None
+    case: Case, point: Mapping, f, run: Callable, compile_s, spec: Mapping, between: "_Between"
 ) -> tuple[dict, Timing]:
     "Time an implementation; return the metrics of time and memory, and the timing."
+    turns, beside = between.turns, between if spec.get("waited") else between.step
     limits = {name: spec[name] for name in ("warmup", "budget_s", "samples") if name in spec}
-    t = time_call(run, device="cpu", beside=canary or (lambda: None), **limits)
+    if spec.get("waited") and not limits.get("samples"):
+        how = limits.pop("warmup", 3), limits.get("budget_s", 1.0), turns
+        limits |= {"samples": _samples(run, *how), "warmup": 0}
+    t = time_call(run, device="cpu", beside=beside, **limits)
     cache = "none" if compile_s is None else "cold"
     metrics = {
         "steady_time": t.as_dict(),
@@ -291,8 +337,17 @@ def _run(
 
     if timed:
         begin("timing")
-        load, canary = ForeignLoad(), Canary(**spec["canary"]) if spec.get("canary") else None
-        metrics, t = _measured(case, point, f, run, compile_s, spec, canary)
+        load = ForeignLoad()
+        turns = Turns(**spec["turns"]) if spec.get("turns") else None
+        canary = Canary(**spec["canary"], pause=turns) if spec.get("canary") else None
+        between = _Between(canary or turns or (lambda: None), turns)
+        metrics, t = _measured(case, point, f, run, compile_s, spec, between)
+        if turns:
+            turns.end()
+        if between.waits:
+            row["waited"] = between.waits
+        if between.numbers:
+            row["turns"] = between.numbers
         if canary:
             row["canary"] = canary.readings
         row["provenance"]["foreign_load"] = load.share()
@@ -309,7 +364,7 @@ def _run(
         take(metrics | roofline)
         if notes:
             row["notes"] = [one_line(n, 300) for n in dict.fromkeys(notes)]
-    if timed and row["fidelity"]["status"] != "fail":
+    if timed and row["fidelity"]["status"] != "fail" and spec.get("recall", True):
         begin("calling with new inputs")
         # a program compiled by XLA holds no state
         pure = f.name == "jax" and base.compiled

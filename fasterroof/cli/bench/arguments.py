@@ -223,7 +223,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--pairs",
-        "pairs of processes per comparison, at least 8 (default: 15)",
+        "pairs of processes per comparison before the first verdict, at least 8 (default: 15)",
         "execution",
         type=whole,
         metavar="N",
@@ -231,7 +231,8 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--repeats",
-        "how many disturbed pairs to run again (default: as many as --pairs)",
+        "how many further pairs may run to reach a verdict; 0: judge once (default: as many as"
+        " --time-limit allows)",
         "execution",
         type=int,
         metavar="N",
@@ -239,7 +240,7 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--time-limit",
-        "start no further pairs after S seconds",
+        "start no further pairs after S seconds, verdict or not (default: 300 for each comparison)",
         "execution",
         type=positive,
         metavar="S",
@@ -247,11 +248,27 @@ _PAIRS = (
     Argument(
         "bench compare",
         "--most-foreign",
-        "share of the CPUs that other programs may use before a pair counts as disturbed (default:"
-        " 0.05; with --from: as recorded)",
+        "leave pairs out, and run others instead, while other programs use more than this share of"
+        " the CPUs (default: all pairs count; with --from: as recorded)",
         "verdict",
         type=from_zero,
         metavar="SHARE",
+    ),
+    Argument(
+        "bench compare",
+        "--wall",
+        "compare times on the clock, with the time of waiting for a CPU that other programs had"
+        " (default: without it)",
+        "verdict",
+        action="store_true",
+    ),
+    Argument(
+        "bench compare",
+        "--no-turns",
+        "run the two processes of a pair one after the other: it needs the memory of only one, but"
+        " more pairs beside other programs",
+        "execution",
+        action="store_true",
     ),
     Argument(
         "bench compare",

@@ -7,11 +7,13 @@ __all__ = ['PAIRS_STORE', 'compare_command']
 
 # %% ../../../nbs/analysis/cli/bench/pairs.ipynb #0cbd9e73
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...bench.case import named_cases
-from ...bench.judge.pairs import PairOptions, Pairs, guarded, pairings
+from ...bench.judge.pair_rows import guarded
+from ...bench.judge.pairs import PairOptions, Pairs, pairings
 from ...bench.judge.ratio_test import LEAST
 from ...bench.judge.sides import two_sides
 from ...bench.registry import accelerator
@@ -51,14 +53,14 @@ PAIRS_STORE = "results/pairs"  # default folder for the rows of comparisons
 
 def _line_of(pairs: Pairs) -> str:
     "Return the progress of a comparison as one line."
-    good = f"{sum(pairs.good.values())} of {len(pairs.pairings) * pairs.options.pairs}"
+    good = sum(pairs.good.values()), f"pairs (judged from {pairs.options.pairs} on)"
     again, failed = sum(pairs.disturbed.values()), len(pairs.failed)
     stage = filter(None, [pairs.stage])
-    return progress((good, "pairs"), (again, "run again"), (failed, "failed"), doing=stage)
+    return progress(good, (again, "disturbed"), (failed, "failed"), doing=stage)
 
 
-def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
-    "Run the pairs; return their rows, notes, and whether the run was interrupted."
+def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], str, bool]:
+    "Run the pairs; return their rows, notes, what ended them, and whether that was an interrupt."
     platform, *more = platforms(args.platform) or [""]
     _checked(
         (
@@ -74,7 +76,8 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
     part = (args.cpu_slots or 1) > 1 and accelerator(platform) == "cpu"
     slot = cpu_slots(args.cpu_slots)[0] if part else None
     store = home / (args.store or PAIRS_STORE)
-    options = options_of(PairOptions, args, canary=not args.no_canary, slot=slot)
+    own = {"canary": not args.no_canary, "turns": not args.no_turns, "slot": slot}
+    options = options_of(PairOptions, args, **own)
     cases = named_cases(args.case)
     recover_runs(Store(store), "fasterroof bench compare: a comparison")
     with (
@@ -90,21 +93,12 @@ def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], bool]:
         rows = pairs.run()
     for path in pairs.keep():
         say(f"Wrote {os.path.relpath(path, home)}")
-    remarks = [
-        f"{p}: {pairs.good[p.name]} of {options.pairs} pairs count."
-        for p in planned
-        if pairs.good[p.name] < options.pairs
-        and p.name not in pairs.failed
-        and not pairs.interrupted
-    ]
-    return (
-        rows,
-        [*remarks, f"The random order comes from --seed {options.seed}."],
-        pairs.interrupted,
-    )
+    ends = [f"{p}: {pairs.ending(p)}" if len(planned) > 1 else pairs.ending(p) for p in planned]
+    seed = f"The random order comes from --seed {options.seed}."
+    return rows, [seed], " ".join(ends), pairs.interrupted
 
 # %% ../../../nbs/analysis/cli/bench/pairs.ipynb #b139b0c3
-def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
+def _read(args: "Namespace") -> tuple[list[dict], list[str], str, bool]:
     "Return the rows of one comparison, the newest unless `--run` names another."
     rows = load_rows(args.from_rows)
     if not rows:
@@ -120,8 +114,8 @@ def _read(args: "Namespace") -> tuple[list[dict], list[str], bool]:
     remarks = [f"Judged {run}, the newest of {len(runs)} runs: --run selects another."]
     remarks = remarks if len(runs) > 1 and not args.run else []
     mine = [r for r in rows if r["run_id"] == run]
-    again, unknown = guarded(mine, args.most_foreign, not args.no_canary)
-    return again, [*remarks, *unknown], False
+    again, unknown = guarded(mine, args.most_foreign, not args.no_canary, args.wall)
+    return again, [*remarks, *unknown], "", False
 
 
 _RUNNING = ("selection", "execution", "output")  # groups of arguments
@@ -162,14 +156,12 @@ def compare_command(
         (not 0.5 < args.level < 1, f"--level must be between 0.5 and 1, not {args.level:g}."),
     )
     home = Path.cwd()  # a case may change the folder
-    rows, remarks, interrupted = _read(args) if args.from_rows else _run(args, home)
+    rows, remarks, ending, interrupted = _read(args) if args.from_rows else _run(args, home)
     if interrupted:
         say(f"fasterroof bench compare: interrupted; the rows of {len(rows)} processes are kept.")
     if interrupted and len(rows) < 2:
         return 130
-    if not rows:
-        raise InputError("No pair ended before the time limit: raise --time-limit.")
-    result = compared(rows, args.level, args.effect, args.quantile)
+    result = replace(compared(rows, args.level, args.effect, args.quantile), ending=ending)
     if "-" not in (args.out, args.report):
         result.show(console)
         line(console)
