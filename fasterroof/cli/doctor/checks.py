@@ -37,7 +37,7 @@ class Skipped(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    "What a check found."
+    "Result of a check that ran."
 
     passed: bool
     text: str  # sentence or phrase with the most important figures
@@ -50,7 +50,7 @@ class Check:
 
     name: str
     about: str  # what has to hold, in one sentence
-    run: "Callable[[Here], Finding]"  # raises `Skipped` if it does not apply
+    run: "Callable[[Here], Finding]"  # returns a finding; raises `Skipped` if it does not apply
     cuda: bool = False  # True: it requires a CUDA device
     long: bool = False  # True: it measures for long, and shows its own progress
 
@@ -68,7 +68,7 @@ class Outcome:
 
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #cdb6f35b
 class Here:
-    "The machine that is checked, and what several checks use."
+    "The checked machine, and the values that several checks share."
 
     def __init__(
         self,
@@ -149,8 +149,8 @@ def _outcome(
         place = torch.cuda.device(here.device) if cuda else contextlib.nullcontext()
         with preserved(), shown, place, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = check.run(here)
-        return ("pass" if found.passed else "fail"), found.text, found.figures
+            finding = check.run(here)
+        return ("pass" if finding.passed else "fail"), finding.text, finding.figures
     except Skipped as e:
         return "skipped", without_names(one_line(e, 300)), ()
     except Exception as e:
@@ -171,8 +171,8 @@ def run_checks(
     for check in checks:
         start = time.perf_counter()
         with contextlib.redirect_stdout(sys.stderr):
-            found = _outcome(check, here, start - begun > limit_s)
-        outcomes.append(Outcome(check.name, check.about, *found, time.perf_counter() - start))
+            ended = _outcome(check, here, start - begun > limit_s)
+        outcomes.append(Outcome(check.name, check.about, *ended, time.perf_counter() - start))
     return outcomes
 
 
@@ -196,9 +196,9 @@ def selected(
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #f5497a55
 def verdict(
     outcomes: Sequence[Outcome],  # outcome of each check that was asked for
-    complete: bool = True,  # False: some checks were left out, so nothing is said of the machine
+    complete: bool = True,  # False: some checks were left out; the sentence is about the others
 ) -> str:  # one sentence
-    "Return the answer of the checks."
+    "Return how many checks passed, failed and were skipped, and whether the machine is fit."
     n = Counter(o.result for o in outcomes)
     plural = "check" + "s" * (len(outcomes) != 1)
     if failed := [o.name for o in outcomes if o.result == "fail"]:
@@ -216,5 +216,5 @@ def counted(
     value: int | None,  # number
     source: str = "counted",
 ) -> AnswerFigure:
-    "Return a figure that is a count."
+    "Return a count as a figure of an answer."
     return AnswerFigure(name, value, "1", source)

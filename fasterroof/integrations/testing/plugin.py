@@ -77,7 +77,7 @@ class MeasuredModel:
 
     def __init__(
         self,
-        run: "Run",  # its run
+        run: "Run",  # run of the model
         node: pytest.Item,  # the test
         on_ambiguous: str,  # "fail", "pass" or "skip": what an inconclusive assertion does
     ) -> None:
@@ -136,7 +136,7 @@ class Roofline:
         self,
         model: Callable,  # torch module or other callable, or a JAX function
         *args: object,  # positional arguments of the model
-        **kwargs: Any,  # its keyword arguments, and those of `fasterroof.profile`
+        **kwargs: Any,  # keyword arguments of the model, and those of `fasterroof.profile`
     ) -> MeasuredModel:
         """Profile a model while no other test measures.
 

@@ -64,6 +64,7 @@ class ClassCalibration:
     device: float = 0.0  # the same for a class predicted from other devices
     rows: dict[str, int] = field(default_factory=dict)  # session → rows; empty: prior only
     validated: bool = True  # False: no rows of any device, in this mode, were held against it
+    figures: Figures | None = None  # ceilings of a class in another mode; None: the device's
 
     @property
     def measured(self) -> bool:
@@ -82,8 +83,8 @@ class ClassCalibration:
         figures: Figures,  # ceilings of the device
     ) -> TermTimes:
         "Return the predicted times of operations of the class."
-        columns = np.asarray(sizes, float).T
-        return class_model(kind, figures).times(*columns, figures, self.parameters)
+        columns, own = np.asarray(sizes, float).T, self.figures or figures
+        return class_model(kind, own).times(*columns, own, self.parameters)
 
     def restart_s(
         self,
@@ -171,6 +172,20 @@ class DeviceCalibration:
             for kind, c in self.classes.items()
         }
         return replace(self, classes=classes, host=1.0)
+
+    def with_convolutions(
+        self,
+        other: "DeviceCalibration",  # calibration of the same device in the convolutions' mode
+    ) -> "DeviceCalibration":
+        "Return the calibration with convolutions in another mode, such as TF32."
+        missing = other.classes["linear"]
+        deviation = math.hypot(missing.device, UNVALIDATED)
+        missing = replace(missing, device=deviation, rows={}, validated=False)
+        classes = {
+            kind: replace(other.classes.get(kind, missing), figures=other.figures)
+            for kind in ("convolution", "grouped")
+        }
+        return replace(self, classes={**self.classes, **classes})
 
     def times(
         self,
@@ -264,7 +279,14 @@ class DeviceCalibration:
             raise InputError(f"The calibration of {self.figures.name} has no class {kind!r}.")
         return self.classes[chosen]
 
-    def _summed(self, terms, seconds, errors, waiting, unvalidated) -> PredictedTime:
+    def _summed(
+        self,
+        terms: list[tuple[TermTimes, Any]],
+        seconds: dict[str, float],
+        errors: tuple[float, float, float],
+        waiting: float,
+        unvalidated: dict[str, float],
+    ) -> PredictedTime:
         "Return the prediction for all classes together."
         shapes, shared, by_host = errors
         total = sum(seconds.values())
@@ -296,7 +318,7 @@ class DeviceCalibration:
     def to_dict(self) -> dict[str, Any]:
         "Return the calibration as plain data."
         head = {"format": _FORMAT, "version": _VERSION, "mode": self.mode}
-        classes = {kind: asdict(c) for kind, c in self.classes.items()}
+        classes = {kind: _plain(c) for kind, c in self.classes.items()}
         data = {"figures": asdict(self.figures), "source": self.source, "classes": classes}
         own = {"between": self.between, "context": self.context, "sessions": [*self.sessions]}
         return head | data | (own if self.sessions else {})
@@ -320,6 +342,12 @@ class DeviceCalibration:
             return cls(figures, data["mode"], classes, dict(data["source"]), *own)
         except (KeyError, TypeError, AttributeError, ValueError) as e:
             raise RunFileError(f"The calibration has a missing or an unknown field: {e}.") from e
+
+
+def _plain(of_class: ClassCalibration) -> dict[str, Any]:
+    "Return the calibration of one class as plain data."
+    hidden = {"figures", *["validated"] * of_class.validated}  # as in a class with rows
+    return {k: v for k, v in asdict(of_class).items() if k not in hidden}
 
 
 def _class_of(kind: str, data: Mapping[str, Any], figures: Figures) -> ClassCalibration:

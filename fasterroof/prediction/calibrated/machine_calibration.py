@@ -116,7 +116,7 @@ def _plain(machine: MachineCalibration) -> dict[str, Any]:
 
 def save_calibrations(
     machine: MachineCalibration,  # calibrations of a machine
-    path: str | os.PathLike,  # file to write
+    path: str | os.PathLike[str],  # file to write
     head: Mapping[str, Any] = MappingProxyType({}),  # values before it, for readers of the file
 ) -> None:
     "Write the calibrations of a machine to a file."
@@ -139,7 +139,7 @@ def calibrations_of(
 
 
 def load_calibrations(
-    path: str | os.PathLike,  # file that `save_calibrations` or `fasterroof calibrate` wrote
+    path: str | os.PathLike[str],  # file that `save_calibrations` or `fasterroof calibrate` wrote
 ) -> MachineCalibration:
     "Read the calibrations of a machine; raises `RunFileError` for any other file."
     return calibrations_of(read_json(path), one_line(path))
