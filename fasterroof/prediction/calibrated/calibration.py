@@ -48,8 +48,8 @@ RESTART_S = 4e-6  # s, estimated: rows of isolated launches do not show it
 # the middle of 38 forwards of seven networks on an H200, 1.05 to 2.6, and the standard deviation
 # of the logarithm.
 _HOST, _HOST_SPREAD = 1.4, 0.3
-# The same over the launches of rows from another host, whose processor and PyTorch differ: 1.4 if the
-# hosts are alike; 0.77 in 52 forwards on an H100 with PyTorch 2.11, against rows of PyTorch 2.1.
+# The same over the launches of rows from another host, with another processor and PyTorch: 1.4 if
+# both are alike; 0.77 in 52 forwards on an H100 with PyTorch 2.11, against rows of PyTorch 2.1.
 _OTHER_HOST, _OTHER_HOST_SPREAD = 1.0, 0.4
 
 
@@ -146,7 +146,7 @@ class DeviceCalibration:
     context: float = 0.0
     # measured rows and their conditions, one per session; empty: they are not kept here
     sessions: tuple[dict[str, Any], ...] = ()
-    # launches of a network over those of lone operations, on a GPU; None: as measured on other hosts
+    # launches of a network over those of lone operations, on a GPU; None: as on other hosts
     host: float | None = None
 
     @property
