@@ -23,6 +23,8 @@ __all__ = [
     "Engine",
     "FasterroofError",
     "HardwarePeaks",
+    "HuggingFaceCallback",
+    "LightningCallback",
     "load",
     "load_roofline_contract",
     "measure_peaks",

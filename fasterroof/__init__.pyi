@@ -24,7 +24,10 @@ from .contract.contract import (
     load_roofline_contract as load_roofline_contract,
 )
 from .core.errors import FasterroofError as FasterroofError
+from .integrations.huggingface import HuggingFaceCallback as HuggingFaceCallback
 from .integrations.job_files import merge_folder as merge_folder
+from .integrations.lightning import LightningCallback as LightningCallback
+from .integrations.magics import load_ipython_extension as load_ipython_extension
 from .integrations.traces import trace_handler as trace_handler
 from .machine.datasheet import chip_roof as chip_roof
 from .machine.detect import HardwareDetector as HardwareDetector

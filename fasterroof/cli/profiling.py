@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import torch
 
 from ..work.hubs.configurations import hub_of
@@ -177,10 +176,13 @@ def _import_kernels(args: Namespace, console: "Console") -> None:
         launches = read_ncu(args.traces[0])
         ops = traced(args.model)[0].ops if args.model else None
         report = kernel_report(launches, ops, _given_roof(args))
-    write_outputs(
-        (args.json, lambda: json_text(ncu_output(report))),
-        (args.csv, lambda: csv_text(pd.DataFrame(report.as_dict()["kernels"]))),
-    )
+
+    def table():
+        import pandas as pd  # loads slowly, and a profile does without it
+
+        return csv_text(pd.DataFrame(report.as_dict()["kernels"]))
+
+    write_outputs((args.json, lambda: json_text(ncu_output(report))), (args.csv, table))
     if "-" not in (args.json, args.csv):
         print_result(console, report.sentence, report.table(args.top or None), {}, report.notes)
 

@@ -112,9 +112,9 @@ _MACHINE = {
     " torch.profiler cannot be, or where its events do not match the counted operations",
 }
 _COMPARING = {
-    "baseline": "what is compared against: the earlier run, the older revision. In a benchmark case"
-    " the word has a second meaning: one of its implementations",
-    "candidate": "what is compared: the later run, the newer revision",
+    "baseline": "the side that a comparison starts from: the earlier run, the older revision. In a"
+    " benchmark case the word has a second meaning: one of its implementations",
+    "candidate": "the side that a comparison judges: the later run, the newer revision",
     "noise": "the difference is no larger than the scatter of the samples",
     "slower": "verdict of diff: the candidate takes longer, by more than the scatter of the"
     " samples. Verdict of a gate with stored rows: a statistic of the new row, such as its minimum,"
