@@ -39,16 +39,16 @@ class Skipped(Exception):
 class Finding:
     "Result of a check that ran."
 
-    passed: bool
+    passed: bool  # True: what has to hold, holds
     text: str  # sentence or phrase with the most important figures
-    figures: tuple[AnswerFigure, ...] = ()
+    figures: tuple[AnswerFigure, ...] = ()  # with units and sources
 
 
 @dataclass(frozen=True)
 class Check:
     "A named check of a machine."
 
-    name: str
+    name: str  # one word, as for --only and --skip
     about: str  # what has to hold, in one sentence
     run: "Callable[[Here], Finding]"  # returns a finding; raises `Skipped` if it does not apply
     cuda: bool = False  # True: it requires a CUDA device
@@ -59,11 +59,11 @@ class Check:
 class Outcome:
     "Outcome of one check."
 
-    name: str
+    name: str  # name of the check
     about: str  # what has to hold
     result: str  # "pass", "fail" or "skipped"
     text: str  # the finding; the error of a check that raised; the reason of a skipped one
-    figures: tuple[AnswerFigure, ...]
+    figures: tuple[AnswerFigure, ...]  # empty for a check that was skipped or raised
     seconds: float  # s, duration of the check
 
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #cdb6f35b
@@ -214,7 +214,7 @@ def verdict(
 def counted(
     name: str,  # what is counted
     value: int | None,  # number
-    source: str = "counted",
+    source: str = "counted",  # origin of the number
 ) -> AnswerFigure:
     "Return a count as a figure of an answer."
     return AnswerFigure(name, value, "1", source)

@@ -95,7 +95,7 @@ def _launches(here: Here) -> Finding:
 
 
 def matched(
-    pairs: Reconciled,
+    pairs: Reconciled,  # kernels and launches of a profile
     what: str,  # name of the profiled program, for the sentence
 ) -> Finding:
     "Return whether every kernel has a launch, and every launch a kernel."

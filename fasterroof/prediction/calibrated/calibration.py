@@ -48,6 +48,9 @@ RESTART_S = 4e-6  # s, estimated: rows of isolated launches do not show it
 # the middle of 38 forwards of seven networks on an H200, 1.05 to 2.6, and the standard deviation
 # of the logarithm.
 _HOST, _HOST_SPREAD = 1.4, 0.3
+# The same over the launches of rows from another host, with another processor and PyTorch: 1.4 if
+# both are alike; 0.77 in 52 forwards on an H100 with PyTorch 2.11, against rows of PyTorch 2.1.
+_OTHER_HOST, _OTHER_HOST_SPREAD = 1.0, 0.4
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,8 @@ class DeviceCalibration:
     context: float = 0.0
     # measured rows and their conditions, one per session; empty: they are not kept here
     sessions: tuple[dict[str, Any], ...] = ()
-    host: float = _HOST  # launches of a network over those of lone operations, on a GPU
+    # launches of a network over those of lone operations, on a GPU; None: as on other hosts
+    host: float | None = None
 
     @property
     def summary(self) -> str:
@@ -247,11 +251,19 @@ class DeviceCalibration:
             device += repeats * (float(times.total[0]) - launch)
         if not launches:
             return 1.0, 0.0, 0.0
-        host = self.host * launches
+        host = self._host[0] * launches
         apart = math.log(host / (device + restarts)) if device + restarts else math.inf
         shown = max(restarts, host - device)
         waiting = 1 - restarts / shown if shown else 0.0
-        return shown / launches, waiting, NormalDist(0, _HOST_SPREAD).cdf(apart)
+        return shown / launches, waiting, NormalDist(0, self._host[1]).cdf(apart)
+
+    @property
+    def _host(self) -> tuple[float, float]:
+        """Return the launches of a network over those of lone operations, and the standard
+        deviation of the logarithm."""
+        if self.host is not None:
+            return self.host, _HOST_SPREAD
+        return (_HOST, _HOST_SPREAD) if self.sessions else (_OTHER_HOST, _OTHER_HOST_SPREAD)
 
     def _known(self, work: OperationWork) -> OperationWork:
         "Return an operation in a class with parameters; without its own, as a product."
@@ -290,7 +302,7 @@ class DeviceCalibration:
         spread = {"shapes": by_device * math.sqrt(shapes) / total}
         spread["shared"] = by_device * shared / total
         spread |= {"context": self.context} if self.context else {}
-        spread |= {"host": _HOST_SPREAD * math.sqrt(by_host)} if by_host else {}
+        spread |= {"host": self._host[1] * math.sqrt(by_host)} if by_host else {}
         factor = math.exp(NINETY * math.hypot(*spread.values()))
         return PredictedTime(
             seconds=total,

@@ -77,9 +77,10 @@ class MachineCalibration:
     def sentence(self) -> str:
         "Name of the machine, its modes, and the rows of each."
         modes = [
-            f"{c.mode} by {sum(len(s['rows']) for s in c.sessions):,} rows in {len(c.sessions)}"
-            f" session{'s' * (len(c.sessions) > 1)}"
+            f"{c.mode} by {rows:,} row{'s' * (rows != 1)} in {len(c.sessions)}"
+            f" session{'s' * (len(c.sessions) != 1)}"
             for c in self.calibrations
+            for rows in (sum(len(s["rows"]) for s in c.sessions),)
         ]
         return f"{one_line(self.name, 60)}: calibrated in {', '.join(modes)}."
 
