@@ -13,8 +13,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .answers.results import module_groups, predict_output, trace_output
+from .answers.envelope import SITE
 from .outputs import csv_text, json_text, print_result, write_outputs
-from ..core.console import status, write_stdout
+from ..core.console import notes, status, write_stdout
 from ..core.errors import InputError, RunFileError, one_line
 from ..prediction.engine import Engine, as_model
 from ..prediction.model import model_names
@@ -23,6 +24,7 @@ from ..prediction.result import Part
 from ..prediction.sweeps import Sweep, sweep
 from ..prediction.system import SystemArchetype, is_file_name
 from ..prediction.trace_times import is_gpu
+from ..report.glossary import GLOSSARY, define
 from ..report.page import page_html
 from ..report.plot import COLORS
 from ..work.hubs.configurations import hub_of
@@ -347,5 +349,7 @@ def predict_command(
         failure = e  # raised after the prediction is printed, so that it is not lost
     if "-" not in given:
         shown(prediction, console, args.top or None)
+        if args.explain:
+            notes(console, (*define(*GLOSSARY["Predictions"]), f"More: {SITE}/how/predict.html"))
     if failure:
         raise failure

@@ -37,6 +37,7 @@ from ..machine.roof import Roof
 from ..machine.roof_table import states_text
 from ..machine.states.drift import begin_looks
 from ..machine.states.kept_file import KeptMachine, forget_kept
+from ..prediction.predicting import expected_text
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
 from ..roofline.summary import ago
@@ -198,7 +199,12 @@ def import_command(
         raise InputError("--model is for a file of ncu --csv: a trace names its operations.")
     with status("Reading the trace"):
         run = run_from_trace(args.traces, _given_roof(args), args.name)
+        expected = expected_text(run, args.on) if args.on else ""
+    if expected:
+        run = replace(run, notes=(*run.notes, expected))
     report_run(run, args, console)
+    if expected and not args.explain and "-" not in (args.json, args.csv, args.html):
+        console.print(f"On {args.on}: {expected}", markup=False, highlight=False)
 
 
 def merge_command(
