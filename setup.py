@@ -40,6 +40,7 @@ EXTRAS = (
     "tried",
     "int8",
     "mcp",
+    "loops",
     "pytest",
     "docs",
     "ray",

@@ -81,8 +81,8 @@ def predicted(rounds: int) -> None:
     for case in cases:
         t = prepared[case][2]
         predictions = (
-            fr.Engine.solve(fr.ModelSpec.from_trace(t), system, 1, "fp32"),
-            fr.Engine.solve(t, system),
+            fr.Engine.solve(fr.ModelSpec.from_trace(t), system, 1, "fp32", 0.5),
+            fr.Engine.solve(t, system, efficiency=0.5),
             fr.Engine.solve(t, system, efficiency=1.0),
         )
         took = statistics.median(times[case])

@@ -16,12 +16,15 @@ __getattr__, _, _ = _lazy.attach_stub(__name__, __file__)
 
 # What most people need. The other names are in their package.
 __all__ = [
+    "calibrate",
     "check_contract",
     "compute_roofline",
     "diff",
     "Engine",
     "FasterroofError",
     "HardwarePeaks",
+    "HuggingFaceCallback",
+    "LightningCallback",
     "load",
     "load_roofline_contract",
     "measure_peaks",
@@ -31,6 +34,7 @@ __all__ = [
     "predict",
     "profile",
     "profile_step",
+    "profiled_update",
     "register_cost",
     "Roof",
     "RooflineAnalyzer",

@@ -24,7 +24,11 @@ from .contract.contract import (
     load_roofline_contract as load_roofline_contract,
 )
 from .core.errors import FasterroofError as FasterroofError
+from .integrations.huggingface import HuggingFaceCallback as HuggingFaceCallback
+from .integrations.jax_updates import profiled_update as profiled_update
 from .integrations.job_files import merge_folder as merge_folder
+from .integrations.lightning import LightningCallback as LightningCallback
+from .integrations.magics import load_ipython_extension as load_ipython_extension
 from .integrations.traces import trace_handler as trace_handler
 from .machine.datasheet import chip_roof as chip_roof
 from .machine.detect import HardwareDetector as HardwareDetector
@@ -32,6 +36,7 @@ from .machine.measuring import clear_peaks_cache as clear_peaks_cache, measure_p
 from .machine.peaks import HardwarePeaks as HardwarePeaks
 from .machine.roof import Roof as Roof
 from .machine.specs import HardwareSpecs as HardwareSpecs
+from .prediction.calibrated.measured.calibrating import calibrate as calibrate
 from .prediction.engine import Engine as Engine
 from .prediction.estimator import (
     JaxProfile as JaxProfile,

@@ -38,6 +38,7 @@ MAPS = {
         "counterexample",
         "classes",
         "rows_of",
+        "terms_s",
     ),
     *("constants", "parameters", "about", "at", "fidelity", "rank_notes", "host_facts", "clocks"),
 }

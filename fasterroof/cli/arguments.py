@@ -500,6 +500,12 @@ _RUNS = (
         action="store_true",
     ),
     Argument(
+        "predict",
+        "--explain",
+        "define the terms of the prediction; the page Predict with an error bar shows them in use",
+        action="store_true",
+    ),
+    Argument(
         "trace, diff, predict",
         "--top",
         "rows of the table; 0: all (default: %(default)s)",

@@ -7,24 +7,24 @@ __all__ = ['shown', 'trace_command', 'predict_command']
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #78c59719
 import json
-import os
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from .answers.results import module_groups, predict_output, trace_output
+from .answers.envelope import SITE
 from .outputs import csv_text, json_text, print_result, write_outputs
-from ..core.console import status, write_stdout
+from ..core.console import notes, status, write_stdout
 from ..core.errors import InputError, RunFileError, one_line
-from ..core.files import read_json
-from ..machine.chips import chip
-from ..prediction.calibrated.machine_calibration import FORMAT, calibrations_of
 from ..prediction.engine import Engine, as_model
 from ..prediction.model import model_names
-from ..prediction.predicting import is_traced
+from ..prediction.predicting import fp32_as_asked, is_traced
+from ..prediction.result import Part
 from ..prediction.sweeps import Sweep, sweep
-from ..prediction.system import SystemArchetype
+from ..prediction.system import SystemArchetype, is_file_name
+from ..prediction.trace_times import is_gpu
+from ..report.glossary import GLOSSARY, define
 from ..report.page import page_html
 from ..report.plot import COLORS
 from ..work.hubs.configurations import hub_of
@@ -77,23 +77,14 @@ def _swept(texts: list[str]) -> dict[str, list]:
     return swept
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #feaa9618
-def _is_file(on: str) -> bool:
-    return on.lower().endswith(".json") or os.path.isfile(on)
-
-
 def _system(on: str, count: int) -> SystemArchetype:
-    if not _is_file(on):
+    if not is_file_name(on):
         return SystemArchetype.from_chip(on, count)
     if count != 1:
         raise InputError(
             "--count requires the name of a chip: a file of ceilings describes one device."
         )
-    data = read_json(on)
-    if isinstance(data, dict) and data.get("format") == FORMAT:
-        return SystemArchetype.from_calibration(calibrations_of(data, one_line(on)))
-    from fasterroof.machine.peaks import HardwarePeaks  # (loads torch)
-
-    return SystemArchetype.from_peaks(HardwarePeaks.load(on))
+    return SystemArchetype.from_file(on)
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #21b4a1f5
 def _answer(
@@ -125,10 +116,11 @@ def _answer(
         return Engine.solve(
             model, where, batch_size, precision, sequence_length=sequence_length, **shares
         )
-    on_gpu = not _is_file(system) and chip(system).kind == "gpu"
+    on_gpu = is_gpu(where)
     named = {"seq": sequence_length, "image_size": args.image_size, "phase": args.phase}
     work, inputs = traced(args.model, tuple(args.shape), batch_size, precision, on_gpu, **named)
-    p = replace(Engine.solve(work, where, **shares), inference=f"one call of {inputs}")
+    with fp32_as_asked(precision):
+        p = replace(Engine.solve(work, where, **shares), inference=f"one call of {inputs}")
     return p if batch_size is None else _by_item(p, batch_size)
 
 
@@ -194,7 +186,37 @@ _PARTS = (  # columns of (operation, share of the time)
 )
 
 
-def _parts_table(prediction, top: int | None) -> Table | None:
+def _of_term(part: Part, term: str) -> str:
+    "Return the share of a term in the time of a calibrated operation."
+    return f"{100 * part.terms_s[term] / part.time_s:.0f} %" if part.time_s else ""
+
+
+def _largest_term(part: Part) -> str:
+    "Return the term that takes most of the time of a calibrated operation."
+    term = max(part.terms_s, key=part.terms_s.get)
+    return f"{term} {_of_term(part, term)}"
+
+
+_WIDE = 110  # characters of a terminal that shows all terms
+_LARGEST = Column("most of it", lambda x: _largest_term(x[0]))
+
+
+def _columns(parts: list[Part], wide: bool) -> list[Column]:
+    "Return the columns; those of calibrated operations have terms instead of a bound."
+    if not parts[0].terms_s:
+        return [*_PARTS]
+    terms = [name for name in parts[0].terms_s if any(p.terms_s[name] for p in parts)]
+    of_terms = [
+        Column(name, lambda x, name=name: _of_term(x[0], name), right=True) for name in terms
+    ]
+    return [
+        c
+        for old in _PARTS
+        for c in ([old] if old.heading != "bound" else of_terms if wide else [_LARGEST])
+    ]
+
+
+def _parts_table(prediction, top: int | None, wide: bool = True) -> Table | None:
     "Return the slowest operations; None if the prediction does not list operations."
     parts = sorted(getattr(prediction, "parts", ()), key=lambda p: -p.time_s)
     if len(parts) < 2:
@@ -202,7 +224,8 @@ def _parts_table(prediction, top: int | None) -> Table | None:
     total = sum(p.time_s for p in parts)
     rest = f"The {top} slowest of {len(parts)} operations; --top 0 shows all."
     rows = [(p, p.time_s / total) for p in parts[:top]]
-    return Table(_PARTS, rows, notes=["", rest] if top and top < len(parts) else ())
+    columns = _columns(parts, wide)
+    return Table(columns, rows, notes=["", rest] if top and top < len(parts) else ())
 
 
 def shown(
@@ -216,7 +239,7 @@ def shown(
         return print_result(console, prediction.sentence, table, remarks=prediction.remarks)
     cited = ["--json and --html name the source of each figure."] if prediction.cited else []
     remarks = [*prediction.notes, *cited]
-    table = _parts_table(prediction, top)
+    table = _parts_table(prediction, top, console.width >= _WIDE)
     print_result(console, prediction.sentence, table, prediction.figures(), remarks)
 
 # %% ../../nbs/analysis/cli/prediction.ipynb #1e01db0f
@@ -326,5 +349,7 @@ def predict_command(
         failure = e  # raised after the prediction is printed, so that it is not lost
     if "-" not in given:
         shown(prediction, console, args.top or None)
+        if args.explain:
+            notes(console, (*define(*GLOSSARY["Predictions"]), f"More: {SITE}/how/predict.html"))
     if failure:
         raise failure

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import torch
 
 from ..work.hubs.configurations import hub_of
@@ -38,6 +37,7 @@ from ..machine.roof import Roof
 from ..machine.roof_table import states_text
 from ..machine.states.drift import begin_looks
 from ..machine.states.kept_file import KeptMachine, forget_kept
+from ..prediction.predicting import expected_text
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
 from ..roofline.summary import ago
@@ -176,10 +176,13 @@ def _import_kernels(args: Namespace, console: "Console") -> None:
         launches = read_ncu(args.traces[0])
         ops = traced(args.model)[0].ops if args.model else None
         report = kernel_report(launches, ops, _given_roof(args))
-    write_outputs(
-        (args.json, lambda: json_text(ncu_output(report))),
-        (args.csv, lambda: csv_text(pd.DataFrame(report.as_dict()["kernels"]))),
-    )
+
+    def table():
+        import pandas as pd  # loads slowly, and a profile does without it
+
+        return csv_text(pd.DataFrame(report.as_dict()["kernels"]))
+
+    write_outputs((args.json, lambda: json_text(ncu_output(report))), (args.csv, table))
     if "-" not in (args.json, args.csv):
         print_result(console, report.sentence, report.table(args.top or None), {}, report.notes)
 
@@ -196,7 +199,12 @@ def import_command(
         raise InputError("--model is for a file of ncu --csv: a trace names its operations.")
     with status("Reading the trace"):
         run = run_from_trace(args.traces, _given_roof(args), args.name)
+        expected = expected_text(run, args.on) if args.on else ""
+    if expected:
+        run = replace(run, notes=(*run.notes, expected))
     report_run(run, args, console)
+    if expected and not args.explain and "-" not in (args.json, args.csv, args.html):
+        console.print(f"On {args.on}: {expected}", markup=False, highlight=False)
 
 
 def merge_command(

@@ -78,13 +78,13 @@ class ContractReport:
             false = f"False: {fails} of {_checks(total)} {_verb('fail', fails)} ({first})"
             return f"{false}, {holds} {_verb('hold', holds)}" + f", {unchecked}" * bool(rest)
         if not rest:
-            return f"Nothing false: all {total} checks hold"
+            return f"No check fails: all {total} checks hold"
         claims = [c for c in self.checks if c.kind in _STATEMENTS]
         if claims and all(c.verdict == "not checked" for c in claims):
             these = f"none of {len(claims)} statements" if len(claims) > 1 else "its one statement"
             could = "could be checked" if len(claims) > 1 else "could not be checked"
-            return f"Nothing false, and nothing verified: {these} {could}"
-        return f"Nothing false: {holds} of {_checks(total)} {_verb('hold', holds)}, {unchecked}"
+            return f"No check fails, and nothing was verified: {these} {could}"
+        return f"No check fails: {holds} of {_checks(total)} {_verb('hold', holds)}, {unchecked}"
 
     def as_dict(self) -> dict[str, Any]:
         "Return plain values, ready for JSON."

@@ -47,7 +47,7 @@ def job_path(
 # %% ../../nbs/analysis/integrations/job_files.ipynb #a04cc8fc
 @contextmanager
 def only_warns(
-    what: str,  # what did not happen, as the beginning of a sentence
+    what: str,  # beginning of the warning, such as "the page was not written"
 ) -> Iterator[None]:
     "Convert an exception inside the block to a warning."
     try:
@@ -100,9 +100,11 @@ def _files(folder: Path) -> tuple[re.Pattern, list[_File]]:
     except OSError as e:
         raise InputError(f"Cannot read the folder {one_line(folder)}: {e.strerror}.") from None
     for scheme in (_OURS, _TORCHS, _ANY):
-        found = [m for name in names if not name.startswith(".") and (m := scheme.fullmatch(name))]
-        if found:
-            return scheme, [_File(m[1], int(m[2] or 0), folder / m[0]) for m in found]
+        matches = [
+            m for name in names if not name.startswith(".") and (m := scheme.fullmatch(name))
+        ]
+        if matches:
+            return scheme, [_File(m[1], int(m[2] or 0), folder / m[0]) for m in matches]
     raise InputError(
         f"{one_line(folder)} holds no trace and no saved run: name the folder of a trace_handler,"
         " of a callback, or of traces as .json or .json.gz."

@@ -38,14 +38,17 @@ _NUMBER = re.compile(r"-?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?")
 
 
 def _value(text: str, unit: str, where: str) -> float | None:
-    "Return a figure in SI units; None where ncu has none. Raises `RunFileError` for another text."
+    "Return a figure in SI units; None for n/a. Raises `RunFileError` if it is not a number."
     text = text.strip()
     if text.lower() in ("", "n/a", "nan"):
         return None
     if not _NUMBER.fullmatch(text):
         raise RunFileError(f"{where} is {one_line(repr(text), 40)}, which is not a number.")
     if unit.strip() not in _UNITS:
-        raise RunFileError(f"{where} has the unknown unit {one_line(repr(unit), 40)}.")
+        raise RunFileError(
+            f"{where} has the unknown unit {one_line(repr(unit), 40)}: run ncu with"
+            " --print-units base."
+        )
     return float(text.replace(",", "")) * _UNITS[unit.strip()]
 
 
@@ -83,7 +86,7 @@ _KNOWN = {*_TIME, _READ, _WRITTEN, _MOVED, *_EXACT, *_AT_LEAST}
 
 @dataclass(frozen=True)
 class Launch:
-    "What the counters measured of one launch, or on average of several equal ones."
+    "Figures that the counters measured of one launch, or means of several equal ones."
 
     name: str  # name of the kernel
     calls: int  # number of launches
@@ -167,7 +170,7 @@ _SHAPES: tuple[tuple[str, Callable], ...] = (
     ("Metric Value", _of_lines),
     ("Average", _of_summary),
     ("ID", _of_columns),
-)  # heading that tells a shape, and its reader
+)  # heading by which a shape is recognized, and its reader
 
 
 def is_ncu(
@@ -231,7 +234,7 @@ class KernelReport:
     rows: tuple[KernelRow, ...]  # the kernel with the most time first
     time_s: float | None  # s, sum over all launches; None: some are unknown
     bytes_moved: float | None  # B, sum over all launches; None: some are unknown
-    compulsory_bytes: float | None  # B, the same of the program; None: no program
+    compulsory_bytes: float | None  # B that the program has to move; None: no program
     roof: "Roof | None"  # ceilings
     notes: tuple[str, ...]
 

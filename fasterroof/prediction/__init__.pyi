@@ -1,3 +1,9 @@
+from .calibrated.machine_calibration import (
+    MachineCalibration as MachineCalibration,
+    load_calibrations as load_calibrations,
+    save_calibrations as save_calibrations,
+)
+from .calibrated.measured.calibrating import calibrate as calibrate
 from .decoder import Generation as Generation
 from .engine import Engine as Engine
 from .estimator import (

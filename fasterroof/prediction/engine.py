@@ -24,6 +24,7 @@ from fasterroof.prediction.trace_times import (
     is_gpu,
     own_calibration,
     shipped_calibration,
+    with_torch_modes,
 )
 from fasterroof.prediction.calibrated.typical import (
     TypicalShares,
@@ -85,7 +86,7 @@ def _shares(
 
 def _launching(system: SystemArchetype, typical: TypicalShares | None) -> SystemArchetype:
     "Return a GPU whose launch cost is unknown with the estimated one, unless shares are given."
-    if typical is None or system.dispatch_tax is not None or not is_gpu(system.hardware.name):
+    if typical is None or system.dispatch_tax is not None or not is_gpu(system):
         return system
     text = f"launch cost: {1e6 * RESTART_S:.0f} µs a kernel, estimated"
     return replace(system.with_launch(RESTART_S), notes=(*system.notes, text))
@@ -293,6 +294,8 @@ class Engine:
 
         A trace on a GPU or on a calibrated machine is predicted with its calibration, or with one
         expected from other GPUs. Every prediction has an interval, unless a share is given.
+        Contractions in fp32 on a GPU with TF32 compute as torch's settings select: by default
+        convolutions in TF32 and products in IEEE fp32.
 
         Raises `InputError` for invalid arguments, and for a precision without a peak on the
         system."""
@@ -304,6 +307,7 @@ class Engine:
                     "A trace has its own batch, sequence and precision: leave these arguments out,"
                     " or trace the model with other ones."
                 )
+            model, in_tf32 = with_torch_modes(model, system.modes)
             calibration, why = None, ""
             if given == (None, None) and system.count == 1:
                 calibration, why = _calibration(model, system, launch_s)
@@ -313,7 +317,7 @@ class Engine:
                 shares = _shares(*given, system, (modes_of(model.ops) or ["fp32"])[0])
                 system = _launching(system, shares[2])
             solved = _solve_trace(model, system, *shares, calibration)
-            return replace(solved, notes=(*solved.notes, why)) if why else solved
+            return replace(solved, notes=(*solved.notes, *filter(None, (in_tf32, why))))
         batch = 1 if batch_size is None else _limited("batch_size", batch_size)
         mode = precision_name("fp16" if precision is None else precision)
         if sequence_length is not None:

@@ -84,6 +84,8 @@ class Part:
     module: str = ""  # module that ran a traced operation
     mode: str = ""  # compute mode
     added: bool = False  # True: `memory_s` is only the traffic that arithmetic does not hide
+    # "waves", "memory", "launch", "power", "host" -> s; empty without a calibration
+    terms_s: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def time_s(self) -> float:

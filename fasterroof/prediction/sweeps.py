@@ -10,11 +10,11 @@ import inspect
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,6 +99,11 @@ def _text(value: object, unit: str | None) -> str:
     return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
 
 
+def _factors(result: object) -> list[float]:
+    "Return the ends of the 90 % interval of a prediction over its latency."
+    return [end / result.with_room("latency") for end in result.interval_s]
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Sweep:
     "Predictions of all combinations of some arguments, one row each, in SI units."
@@ -176,7 +181,18 @@ class Sweep:
             missing.append(f"No prediction for {'; '.join(where)}{more}: {reason}")
         brackets = [_BRACKETS] * any(r.get("feasible") is False for r in self.rows)
         notes = (n for r in self.results if r for n in r.notes)
-        return [*missing, *brackets, *dict.fromkeys(notes)]
+        return [*missing, *self._intervals(), *brackets, *dict.fromkeys(notes)]
+
+    def _intervals(self) -> Iterator[str]:
+        "Yield the 90 % intervals of the latencies, as factors, for each origin of the rates."
+        known = [r for r in self.results if r and r.interval_s]
+        for basis, results in groupby(known, attrgetter("basis")).items():
+            lows, highs = zip(*(_factors(r) for r in results), strict=True)
+            ends = " to ".join(
+                one if one == other else f"{one}–{other}"
+                for one, other in ((f"{min(x):.2f}", f"{max(x):.2f}") for x in (lows, highs))
+            )
+            yield f"the 90 % interval of a latency is {ends} times it: {basis}"
 
     def table(
         self,

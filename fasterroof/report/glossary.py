@@ -112,9 +112,9 @@ _MACHINE = {
     " torch.profiler cannot be, or where its events do not match the counted operations",
 }
 _COMPARING = {
-    "baseline": "what is compared against: the earlier run, the older revision. In a benchmark case"
-    " the word has a second meaning: one of its implementations",
-    "candidate": "what is compared: the later run, the newer revision",
+    "baseline": "the side that a comparison starts from: the earlier run, the older revision. In a"
+    " benchmark case the word has a second meaning: one of its implementations",
+    "candidate": "the side that a comparison judges: the later run, the newer revision",
     "noise": "the difference is no larger than the scatter of the samples",
     "slower": "verdict of diff: the candidate takes longer, by more than the scatter of the"
     " samples. Verdict of a gate with stored rows: a statistic of the new row, such as its minimum,"
@@ -182,11 +182,30 @@ _CONTRACT = {
     "fails": "the statement is false; the counterexample, wrong unit or wrong number is shown",
     "not checked": "the statement could not be evaluated, for the reason that is given",
 }
+_PREDICTION = {
+    "calibration": "parameters of a device, fitted to measured times of its operations: the share"
+    " of the peak and of the bandwidth, the launch cost, the size of tiles, the power limit."
+    " `fasterroof calibrate` measures them, and eight GPUs have shipped ones",
+    "90 % interval": "an interval that is meant to contain the measured time in nine of ten cases:"
+    " the errors of single operations, of whole classes, and between sessions",
+    "session term": "the part of an interval by which a device differs from itself on another day;"
+    " two sessions of `fasterroof calibrate` measure it, with one it is assumed",
+    "expected from other devices": "parameters of a GPU, or of a compute mode, without measured"
+    " operations: the mean of calibrated GPUs in units of the datasheet, under a power ceiling",
+    "not validated": "no measured operation was compared with this part of a prediction: its"
+    " interval is wider, and by an estimate",
+    "waves": "time of arithmetic: a GPU computes a product in tiles, one for each multiprocessor at"
+    " once, and the last round of tiles takes as long as a full one",
+    "power": "time by which the power limit slows long operations",
+    "host bound": "the host launches operations more slowly than the GPU runs them, so that the GPU"
+    " waits; `host` is the share of this waiting in the predicted time",
+}
 GLOSSARY = {  # group → term → definition
     "The answer of a run": _RUN,
     "What limits an operation": _LIMITS,
     "Work": _WORK,
     "Machine": _MACHINE,
+    "Predictions": _PREDICTION,
     "Comparing": _COMPARING,
     "Benchmark suite": _SUITE,
     "Contracts": _CONTRACT,

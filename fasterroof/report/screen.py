@@ -99,11 +99,20 @@ def _last_line(run: "Run", rows: Sequence[Group], shown: int, opened: bool) -> s
     return f"{shown_of}, {n} operations{more}. Pictures: --html PAGE; terms: --explain."
 
 
+def _fitted(title: str, room: int) -> str:
+    "Shorten a title at the end of its sample, whose shapes may be many; else in its middle."
+    parts = title.split("  ")  # model, sample, machine
+    spare = room - len(title) + len(parts[1]) if len(parts) == 3 else 0
+    if len(title) > room and spare >= 8:
+        parts[1] = f"{parts[1][: spare - 1]}…"
+    return elide("  ".join(parts), room)
+
+
 def _heading(run: "Run", width: int) -> Iterator[str]:
     what, when = title_line(run)
     when = when.replace(f" {date.today().year},", ",")
-    room = width - len(when) - 2
-    yield f"{elide(what, room):<{room}}  {when}" if when else elide(what, width)
+    room = width - len(when) - 2 if when else width
+    yield f"{_fitted(what, room):<{room}}  {when}" if when else _fitted(what, room)
     for text in (answer(run), losses_sentence(run)):
         yield from textwrap.wrap(text, width, break_long_words=True, break_on_hyphens=False)
 

@@ -9,7 +9,7 @@ __all__ = ['Run', 'joined_run', 'project']
 import json
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, one_line
@@ -255,9 +255,14 @@ class Run:
     ) -> "Run":
         """Return the floors of the same work on another machine. Nothing runs.
 
-        `mode` selects the ceilings of arithmetic; bytes stay unchanged. Raises `InputError` if the
-        run has no operations (runs saved by version 1), or if `roof` lacks a ceiling."""
-        return project(self, roof, mode)
+        `mode` selects the ceilings of arithmetic; bytes stay unchanged. A note has the expected
+        time with its interval (see `predict`). Raises `InputError` if the run has no operations
+        (runs saved by version 1), or if `roof` lacks a ceiling."""
+        from fasterroof.prediction.predicting import expected_text
+
+        projected = project(self, roof, mode)
+        expected = expected_text(projected, roof)
+        return replace(projected, notes=(*projected.notes, *filter(None, [expected])))
 
     @property
     def lost(self) -> LostTime | None:

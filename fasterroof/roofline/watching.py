@@ -8,13 +8,14 @@ __all__ = ['profile_step', 'watch']
 # %% ../../nbs/analysis/roofline/watching.ipynb #4fbbeaca
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils import checkpoint as checkpoints
 
 from ..core.errors import InputError, RunFileError, one_line
@@ -34,9 +35,9 @@ from ..timing.clock import Timing, no_gc, synchronizer
 from ..timing.dispatch_clock import DispatchClock
 from ..timing.events import STEP, Event, TraceFile
 from ..timing.live import SEES_THREADS, profiler_is_on, recording
-from ..timing.marks import ABORTED, OPTIMIZER, module_mark
+from ..timing.marks import ABORTED, CLOSURE, OPTIMIZER, module_mark
 from ..timing.profiler_ops import Profiled, profiled
-from ..timing.spans import busy_time, idle_time
+from ..timing.spans import busy_time, idle_time, union
 from ..timing.steps import Taken, sentences
 from ..work.op import modes_of
 from fasterroof.work.program import (
@@ -87,16 +88,22 @@ def profile_step(
     return measure_run(workload, peaks=peaks, warmup=warmup, steps=steps)
 
 # %% ../../nbs/analysis/roofline/watching.ipynb #f9de2376
+def _within(marks: Iterable[Event]) -> Callable[[float], bool]:
+    "Return a function that tells whether a moment lies inside one of these events."
+    stretches = union((e.start, e.end) for e in marks)
+    begins, ends = [[s[i] for s in stretches] for i in (0, 1)]
+    return lambda moment: bisect_right(begins, moment) != bisect_right(ends, moment)
+
+
 def _marks(trace: TraceFile) -> list[Event]:
     "Return a mark around each iteration; an iteration ends with the step of its optimizers."
     marks = [e for e in trace.events if e.name.startswith(OPTIMIZER) and e.device == "cpu"]
-    begins, ends = sorted(e.start for e in marks), sorted(e.end for e in marks)
+    ends = sorted(e.end for e in marks)
+    stepping, losing = _within(marks), _within(e for e in trace.events if e.name == CLOSURE)
     others = sorted(
         e.start
         for e in trace.events
-        if e.category == "cpu_op"
-        and "::" in e.name
-        and bisect_right(begins, e.start) == bisect_right(ends, e.start)
+        if e.category == "cpu_op" and "::" in e.name and (not stepping(e.start) or losing(e.start))
     )
     # several optimizers can step without operations in between: the last one ends the iteration
     cuts = {bisect_right(others, end): end for end in ends}
@@ -140,6 +147,22 @@ def _noting_stop(plain: Callable) -> Callable:
 
 def _marked(owner: Owner) -> AbstractContextManager:
     return torch._C._profiler._RecordFunctionFast(module_mark(owner))
+
+
+def _marking_closure(optimizer: torch.optim.Optimizer, args: tuple, kwargs: dict) -> tuple:
+    "Mark the closure that `optimizer.step` is about to call: it computes the loss, not a step."
+
+    def marked(closure: object) -> object:
+        def run() -> object:
+            with torch._C._profiler._RecordFunctionFast(CLOSURE):
+                return closure()
+
+        return run if callable(closure) else closure
+
+    args = (*args[:1], *map(marked, args[1:2]), *args[2:])  # the first is the optimizer
+    if "closure" in kwargs:
+        kwargs = kwargs | {"closure": marked(kwargs["closure"])}
+    return args, kwargs
 
 
 def _jax_loop(stack: ExitStack, model: object, framework: str | None) -> tuple[JaxLoop | None, str]:
@@ -278,6 +301,7 @@ class _Live:
             if stop:
                 enter(Patched(stop, __init__=_noting_stop))
             self.threads = enter(following(self._handed_over))
+            self._stack.callback(register_optimizer_step_pre_hook(_marking_closure).remove)
         else:
             self.recorder = Recorder(self.scope, DispatchClock(), {})
             enter(record_optimizer_steps(self.recorder))

@@ -33,7 +33,7 @@ class _Result:
     "One result of another tool."
 
     name: str  # full name of the benchmark
-    case: str  # name that shares a case with other implementations, or the name
+    case: str  # name of the case: that of the group; without a group, the name of the benchmark
     point: Mapping[str, Any]  # parameters
     samples: Sequence[float]  # s
     notes: tuple[str, ...] = ()
@@ -398,7 +398,8 @@ def read_results(
     where, value = one_line(path), read_json(path, nan=True)
     if (reader := _reader(value)) is None:
         raise RunFileError(
-            f"{where} is not a result of pytest-benchmark, asv or Google Benchmark in JSON."
+            f"{where} is not a result of pytest-benchmark, asv or Google Benchmark in JSON:"
+            " name a file that --benchmark-json, asv run or --benchmark_out wrote."
         )
     read = reader(value, where, path)
     timed = tuple(r for r in read.results if 0 < len(r.samples) <= _MOST_SAMPLES)

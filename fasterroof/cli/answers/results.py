@@ -175,7 +175,8 @@ _RATES = {"peak_flops_actual": "peak", "peak_bw_actual": "bandwidth"}  # figure 
 def _predicted(plain: Mapping[str, Any]) -> Iterator[AnswerFigure]:
     "Yield the figures of a prediction, or of a generation."
     cited = {name.partition(",")[0]: text for name, text in plain["cited"].items()}
-    basis = plain["basis"] or f"arithmetic at {100 * plain['efficiency']:.0f} % of its peak"
+    given = f"arithmetic at {100 * plain['efficiency']:.0f} % of its peak, given"
+    basis = plain["basis"] or given
     for name, unit in plain["units"].items():
         source = f"predicted: {basis}"
         if name in _RATES and _RATES[name] in cited:
@@ -184,6 +185,8 @@ def _predicted(plain: Mapping[str, Any]) -> Iterator[AnswerFigure]:
         words = name.replace("_", " ")
         unit = unit.replace("byte", "B")
         yield AnswerFigure(words, plain[name], unit, source, interval, 0.9)
+    for term, share in plain.get("shares", {}).items():
+        yield AnswerFigure(f"share of {term}", share, "1", f"predicted: {basis}")
 
 
 def _swept(plain: Mapping[str, Any]) -> Iterator[AnswerFigure]:

@@ -37,20 +37,20 @@ class Skipped(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    "What a check found."
+    "Result of a check that ran."
 
-    passed: bool
+    passed: bool  # True: what has to hold, holds
     text: str  # sentence or phrase with the most important figures
-    figures: tuple[AnswerFigure, ...] = ()
+    figures: tuple[AnswerFigure, ...] = ()  # with units and sources
 
 
 @dataclass(frozen=True)
 class Check:
     "A named check of a machine."
 
-    name: str
+    name: str  # one word, as for --only and --skip
     about: str  # what has to hold, in one sentence
-    run: "Callable[[Here], Finding]"  # raises `Skipped` if it does not apply
+    run: "Callable[[Here], Finding]"  # returns a finding; raises `Skipped` if it does not apply
     cuda: bool = False  # True: it requires a CUDA device
     long: bool = False  # True: it measures for long, and shows its own progress
 
@@ -59,16 +59,16 @@ class Check:
 class Outcome:
     "Outcome of one check."
 
-    name: str
+    name: str  # name of the check
     about: str  # what has to hold
     result: str  # "pass", "fail" or "skipped"
     text: str  # the finding; the error of a check that raised; the reason of a skipped one
-    figures: tuple[AnswerFigure, ...]
+    figures: tuple[AnswerFigure, ...]  # empty for a check that was skipped or raised
     seconds: float  # s, duration of the check
 
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #cdb6f35b
 class Here:
-    "The machine that is checked, and what several checks use."
+    "The checked machine, and the values that several checks share."
 
     def __init__(
         self,
@@ -149,8 +149,8 @@ def _outcome(
         place = torch.cuda.device(here.device) if cuda else contextlib.nullcontext()
         with preserved(), shown, place, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = check.run(here)
-        return ("pass" if found.passed else "fail"), found.text, found.figures
+            finding = check.run(here)
+        return ("pass" if finding.passed else "fail"), finding.text, finding.figures
     except Skipped as e:
         return "skipped", without_names(one_line(e, 300)), ()
     except Exception as e:
@@ -171,8 +171,8 @@ def run_checks(
     for check in checks:
         start = time.perf_counter()
         with contextlib.redirect_stdout(sys.stderr):
-            found = _outcome(check, here, start - begun > limit_s)
-        outcomes.append(Outcome(check.name, check.about, *found, time.perf_counter() - start))
+            ended = _outcome(check, here, start - begun > limit_s)
+        outcomes.append(Outcome(check.name, check.about, *ended, time.perf_counter() - start))
     return outcomes
 
 
@@ -196,9 +196,9 @@ def selected(
 # %% ../../../nbs/analysis/cli/doctor/checks.ipynb #f5497a55
 def verdict(
     outcomes: Sequence[Outcome],  # outcome of each check that was asked for
-    complete: bool = True,  # False: some checks were left out, so nothing is said of the machine
+    complete: bool = True,  # False: some checks were left out; the sentence is about the others
 ) -> str:  # one sentence
-    "Return the answer of the checks."
+    "Return how many checks passed, failed and were skipped, and whether the machine is fit."
     n = Counter(o.result for o in outcomes)
     plural = "check" + "s" * (len(outcomes) != 1)
     if failed := [o.name for o in outcomes if o.result == "fail"]:
@@ -214,7 +214,7 @@ def verdict(
 def counted(
     name: str,  # what is counted
     value: int | None,  # number
-    source: str = "counted",
+    source: str = "counted",  # origin of the number
 ) -> AnswerFigure:
-    "Return a figure that is a count."
+    "Return a count as a figure of an answer."
     return AnswerFigure(name, value, "1", source)

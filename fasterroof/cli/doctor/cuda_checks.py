@@ -95,25 +95,25 @@ def _launches(here: Here) -> Finding:
 
 
 def matched(
-    found: Reconciled,
-    what: str,  # the profiled program
+    pairs: Reconciled,  # kernels and launches of a profile
+    what: str,  # name of the profiled program, for the sentence
 ) -> Finding:
     "Return whether every kernel has a launch, and every launch a kernel."
-    launches = f"{found.launches} launch{'es' * (found.launches != 1)}"
-    text = f"{what}: {found.kernels} kernels, {launches}"
-    problems = {"kernels without a launch": found.alone, "launches without a kernel": found.lost}
+    launches = f"{pairs.launches} launch{'es' * (pairs.launches != 1)}"
+    text = f"{what}: {pairs.kernels} kernels, {launches}"
+    problems = {"kernels without a launch": pairs.alone, "launches without a kernel": pairs.lost}
     for how, names in problems.items():
         common = ", ".join(f"{one_line(n, 40)} × {k}" for n, k in Counter(names).most_common(2))
         text += f"; {len(names)} {how} ({common})" if names else ""
-    if not found.kernels:
+    if not pairs.kernels:
         text += "; the profiler records no kernels: it needs CUPTI and the permission to use it"
     figures = (
-        counted("kernels", found.kernels, "counted: profile"),
-        counted("launches", found.launches, "counted: profile"),
-        counted("kernels without a launch", len(found.alone), "counted: profile"),
-        counted("launches without a kernel", len(found.lost), "counted: profile"),
+        counted("kernels", pairs.kernels, "counted: profile"),
+        counted("launches", pairs.launches, "counted: profile"),
+        counted("kernels without a launch", len(pairs.alone), "counted: profile"),
+        counted("launches without a kernel", len(pairs.lost), "counted: profile"),
     )
-    return Finding(bool(found.kernels) and not found.alone and not found.lost, text, figures)
+    return Finding(bool(pairs.kernels) and not pairs.alone and not pairs.lost, text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #32c57501
 def _graphs(here: Here) -> Finding:
@@ -149,8 +149,8 @@ def graphed(
     close: bool,  # True: both computed the same
 ) -> Finding:
     "Return whether a replay computes the same and shows all of its kernels."
-    found = matched(graph, "a replay")
-    text = f"{found.text}; {eager.kernels} kernels without the graph"
+    finding = matched(graph, "a replay")
+    text = f"{finding.text}; {eager.kernels} kernels without the graph"
     text += "; its result differs" * (not close)
     missing = graph.kernels < eager.kernels
     text += "; kernels are missing" * missing
@@ -159,7 +159,7 @@ def graphed(
         counted("kernels without the graph", eager.kernels, "counted: profile"),
         counted("launches of a replay", graph.launches, "counted: profile"),
     )
-    return Finding(found.passed and close and not missing, text, figures)
+    return Finding(finding.passed and close and not missing, text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #e3bf78cb
 def _overlapping(device: torch.device) -> Callable[[], None]:
@@ -215,7 +215,7 @@ def _modes(here: Here) -> Finding:
     have = [m for m in _TENSOR_MODES if m in modes_known(here.device)]
     if not have:
         raise Skipped("the device multiplies none of them faster than fp32")
-    peaks = better(peaks_for(have, here.device), here.peaks)
+    peaks = peaks_for(have, here.device)
     multiplied = [m for m in have if m in ("tf32", "bf16", "fp16") and m in peaks.modes]
     rates = {m: product_rate(here, m) for m in multiplied}
     if above(rates, peaks):
@@ -229,12 +229,12 @@ def modes_found(
     peaks: HardwarePeaks,  # ceilings in these modes
 ) -> Finding:
     "Compare the ceilings of the tensor cores with torch's products and with the datasheet."
-    found, sheet = compared(rates, peaks), chip_of(peaks)
-    tops = {m: peaks.ceiling(m) for m in have if m in peaks.modes}
+    finding, sheet = compared(rates, peaks), chip_of(peaks)
+    tops = {m: peaks.ceiling(m) for m in peaks.modes}
     known = [x for x in (shares(peaks, sheet) if sheet else []) if x.unit != "B/s"]
     wrong = [f"{x} of the datasheet" for x in known if not LEAST <= x.share <= MOST]
     wrong += [f"{m} could not be measured" for m in have if m not in peaks.modes]
-    wrong += [found.text] * (not found.passed)
+    wrong += [finding.text] * (not finding.passed)
     by = {x.what.partition(" ")[0]: x.share for x in known if x.what.endswith("matrix")}
     text = ", ".join(
         f"{m} {si(top, rate_unit(m))}" + (f" ({100 * by[m]:.0f} %)" if m in by else "")
@@ -249,7 +249,7 @@ def modes_found(
         AnswerFigure(f"{x.what} over datasheet", x.share, "1", f"datasheet: {x.where}")
         for x in known
     ]
-    figures += [f for f in found.figures if f.name.startswith("torch.mm")]
+    figures += [f for f in finding.figures if f.name.startswith("torch.mm")]
     return Finding(not wrong, "; ".join(wrong) or text, tuple(figures))
 
 # %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #8f37dfc3

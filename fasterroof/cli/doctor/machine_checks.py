@@ -43,18 +43,18 @@ def _load(here: Here) -> Finding:
 
 def with_gpu(
     here: Here,  # machine
-    found: Finding,  # of the CPUs
+    cpus: Finding,  # finding on the CPUs
 ) -> Finding:
-    "Add how busy the GPU was before the checks, if the device is one."
+    "Add how busy the GPU was before the checks; on a CPU, return the finding unchanged."
     if here.device.type != "cuda":
-        return found
+        return cpus
     try:
         busy = torch.cuda.utilization(here.device) / 100
     except Exception as e:  # without NVIDIA's binding, or without permission
-        return replace(found, text=f"{found.text}; of the GPU it is unknown ({type(e).__name__})")
+        return replace(cpus, text=f"{cpus.text}; of the GPU it is unknown ({type(e).__name__})")
     figure = AnswerFigure("GPU busy before", busy, "1", "detected: NVML")
-    text = f"{found.text}; the GPU was busy for {100 * busy:.0f} % of the time"
-    return Finding(found.passed and busy <= 0.05, text, (*found.figures, figure))
+    text = f"{cpus.text}; the GPU was busy for {100 * busy:.0f} % of the time"
+    return Finding(cpus.passed and busy <= 0.05, text, (*cpus.figures, figure))
 
 # %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #4d8a1fa9
 def _quota(here: Here) -> Finding:

@@ -135,7 +135,7 @@ def _operations(here: Here) -> Finding:
 # %% ../../../nbs/analysis/cli/doctor/roof_checks.ipynb #7510d00c
 def below(
     points: "tuple[RooflinePoint, ...]",  # points of a run
-    what: str,  # the program, in the text
+    what: str,  # name of the program, for the sentence
 ) -> Finding:
     """Return whether all points are below the roof.
 
@@ -156,7 +156,7 @@ def below(
         "without a cost rule or a ceiling": unknown,
         "without a time": untimed,
     }
-    found = [
+    faults = [
         f"{len(ps)} {how} ({', '.join(_described(p) for p in ps[:3])})"
         for how, ps in problems.items()
         if ps
@@ -166,7 +166,7 @@ def below(
         counted(f"points above the roof, {what}", len(wrong)),
         AnswerFigure(f"highest share of the roof, {what}", best, "%", "measured: profile"),
     )
-    return Finding(not found, f"{what}: {'; '.join(found)}" if found else text, figures)
+    return Finding(not faults, f"{what}: {'; '.join(faults)}" if faults else text, figures)
 
 
 def _described(p: RooflinePoint) -> str:
@@ -181,19 +181,19 @@ def _networks(here: Here) -> Finding:
     for name, (model, x) in networks(here.device, scale).items():
         for phase, loss in (("forward", None), ("training", lambda out: out.square().mean())):
             run = _profile(model, x, here.device, loss, 10)
-            found = below(run.points, f"{name}, {phase}")
+            finding = below(run.points, f"{name}, {phase}")
             share = 100 * run.time_s / (run.watched or run.whole).median
             covered = AnswerFigure(
                 f"accounted for, {name}, {phase}", share, "%", "measured: profiled runs"
             )
-            findings.append((found, covered))
-    wrong = [found.text for found, _ in findings if not found.passed]
+            findings.append((finding, covered))
+    wrong = [finding.text for finding, _ in findings if not finding.passed]
     parts = [covered.value for _, covered in findings]
     text = f"{len(findings)} runs of two networks: none above the roof, points and gaps account"
     text += f" for {min(parts):.0f} to {max(parts):.0f} % of the profiled runs"
     # sums of medians are below the median of sums if single runs are disturbed
     wrong += [f"{c.name}: {c.value:.1f} %" for _, c in findings if not 70 <= c.value <= 110]
-    figures = tuple(f for found, covered in findings for f in (*found.figures, covered))
+    figures = tuple(f for finding, covered in findings for f in (*finding.figures, covered))
     return Finding(not wrong, "; ".join(wrong) or text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/roof_checks.ipynb #5278e0f3

@@ -165,21 +165,13 @@ def _copy_rate(here: Here) -> float:  # B/s, reads and writes both counted
     return max(8 * n / here.timed(lambda: target.copy_(source), 2) for _ in range(5))
 
 
-# Between two measurements within a minute, an H100's ceiling in bf16 went from 807 to 771 TFLOP/s,
-# as its clock follows power and temperature (reports/doctor). A ceiling of another mode, or of
-# another unit, would be wrong by a factor.
-_CLOCK_VARIES = 1.05
-
-
 def above(
     rates: dict[str, float],  # mode or "copy" → FLOP/s or B/s
     peaks: HardwarePeaks,  # ceilings
 ) -> list[str]:
-    """Return a text for each rate above the upper end of its ceiling.
-
-    Arithmetic of a GPU may exceed it by 5 %."""
-    upper, slack = peaks.upper, 1.0 if peaks.device == "cpu" else _CLOCK_VARIES
-    tops = {m: (slack * upper.ceiling(m), rate_unit(m)) for m in rates if m != "copy"}
+    "Return a text for each rate above the upper end of its ceiling."
+    upper = peaks.upper
+    tops = {m: (upper.ceiling(m), rate_unit(m)) for m in rates if m != "copy"}
     tops["copy"] = upper.main.rate(), "B/s"
     return [
         f"{what} runs at {si(rate, unit)}, above its ceiling of {si(top, unit)}"

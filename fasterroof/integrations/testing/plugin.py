@@ -4,11 +4,15 @@
 
 # %% auto #0
 __all__ = ['pytest_addoption', 'pytest_configure', 'pytest_collection_modifyitems', 'MeasuredModel', 'Roofline', 'roofline',
-           'pytest_terminal_summary']
+           'pytest_sessionfinish', 'pytest_terminal_summary']
 
 # %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #5f199e3d
+import argparse
+import json
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,6 +37,27 @@ def pytest_addoption(
         choices=_AMBIGUOUS,
         help="what a test does whose interval contains its threshold (default: fail)",
     )
+    group.addoption(
+        "--fasterroof-compare",
+        metavar="REF",
+        help="compare the measured functions with those of a git revision; slower fails the test",
+    )
+    group.addoption(
+        "--fasterroof-pairs",
+        type=int,
+        default=15,
+        metavar="N",
+        help="pairs of processes of --fasterroof-compare (default: %(default)s)",
+    )
+    group.addoption(
+        "--fasterroof-effect",
+        type=float,
+        default=0.05,
+        metavar="SHARE",
+        help="smallest change that counts for --fasterroof-compare (default: %(default)s)",
+    )
+    # for the processes of --fasterroof-compare: a file that names the tests, and where to write
+    group.addoption("--fasterroof-times", metavar="FILE", help=argparse.SUPPRESS)
     parser.addini(
         "fasterroof_on_ambiguous",
         "the same as --fasterroof-on-ambiguous, for a configuration file",
@@ -53,12 +78,16 @@ def pytest_configure(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(
+    config: pytest.Config,  # configuration of the session
     items: list[pytest.Item],  # collected tests
 ) -> None:
-    "Mark the tests that use the fixture, before `-m` selects."
+    "Mark the tests that use the fixture, before `-m` selects; for a comparison, drop the others."
     for item in items:
         if "roofline" in getattr(item, "fixturenames", ()):
             item.add_marker("roofline")
+    if spec := config.getoption("fasterroof_times"):
+        wanted = {*json.loads(Path(spec).read_text())["tests"]}
+        items[:] = [item for item in items if item.nodeid in wanted]
 
 # %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #a76c617c
 _WAIT_S = 3600.0  # s to wait for another measurement to end
@@ -72,12 +101,23 @@ def _alone():
     return device_lock(cpu_slots(1)[0].locks, _WAIT_S)
 
 # %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #09b65d16
+def _on_ambiguous(choice: str, sentence: str, message: str) -> None:
+    "Fail, pass with a warning, or skip a test whose interval contains its threshold."
+    __tracebackhide__ = True
+    if choice == "pass":
+        warnings.warn(pytest.PytestWarning(sentence), stacklevel=3)
+    elif choice == "skip":
+        pytest.skip(sentence)
+    else:
+        raise AssertionError(message)
+
+
 class MeasuredModel:
     "A model that the fixture `roofline` profiled."
 
     def __init__(
         self,
-        run: "Run",  # its run
+        run: "Run",  # run of the model
         node: pytest.Item,  # the test
         on_ambiguous: str,  # "fail", "pass" or "skip": what an inconclusive assertion does
     ) -> None:
@@ -103,10 +143,8 @@ class MeasuredModel:
         self._record(check)
         if check.verdict == HOLDS:
             return
-        if check.verdict == INCONCLUSIVE and self._on_ambiguous == "pass":
-            warnings.warn(pytest.PytestWarning(check.sentence), stacklevel=2)
-        elif check.verdict == INCONCLUSIVE and self._on_ambiguous == "skip":
-            pytest.skip(check.sentence)
+        if check.verdict == INCONCLUSIVE:
+            _on_ambiguous(self._on_ambiguous, check.sentence, check.message)
         else:
             raise AssertionError(check.message)
 
@@ -122,25 +160,41 @@ class MeasuredModel:
         self._node.user_properties.append(("roofline", check.sentence))
 
 
+class _TimedModel:
+    "What the fixture returns in a process of a comparison: it asserts nothing."
+
+    def assert_efficiency(self, *args: object, **kwargs: object) -> None:
+        "Do nothing: only the times count."
+
+
 class Roofline:
     "Profile models in a test: the fixture `roofline`."
 
     def __init__(
         self,
-        node: pytest.Item,  # the test
-        on_ambiguous: str,  # "fail", "pass" or "skip": what an inconclusive assertion does
+        request: pytest.FixtureRequest,  # request of the fixture
     ) -> None:
-        self._node, self._on_ambiguous = node, on_ambiguous
+        self._node, self._config = request.node, request.config
+        given = self._config.getoption("fasterroof_on_ambiguous")
+        self._on_ambiguous = given or self._config.getini("fasterroof_on_ambiguous")
+        self._calls = 0  # number of calls in this test
 
     def __call__(
         self,
         model: Callable,  # torch module or other callable, or a JAX function
         *args: object,  # positional arguments of the model
-        **kwargs: Any,  # its keyword arguments, and those of `fasterroof.profile`
+        **kwargs: Any,  # keyword arguments of the model, and those of `fasterroof.profile`
     ) -> MeasuredModel:
         """Profile a model while no other test measures.
 
-        Raises what `fasterroof.profile` raises: `ModelError`, `DeviceError`, `InputError`."""
+        Raises what `fasterroof.profile` raises: `ModelError`, `DeviceError`, `InputError`. With
+        `--fasterroof-compare` it raises `AssertionError` if the model became slower."""
+        __tracebackhide__ = True
+        self._calls += 1
+        if self._config.getoption("fasterroof_times"):
+            return self._timed(model, *args, **kwargs)
+        if ref := self._config.getoption("fasterroof_compare"):
+            self._assert_not_slower(ref)
         from fasterroof.roofline.analyzer import profile
 
         with _alone():
@@ -148,12 +202,90 @@ class Roofline:
         self._node.add_report_section("call", "roofline", str(run))
         return MeasuredModel(run, self._node, self._on_ambiguous)
 
+    def _timed(self, model: Callable, *args: object, **kwargs: Any) -> Any:
+        "Time a model in a process of a comparison."
+        from fasterroof.integrations.testing.revisions import time_model
+
+        samples = time_model(model, *args, **kwargs)
+        entry = {"test": self._node.nodeid, "call": self._calls, "samples": samples}
+        self._config.stash.setdefault(_TIMES, []).append(entry)
+        return _TimedModel()
+
+    def _assert_not_slower(self, ref: str) -> None:
+        "Assert that this call is not slower than at another revision."
+        __tracebackhide__ = True
+        changes = _changes(self._node.session, ref)
+        change = changes.get(f"{self._node.nodeid} {self._calls}")
+        if change is None:
+            raise AssertionError(
+                f"the comparison with {one_line(ref, 60)} has no time of this call"
+            )
+        verdict, sentence = change
+        self._node.user_properties.append(("roofline", sentence))
+        if verdict == "slower":
+            raise AssertionError(sentence)
+        if verdict == "inconclusive":
+            _on_ambiguous(self._on_ambiguous, sentence, sentence)
+
 
 @pytest.fixture
 def roofline(request: pytest.FixtureRequest) -> Roofline:
     "Profile a model, and assert its roofline efficiency."
-    given = request.config.getoption("fasterroof_on_ambiguous")
-    return Roofline(request.node, given or request.config.getini("fasterroof_on_ambiguous"))
+    return Roofline(request)
+
+# %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #ba0df225
+_TIMES: pytest.StashKey = pytest.StashKey()  # times of a process of a comparison
+_CHANGES: pytest.StashKey = pytest.StashKey()  # verdict and sentence of each call
+
+
+def _changes(session: pytest.Session, ref: str) -> dict[str, tuple[str, str]]:
+    "Return the verdict and the sentence of each call; make the comparison if nobody has."
+    config = session.config
+    if _CHANGES not in config.stash:
+        worker = getattr(config, "workerinput", None)  # of pytest-xdist
+        with _alone():
+            if worker is None:
+                config.stash[_CHANGES] = _compared(session, ref)
+            else:
+                import tempfile
+
+                from fasterroof.core.files import read_json, write_whole
+
+                file = Path(tempfile.gettempdir(), f"fasterroof-{worker['testrunuid']}.json")
+                if not file.exists():
+                    write_whole(file, json.dumps(_compared(session, ref)))
+                config.stash[_CHANGES] = read_json(file)
+    return config.stash[_CHANGES]
+
+
+def _compared(session: pytest.Session, ref: str) -> dict[str, tuple[str, str]]:
+    "Compare all selected tests that use the fixture."
+    from fasterroof.integrations.testing.revisions import compare_tests
+
+    options = session.config.option
+    tests = [x.nodeid for x in session.items if "roofline" in getattr(x, "fixturenames", ())]
+    changes = compare_tests(
+        tests, ref, session.config.rootpath, options.fasterroof_pairs, options.fasterroof_effect
+    )
+    return {f"{test} {call}": (c.verdict, c.sentence) for (test, call), c in changes.items()}
+
+
+def pytest_sessionfinish(
+    session: pytest.Session,  # the session that ends
+) -> None:
+    "Write the times of a process of a comparison, and the modules that came from elsewhere."
+    if not (spec := session.config.getoption("fasterroof_times")):
+        return
+    told = json.loads(Path(spec).read_text())
+    elsewhere = []
+    if told["tree"] != told["checkout"]:
+        for name, module in [*sys.modules.items()]:
+            path = Path(getattr(module, "__file__", None) or "/")
+            installed = {"site-packages", "dist-packages"} & {*path.parts}
+            if path.is_relative_to(told["checkout"]) and not installed:
+                elsewhere.append(name)
+    times = session.config.stash.get(_TIMES, [])
+    Path(told["out"]).write_text(json.dumps({"times": times, "elsewhere": elsewhere}))
 
 # %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #0ec0042d
 def _sentences(reports: Iterable[Any]) -> Iterator[tuple[str, str]]:

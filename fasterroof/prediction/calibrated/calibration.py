@@ -48,6 +48,9 @@ RESTART_S = 4e-6  # s, estimated: rows of isolated launches do not show it
 # the middle of 38 forwards of seven networks on an H200, 1.05 to 2.6, and the standard deviation
 # of the logarithm.
 _HOST, _HOST_SPREAD = 1.4, 0.3
+# The same over the launches of rows from another host, with another processor and PyTorch: 1.4 if
+# both are alike; 0.77 in 52 forwards on an H100 with PyTorch 2.11, against rows of PyTorch 2.1.
+_OTHER_HOST, _OTHER_HOST_SPREAD = 1.0, 0.4
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class ClassCalibration:
     device: float = 0.0  # the same for a class predicted from other devices
     rows: dict[str, int] = field(default_factory=dict)  # session → rows; empty: prior only
     validated: bool = True  # False: no rows of any device, in this mode, were held against it
+    figures: Figures | None = None  # ceilings of a class in another mode; None: the device's
 
     @property
     def measured(self) -> bool:
@@ -79,8 +83,8 @@ class ClassCalibration:
         figures: Figures,  # ceilings of the device
     ) -> TermTimes:
         "Return the predicted times of operations of the class."
-        columns = np.asarray(sizes, float).T
-        return class_model(kind, figures).times(*columns, figures, self.parameters)
+        columns, own = np.asarray(sizes, float).T, self.figures or figures
+        return class_model(kind, own).times(*columns, own, self.parameters)
 
     def restart_s(
         self,
@@ -142,7 +146,8 @@ class DeviceCalibration:
     context: float = 0.0
     # measured rows and their conditions, one per session; empty: they are not kept here
     sessions: tuple[dict[str, Any], ...] = ()
-    host: float = _HOST  # launches of a network over those of lone operations, on a GPU
+    # launches of a network over those of lone operations, on a GPU; None: as on other hosts
+    host: float | None = None
 
     @property
     def summary(self) -> str:
@@ -167,6 +172,20 @@ class DeviceCalibration:
             for kind, c in self.classes.items()
         }
         return replace(self, classes=classes, host=1.0)
+
+    def with_convolutions(
+        self,
+        other: "DeviceCalibration",  # calibration of the same device in the convolutions' mode
+    ) -> "DeviceCalibration":
+        "Return the calibration with convolutions in another mode, such as TF32."
+        missing = other.classes["linear"]
+        deviation = math.hypot(missing.device, UNVALIDATED)
+        missing = replace(missing, device=deviation, rows={}, validated=False)
+        classes = {
+            kind: replace(other.classes.get(kind, missing), figures=other.figures)
+            for kind in ("convolution", "grouped")
+        }
+        return replace(self, classes={**self.classes, **classes})
 
     def times(
         self,
@@ -232,11 +251,19 @@ class DeviceCalibration:
             device += repeats * (float(times.total[0]) - launch)
         if not launches:
             return 1.0, 0.0, 0.0
-        host = self.host * launches
+        host = self._host[0] * launches
         apart = math.log(host / (device + restarts)) if device + restarts else math.inf
         shown = max(restarts, host - device)
         waiting = 1 - restarts / shown if shown else 0.0
-        return shown / launches, waiting, NormalDist(0, _HOST_SPREAD).cdf(apart)
+        return shown / launches, waiting, NormalDist(0, self._host[1]).cdf(apart)
+
+    @property
+    def _host(self) -> tuple[float, float]:
+        """Return the launches of a network over those of lone operations, and the standard
+        deviation of the logarithm."""
+        if self.host is not None:
+            return self.host, _HOST_SPREAD
+        return (_HOST, _HOST_SPREAD) if self.sessions else (_OTHER_HOST, _OTHER_HOST_SPREAD)
 
     def _known(self, work: OperationWork) -> OperationWork:
         "Return an operation in a class with parameters; without its own, as a product."
@@ -252,7 +279,14 @@ class DeviceCalibration:
             raise InputError(f"The calibration of {self.figures.name} has no class {kind!r}.")
         return self.classes[chosen]
 
-    def _summed(self, terms, seconds, errors, waiting, unvalidated) -> PredictedTime:
+    def _summed(
+        self,
+        terms: list[tuple[TermTimes, Any]],
+        seconds: dict[str, float],
+        errors: tuple[float, float, float],
+        waiting: float,
+        unvalidated: dict[str, float],
+    ) -> PredictedTime:
         "Return the prediction for all classes together."
         shapes, shared, by_host = errors
         total = sum(seconds.values())
@@ -268,7 +302,7 @@ class DeviceCalibration:
         spread = {"shapes": by_device * math.sqrt(shapes) / total}
         spread["shared"] = by_device * shared / total
         spread |= {"context": self.context} if self.context else {}
-        spread |= {"host": _HOST_SPREAD * math.sqrt(by_host)} if by_host else {}
+        spread |= {"host": self._host[1] * math.sqrt(by_host)} if by_host else {}
         factor = math.exp(NINETY * math.hypot(*spread.values()))
         return PredictedTime(
             seconds=total,
@@ -284,7 +318,7 @@ class DeviceCalibration:
     def to_dict(self) -> dict[str, Any]:
         "Return the calibration as plain data."
         head = {"format": _FORMAT, "version": _VERSION, "mode": self.mode}
-        classes = {kind: asdict(c) for kind, c in self.classes.items()}
+        classes = {kind: _plain(c) for kind, c in self.classes.items()}
         data = {"figures": asdict(self.figures), "source": self.source, "classes": classes}
         own = {"between": self.between, "context": self.context, "sessions": [*self.sessions]}
         return head | data | (own if self.sessions else {})
@@ -308,6 +342,12 @@ class DeviceCalibration:
             return cls(figures, data["mode"], classes, dict(data["source"]), *own)
         except (KeyError, TypeError, AttributeError, ValueError) as e:
             raise RunFileError(f"The calibration has a missing or an unknown field: {e}.") from e
+
+
+def _plain(of_class: ClassCalibration) -> dict[str, Any]:
+    "Return the calibration of one class as plain data."
+    hidden = {"figures", *["validated"] * of_class.validated}  # as in a class with rows
+    return {k: v for k, v in asdict(of_class).items() if k not in hidden}
 
 
 def _class_of(kind: str, data: Mapping[str, Any], figures: Figures) -> ClassCalibration:

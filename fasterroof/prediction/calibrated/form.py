@@ -71,13 +71,13 @@ class VectorParameters:
 class TermTimes:
     "Predicted times of several operations, divided into four terms."
 
-    waves: np.ndarray  # s, waves of tiles, for each operation
-    memory: np.ndarray  # s, traffic that the waves do not hide
-    launch: np.ndarray  # s, launching the kernel
-    power: np.ndarray  # s, slowdown of long calls by the power limit
+    waves: np.ndarray[Any, Any]  # s, waves of tiles, for each operation
+    memory: np.ndarray[Any, Any]  # s, traffic that the waves do not hide
+    launch: np.ndarray[Any, Any]  # s, launching the kernel
+    power: np.ndarray[Any, Any]  # s, slowdown of long calls by the power limit
 
     @property
-    def total(self) -> np.ndarray:  # s, for each operation
+    def total(self) -> np.ndarray[Any, Any]:  # s, for each operation
         "Predicted times, the sums of the four terms."
         return self.waves + self.memory + self.launch + self.power
 

@@ -77,9 +77,10 @@ class MachineCalibration:
     def sentence(self) -> str:
         "Name of the machine, its modes, and the rows of each."
         modes = [
-            f"{c.mode} by {sum(len(s['rows']) for s in c.sessions):,} rows in {len(c.sessions)}"
-            f" session{'s' * (len(c.sessions) > 1)}"
+            f"{c.mode} by {rows:,} row{'s' * (rows != 1)} in {len(c.sessions)}"
+            f" session{'s' * (len(c.sessions) != 1)}"
             for c in self.calibrations
+            for rows in (sum(len(s["rows"]) for s in c.sessions),)
         ]
         return f"{one_line(self.name, 60)}: calibrated in {', '.join(modes)}."
 
@@ -116,7 +117,7 @@ def _plain(machine: MachineCalibration) -> dict[str, Any]:
 
 def save_calibrations(
     machine: MachineCalibration,  # calibrations of a machine
-    path: str | os.PathLike,  # file to write
+    path: str | os.PathLike[str],  # file to write
     head: Mapping[str, Any] = MappingProxyType({}),  # values before it, for readers of the file
 ) -> None:
     "Write the calibrations of a machine to a file."
@@ -139,7 +140,7 @@ def calibrations_of(
 
 
 def load_calibrations(
-    path: str | os.PathLike,  # file that `save_calibrations` or `fasterroof calibrate` wrote
+    path: str | os.PathLike[str],  # file that `save_calibrations` or `fasterroof calibrate` wrote
 ) -> MachineCalibration:
     "Read the calibrations of a machine; raises `RunFileError` for any other file."
     return calibrations_of(read_json(path), one_line(path))

@@ -158,9 +158,11 @@ def calibrate(
 ) -> MachineCalibration:
     """Measure this machine's operations in some compute modes, and fit calibrations to them.
 
+    The result predicts models on this machine: `predict(model, x, on=calibrate())`. A second
+    session on another day, with the first as `earlier`, teaches it how much days differ.
+
     Raises `InputError` for an unknown device or mode and if `earlier` is of another device,
     `DeviceError` if the measurement fails."""
-
     if device not in ("cpu", "cuda"):
         raise InputError(f"device must be cpu or cuda, not {one_line(repr(device), 40)}.")
     modes = [modes] if isinstance(modes, str) else [*modes]
