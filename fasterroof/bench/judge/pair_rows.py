@@ -234,11 +234,14 @@ def broken(
     b: Mapping,  # row of side B
 ) -> tuple[str, str] | None:  # side at fault ("A", "B" or "both"), and the reason
     "Return why a pairing ends; None where both rows have a time of the same work."
+    different = "both", "the two sides have different inputs: they do not do the same work"
+    if a.get("inputs") and b.get("inputs") and a["inputs"] != b["inputs"]:
+        return different  # before anything that follows from it, such as different results
     for row in (b, a):
         if why := _fault(row):
             return row["side"]["name"], f"{row['side']['name']} ({row['side']['label']}): {why}"
     if a.get("inputs") != b.get("inputs"):
-        return "both", "the two sides have different inputs: they do not do the same work"
+        return different
     if a["status"] != b["status"]:  # both are in `_TIMED`
         return "both", "only one of the two results could be compared with the oracle"
     return None
