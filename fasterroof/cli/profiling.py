@@ -37,9 +37,9 @@ from ..machine.roof import Roof
 from ..machine.roof_table import states_text
 from ..machine.states.drift import begin_looks
 from ..machine.states.kept_file import KeptMachine, forget_kept
-from ..prediction.predicting import expected_text
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
+from ..roofline.run import Run
 from ..roofline.summary import ago
 from ..work.hubs.tracing import traced
 from ..work.program import call_arguments, differentiable, speaks_jax
@@ -187,6 +187,13 @@ def _import_kernels(args: Namespace, console: "Console") -> None:
         print_result(console, report.sentence, report.table(args.top or None), {}, report.notes)
 
 
+def _expected(run: Run, on: str) -> str:
+    "Return the predicted time of the operations of a trace; empty without a prediction."
+    from fasterroof.prediction.predicting import expected_text  # (loads pint)
+
+    return expected_text(run, on)
+
+
 def import_command(
     args: Namespace,  # parsed arguments: traces, model, peaks, on, name, and outputs
     console: "Console",  # console to print on
@@ -199,7 +206,7 @@ def import_command(
         raise InputError("--model is for a file of ncu --csv: a trace names its operations.")
     with status("Reading the trace"):
         run = run_from_trace(args.traces, _given_roof(args), args.name)
-        expected = expected_text(run, args.on) if args.on else ""
+        expected = _expected(run, args.on) if args.on else ""
     if expected:
         run = replace(run, notes=(*run.notes, expected))
     report_run(run, args, console)
