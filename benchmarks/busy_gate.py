@@ -24,6 +24,7 @@ from pathlib import Path
 from fasterroof.bench.case import cases_from
 from fasterroof.bench.judge.pair_rows import broken, log_ratio, loops_of
 from fasterroof.bench.judge.pairs import PairOptions, Pairs, pairings
+from fasterroof.bench.judge.ratio_test import is_look, paired, spent_at, verdicts
 from fasterroof.bench.judge.sides import Side
 from fasterroof.bench.views.pairs_report import compared
 from fasterroof.cli.bench.options import verdict_code
@@ -103,6 +104,18 @@ def run(args):
             busy.kill()
 
 
+def replayed(logs, level, first):
+    """Return the verdict of a comparison at another level, and its number of pairs.
+
+    It is exact for levels below that of the trial, which stop at the same looks or earlier ones."""
+    looks = [n for n in range(first, len(logs)) if is_look(n, first)]
+    for n in (*looks, len(logs)):
+        (verdict,) = verdicts([paired(logs[:n], level=level, spent=spent_at(n, first))])
+        if verdict != "AMBIGUOUS":
+            break
+    return verdict, n
+
+
 def rates(args):
     import numpy as np
     from scipy.stats import binomtest
@@ -116,29 +129,32 @@ def rates(args):
         f" the pairs), median {middle:.0f} %; load average {min(averages):.1f} to"
         f" {max(averages):.1f}, median {np.median(averages):.1f}; {os.cpu_count()} CPUs.\n"
     )
-    print("| trials | SLOWER | other verdicts | exit code 0, 1, 3 | pairs | time |")
-    print("|:--|--:|:--|--:|--:|--:|")
-    for kind, name in zip(KINDS, ("the same code", "5 % slower"), strict=True):
-        mine = [t for t in trials if t["kind"] == kind]
-        if not mine:
-            continue
-        verdicts = collections.Counter(t["verdict"] for t in mine)
-        codes = collections.Counter(t["code"] for t in mine)
-        found = binomtest(verdicts.pop("SLOWER", 0), len(mine))
-        i = found.proportion_ci(0.95, method="exact")
-        pairs, took = ([t[k] for t in mine] for k in ("loads", "took_s"))
-        spans = [np.quantile(x, [0.5, 0.9]) for x in ([*map(len, pairs)], took)]
-        print(
-            f"| {name} (of {len(mine)}) | {100 * found.statistic:.0f} % [{100 * i.low:.0f},"
-            f" {100 * i.high:.0f}] | {', '.join(f'{n} {v}' for v, n in verdicts.items())} |"
-            f" {', '.join(str(codes[c]) for c in (0, 1, 3))} |"
-            f" {spans[0][0]:.0f} (nine of ten ≤ {spans[0][1]:.0f}) |"
-            f" {spans[1][0]:.0f} s (nine of ten ≤ {spans[1][1]:.0f}) |"
-        )
+    print("| trials | level | SLOWER | other verdicts | exit code 0, 1, 3 | pairs |")
+    print("|:--|--:|--:|:--|--:|--:|")
+    for level in args.levels:
+        for kind, name in zip(KINDS, ("the same code", "5 % slower"), strict=True):
+            mine = [replayed(t["logs"], level, args.pairs) for t in trials if t["kind"] == kind]
+            if not mine:
+                continue
+            verdicts_ = collections.Counter(v for v, _ in mine)
+            codes = collections.Counter(
+                verdict_code(v == "SLOWER", v == "AMBIGUOUS", None) for v, _ in mine
+            )
+            found = binomtest(verdicts_.pop("SLOWER", 0), len(mine))
+            i = found.proportion_ci(0.95, method="exact")
+            low, middle, high = np.quantile([n for _, n in mine], [0.0, 0.5, 1.0])
+            print(
+                f"| {name} (of {len(mine)}) | {level:g} | {100 * found.statistic:.0f} %"
+                f" [{100 * i.low:.0f}, {100 * i.high:.0f}] |"
+                f" {', '.join(f'{n} {v}' for v, n in verdicts_.items())} |"
+                f" {', '.join(str(codes[c]) for c in (0, 1, 3))} |"
+                f" {middle:.0f} ({low:.0f} to {high:.0f}) |"
+            )
     silent = [t for t in trials if t["code"] == 0 and t["verdict"] in ("AMBIGUOUS", "FAILED")]
     print(f"\nExit code 0 without a verdict: {len(silent)} of {len(trials)}.")
     print(
-        f"Pairs scatter by {100 * np.median([t['paired']['spread'] for t in trials]):.1f} %"
+        f"A trial took {np.median([t['took_s'] for t in trials]):.0f} s (median)."
+        f" Pairs scatter by {100 * np.median([t['paired']['spread'] for t in trials]):.1f} %"
         " (median of the trials)."
     )
 
@@ -153,13 +169,16 @@ if __name__ == "__main__":
     s.add_argument(
         "--trials", type=int, nargs=2, default=[50, 50], metavar="N", help=f"of {', '.join(KINDS)}"
     )
-    s.add_argument("--pairs", type=int, default=8, help="pairs before the first look")
-    s.add_argument("--budget", type=float, default=0.3, help="seconds of samples in each process")
-    s.add_argument("--time-limit", type=float, default=60, help="seconds of a trial")
+    s.add_argument("--pairs", type=int, default=12, help="pairs before the first look")
+    s.add_argument("--budget", type=float, default=0.2, help="seconds of samples in each process")
+    s.add_argument("--time-limit", type=float, default=150, help="seconds of a trial")
     s.add_argument("--seed", type=int, default=0, help="seed of the order and of the neighbour")
     s.add_argument(
         "--lane", default="0/1", metavar="I/N", help="run the I-th of N shares of the trials"
     )
-    commands.add_parser("rates", help="print the rates").add_argument("files", nargs="+")
+    s = commands.add_parser("rates", help="print the rates")
+    s.add_argument("files", nargs="+")
+    s.add_argument("--pairs", type=int, default=12, help="pairs before the first look")
+    s.add_argument("--levels", type=float, nargs="+", default=[0.99, 0.95], help="levels to judge")
     args = p.parse_args()
     {"run": run, "rates": rates}[args.command](args)

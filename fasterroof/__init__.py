@@ -34,6 +34,7 @@ __all__ = [
     "predict",
     "profile",
     "profile_step",
+    "profiled_update",
     "register_cost",
     "Roof",
     "RooflineAnalyzer",

@@ -25,6 +25,7 @@ from .contract.contract import (
 )
 from .core.errors import FasterroofError as FasterroofError
 from .integrations.huggingface import HuggingFaceCallback as HuggingFaceCallback
+from .integrations.jax_updates import profiled_update as profiled_update
 from .integrations.job_files import merge_folder as merge_folder
 from .integrations.lightning import LightningCallback as LightningCallback
 from .integrations.magics import load_ipython_extension as load_ipython_extension

@@ -145,13 +145,13 @@ class Provider:
     "The framework and the environment of a baseline."
 
     name: str
-    framework: str  # framework of its arrays: "numpy", "torch" or "jax"
+    framework: str  # framework of its arrays: "numpy", "torch" or "jax"; "python": any
     modules: tuple[str, ...]  # modules that have to be installed
     install: str  # argument of pip install, for the error
     accelerators: tuple[str, ...] = ("cpu",)  # supported kinds of device
 
 
-FRAMEWORKS = ("numpy", "torch", "jax")
+FRAMEWORKS = ("numpy", "torch", "jax", "python")
 PROVIDERS: dict[str, Provider] = {}
 
 
@@ -179,6 +179,8 @@ for _p in (
     Provider("numpy", "numpy", ("numpy",), "numpy"),
     Provider("jax", "jax", ("jax",), "'fasterroof[jax]'", ("cpu", "cuda", "rocm", "tpu")),
     Provider("torch", "torch", ("torch",), "torch", ("cpu", "cuda", "rocm")),
+    # functions of any framework, called as they are, from `bench.callables`
+    Provider("python", "python", ("numpy",), "numpy", ("cpu", "cuda", "rocm")),
     Provider(
         "pyg", "torch", ("torch", "torch_geometric"), "torch_geometric", ("cpu", "cuda", "rocm")
     ),

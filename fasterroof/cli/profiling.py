@@ -39,7 +39,6 @@ from ..machine.states.drift import begin_looks
 from ..machine.states.kept_file import KeptMachine, forget_kept
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
-from ..roofline.run import Run
 from ..roofline.summary import ago
 from ..work.hubs.tracing import traced
 from ..work.program import call_arguments, differentiable, speaks_jax
@@ -187,13 +186,6 @@ def _import_kernels(args: Namespace, console: "Console") -> None:
         print_result(console, report.sentence, report.table(args.top or None), {}, report.notes)
 
 
-def _expected(run: Run, on: str) -> str:
-    "Return the predicted time of the operations of a trace; empty without a prediction."
-    from fasterroof.prediction.predicting import expected_text  # (loads pint)
-
-    return expected_text(run, on)
-
-
 def import_command(
     args: Namespace,  # parsed arguments: traces, model, peaks, on, name, and outputs
     console: "Console",  # console to print on
@@ -204,9 +196,13 @@ def import_command(
         return _import_kernels(args, console)
     if args.model:
         raise InputError("--model is for a file of ncu --csv: a trace names its operations.")
+    expected = ""
     with status("Reading the trace"):
         run = run_from_trace(args.traces, _given_roof(args), args.name)
-        expected = _expected(run, args.on) if args.on else ""
+        if args.on:
+            from fasterroof.prediction.predicting import expected_text  # loads pint and scipy
+
+            expected = expected_text(run, args.on)
     if expected:
         run = replace(run, notes=(*run.notes, expected))
     report_run(run, args, console)

@@ -1,4 +1,5 @@
 from .huggingface import HuggingFaceCallback as HuggingFaceCallback
+from .jax_updates import profiled_update as profiled_update
 from .job_files import merge_folder as merge_folder
 from .lightning import LightningCallback as LightningCallback
 from .magics import load_ipython_extension as load_ipython_extension

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['loop_metrics', 'LoopProfiler']
 
-# %% ../../nbs/analysis/integrations/loops.ipynb #e53436a0
+# %% ../../nbs/analysis/integrations/loops.ipynb #af5f5cce
 import math
 import os
 import sys
@@ -28,7 +28,7 @@ from ..report.html import module_of
 from ..roofline.run import Run
 from ..roofline.watching import watch
 
-# %% ../../nbs/analysis/integrations/loops.ipynb #32cbead8
+# %% ../../nbs/analysis/integrations/loops.ipynb #3ac28927
 _MOST_MODULES = 10
 
 
@@ -76,7 +76,7 @@ def loop_metrics(
         if figure is not None and math.isfinite(figure)
     }
 
-# %% ../../nbs/analysis/integrations/loops.ipynb #5235b712
+# %% ../../nbs/analysis/integrations/loops.ipynb #a0d198dc
 def _overhead(plain: Sequence[float], profiled: Sequence[float]) -> float | None:  # share
     "Compare the ends of plain and of profiled steps, in s; return None if either has too few."
     lengths = [[b - a for a, b in pairwise(ends)] for ends in (plain, profiled)]
@@ -90,7 +90,7 @@ def _overhead_note(overhead: float | None, paused_s: float) -> str:
     stood = f"the loop stood still for {si(paused_s, 's')} for probes and ceilings"
     return f"The overhead of profiled steps {steps}; {stood}."
 
-# %% ../../nbs/analysis/integrations/loops.ipynb #809a6253
+# %% ../../nbs/analysis/integrations/loops.ipynb #97f9914c
 class LoopProfiler:
     """Profiler of a few steps of a loop that calls `before_step`, `after_step` and `end`.
 

@@ -48,6 +48,9 @@ class Join:
 
 # %% ../../nbs/analysis/roofline/join.ipynb #96139b1d
 _FLOPS = "flops", "executed_flops", "contraction_flops"
+# torch's profiler records no shapes for a list of more than 30 tensors, such as the norms of all
+# gradients: the bytes of these operations are unknown then, but they multiply nothing
+_MOVING = frozenset({"aten.stack", "aten.cat"})
 
 
 def _dims(shapes: tuple) -> str:
@@ -167,6 +170,8 @@ def _point(
     known = [*times] or [None] * len(ops), [*idle] or [0.0] * len(ops)
     bound = "undefined" if uncounted else _bound(roof, ops, floors, *known)
     figures: dict[str, Any] = dict.fromkeys(_FLOPS) if uncounted else _flops(ops)
+    if uncounted and _MOVING.issuperset(uncounted) and len(parts) == len(ops):
+        figures["contraction_flops"] = _flops([op for op in ops if op.counted])["contraction_flops"]
     figures |= {"floor_s": None}
     if bound != "undefined":
         figures |= {

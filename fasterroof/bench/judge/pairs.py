@@ -290,15 +290,19 @@ class Pairs:
         this, a = self.sides[side], (p.a, p.b)[side]
         a = replace(a, name=self.names[p.name].pop(0))
         loop = self.loops.get((self.brief.run_id, p.name, "AB"[side]))
+        functions = "functions" in a.case.source
         result = self.spool.folder / f"pair-{side}.row"
         spec = self.brief.attempt_spec(a, self.free, result) | {
             "source": this.source(a.case),
             "tell_inputs": True,
             "waited": not self.options.wall,
-            "recall": not self.pairs[p.name],  # once, in the first pair
+            "recall": not functions and not self.pairs[p.name],  # once, in the first pair
             "device": self.slot.device,
             "canary": {"loop_s": loop} if self.options.canary and a.accelerator == "cpu" else None,
         }
+        if functions and not side and not self.pairs[p.name]:
+            # its results are what those of all others are compared with
+            spec["keep_outputs"] = str(self.brief.oracle_path(a))
         if this.tree:
             spec |= {"tree": this.tree, "checkout": this.checkout}
         if this.git:
@@ -326,7 +330,9 @@ class Pairs:
         "Run both processes of a pair; yield the side and the row of each."
         order = (first, 1 - first)
         work = {side: self._spec(p, side) for side in order}
-        if self.options.turns and p.a.accelerator == "cpu":
+        # B is compared with the results of A, which the first pair makes
+        begins = "functions" in p.a.case.source and not self.pairs[p.name]
+        if self.options.turns and p.a.accelerator == "cpu" and not begins:
             with two_turns(self.spool.folder, first) as (turns, ended):
                 both = [(work[i][0] | {"turns": turns[i]}, *work[i][1:]) for i in (0, 1)]
                 rows = self.workers.rows(*both, on_end=ended)
@@ -342,6 +348,8 @@ class Pairs:
     def _pair(self, p: Pairing) -> None:
         "Run a pair and keep its rows."
         first, number = self.random.randrange(2), len(self.pairs[p.name]) + 1
+        if "functions" in p.a.case.source and number == 1:
+            first = 0
         monitor, rows = _LoadWatch(self.slot), {}
         for side, row in self._processes(p, first):
             rows[side] = row | {"side": self._about(p, side, number, side == first)}

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import fasterroof
+from ..callables import check_function
 from ..case import Case
 from ..run.provenance import ask_git, suite_provenance
 from ...core.errors import InputError, one_line
@@ -69,6 +70,16 @@ class Side:
         here = own and any((own / x).is_file() for x in _OWN_FILES)
         return str(own if here else Path(fasterroof.__file__).resolve().parent)
 
+    def _files(self, case: Case) -> dict[str, str]:
+        "Return the files of functions in the revision. Raises `CaseError` for one without them."
+        folders = [p for p in (Path(self.tree), Path(self.tree, "src")) if p.is_dir()]
+        files = {}
+        for word in case.source["functions"]:
+            file = check_function(word, folders, f" in {self.label}")
+            if word.partition(":")[0].endswith(".py"):
+                files[word] = str(file)
+        return files
+
     def source(
         self,
         case: Case,  # as loaded from the working directory
@@ -77,6 +88,8 @@ class Side:
 
         A file of the repository is read from the revision, if it exists there."""
         path = case.source.get("path")
+        if self.tree is not None and "functions" in case.source:
+            return dict(case.source) | {"files": self._files(case)}
         if self.tree is None or path is None:
             return dict(case.source)
         real, top = Path(path).resolve(), Path(self.checkout).resolve()

@@ -19,7 +19,8 @@ from time import perf_counter, process_time, thread_time
 
 import numpy as np
 
-from ..case import Baseline, Built, Case, load_case
+from ..callables import derived_tolerance, loaded_case
+from ..case import Baseline, Built, Case, Tolerance
 from ..fidelity import Oracle, find_oracle, judged
 from ..frameworks import framework
 from ..registry import accelerator, metric
@@ -247,6 +248,15 @@ def _concluded(fidelity: Mapping, timed: bool, place: str) -> dict:
     return {"status": status, "failure_detail": detail}
 
 
+def _tolerance(case: Case, point: Mapping, f, oracle: Oracle) -> Tolerance:
+    "Return the tolerance of a case, or the one that follows from the format of the results."
+    return (
+        derived_tolerance(f.formats, oracle.refs)
+        if case.tolerance is None
+        else case.threshold(point)
+    )
+
+
 def _compared(spec: Mapping, case: Case, f, outs: list, inputs: Mapping, built: Built) -> dict:
     "Return the fidelity of outputs; save them as the oracle if the spec requests it."
     base, source = case.baseline(spec["baseline"]), spec.get("oracle") or {}
@@ -257,7 +267,8 @@ def _compared(spec: Mapping, case: Case, f, outs: list, inputs: Mapping, built: 
         oracle = Oracle.load(source["path"])
     else:
         oracle = Oracle(None, reason=source.get("why", "no_oracle"))
-    fidelity = judged(normal, oracle, case.threshold(spec["param_point"]), bool(base.layout))
+    allowed = _tolerance(case, spec["param_point"], f, oracle)
+    fidelity = judged(normal, oracle, allowed, bool(base.layout))
     if changed := one_line(", ".join(_written_to(f, inputs, built)), 80):
         why = f"it writes to its inputs ({changed}), so each call had different inputs"
         fidelity |= {"status": "fail", "detail": why}
@@ -326,7 +337,9 @@ def _run(
     built = case.built(point)
     fn = built.implementations[base.name]()
     if spec.get("tell_inputs"):
-        row["inputs"] = digest(built.inputs)
+        row["inputs"] = digest(
+            built.inputs | {"arguments": fn.digest} if hasattr(fn, "digest") else built.inputs
+        )
     begin("placing")
     inputs = f.place(built.inputs)
     begin("compiling")
@@ -397,7 +410,7 @@ def attempt(
 
     begin("importing")
     try:
-        _run(spec, case or load_case(spec["source"]), row, begin, provenance, keep)
+        _run(spec, case or loaded_case(spec["source"]), row, begin, provenance, keep)
     except KeyboardInterrupt:
         raise
     except BaseException as e:  # an implementation may raise anything, even SystemExit

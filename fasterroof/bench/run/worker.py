@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ..case import Case, load_case
+from ..callables import loaded_case
+from ..case import Case
 from ..fidelity import find_oracle
 from ..registry import interpreter
 from ..row import dumped
@@ -52,7 +53,7 @@ def _row(spec: Mapping, tell: Callable[[str], None], case: Case | None) -> str:
 
 def _oracle(spec: Mapping, tell: Callable[[str], None], case: Case | None) -> None:
     tell("oracle")
-    case = case or load_case(spec["source"])
+    case = case or loaded_case(spec["source"])
     find_oracle(case, spec["param_point"], case.built(spec["param_point"])).save(spec["result"])
 
 

@@ -116,6 +116,9 @@ class Comparison:
     why: str = ""  # reason of a failure
     blame: str = ""  # side that failed: "A", "B" or "both"
     unchecked: bool = False  # True: the results were not compared with an oracle
+    agreement: str = (
+        ""  # how far B's results are from A's, if those are what they are compared with
+    )
 
     @property
     def baseline(self) -> str:
@@ -211,6 +214,7 @@ class Compared:
         return (
             *(f"{c.case}/{c.baseline}: {c.sentence}" for c in open_),
             *(f"{c.case}/{c.baseline}: {_UNCHECKED}" for c in unchecked),
+            *(f"{c.case}: {c.agreement}" for c in self.comparisons if c.agreement),
             self.guards,
         )
 
@@ -329,6 +333,16 @@ def _pairs(rows: Iterable[Mapping]) -> dict[tuple, list[tuple[Mapping, Mapping]]
     return {key: pairs for key, pairs in whole.items() if pairs}
 
 
+def _agreement(rows: Sequence[Mapping]) -> str:
+    "Return how far the results of B are from those of A; empty if an oracle judged both."
+    fidelity = [row["fidelity"] for row in rows if row["fidelity"]]
+    if {within(x, "oracle", "kind") for x in fidelity} != {"designated_baseline"}:
+        return ""
+    most, allowed = max(x["rel_to_tol"] or 0.0 for x in fidelity), fidelity[0]["threshold"]
+    limits = f"rtol {allowed['rtol']:.2g} and atol {allowed['atol']:.2g} ({allowed['scope']})"
+    return f"the results of B agree with those of A: at most {most:.2g} of {limits}."
+
+
 def _comparison(
     pairs: Sequence[tuple[Mapping, Mapping]],
     loops: Mapping[tuple, float | None],
@@ -358,6 +372,7 @@ def _comparison(
         why,
         blame,
         any(row["status"] == "fidelity_inconclusive" for two in pairs for row in two),
+        "" if why else _agreement([b for _, b in pairs]),
     )
 
 

@@ -14,8 +14,9 @@ _SELECTED = (
     Argument(
         "bench compare",
         "a",
-        "baseline of the comparison: a git revision, an environment (its folder or its Python), or"
-        " an implementation of the case; with git:, env: or baseline: before it if it is ambiguous",
+        "baseline of the comparison: a function (FILE.py:NAME or MODULE:NAME), a git revision, an"
+        " environment (its folder or its Python), or an implementation of the case; with git:, env:"
+        " or baseline: before it if it is ambiguous; or two revisions, REV..REV, of a function B",
         nargs="?",
         metavar="A",
     ),
@@ -64,6 +65,39 @@ _SELECTED = (
         "framework and device (default: jax-cpu; torch-cpu without JAX)",
         "selection",
         metavar="P",
+    ),
+    Argument(
+        "bench compare",
+        "--setup",
+        "function that returns the arguments of the functions A and B: NAME beside each of them, or"
+        " FILE.py:NAME for both (default: setup beside each, if there is one)",
+        "functions",
+        metavar="NAME",
+    ),
+    Argument(
+        "bench compare",
+        "--factory",
+        "A and B are functions that return the functions to time",
+        "functions",
+        action="store_true",
+    ),
+    Argument(
+        "bench compare",
+        "--rtol",
+        "relative tolerance of B's results against A's (default: derived from their format, such as"
+        " 3.5e-4 in fp32)",
+        "functions",
+        type=from_zero,
+        metavar="R",
+    ),
+    Argument(
+        "bench compare",
+        "--atol",
+        "absolute tolerance of B's results against A's (default: as --rtol, times the root mean"
+        " square of A's results)",
+        "functions",
+        type=from_zero,
+        metavar="A",
     ),
     Argument(
         "bench compare",

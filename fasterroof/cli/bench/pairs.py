@@ -7,15 +7,18 @@ __all__ = ['PAIRS_STORE', 'compare_command']
 
 # %% ../../../nbs/analysis/cli/bench/pairs.ipynb #0cbd9e73
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...bench.case import named_cases
+from ...bench.callables import check_function, function_case, is_function
+from ...bench.case import Case, named_cases
 from ...bench.judge.pair_rows import guarded
 from ...bench.judge.pairs import PairOptions, Pairs, pairings
 from ...bench.judge.ratio_test import LEAST
-from ...bench.judge.sides import two_sides
+from ...bench.judge.sides import Side, two_sides
 from ...bench.registry import accelerator
 from ...bench.run.devices import cpu_slots
 from ...bench.store.store import Store, load_rows
@@ -59,32 +62,76 @@ def _line_of(pairs: Pairs) -> str:
     return progress(good, (again, "disturbed"), (failed, "failed"), doing=stage)
 
 
+@contextmanager
+def _selected(
+    args: "Namespace", home: Path
+) -> Iterator[tuple[tuple[Side, Side], list[Case], str | None]]:
+    "Yield the two sides, the cases to compare, and the platform if none is given."
+    names = ("setup", "factory", "rtol", "atol")
+    functions = [w for w in (args.a, args.b) if is_function(w)]
+    if not functions:
+        for name in names:
+            if getattr(args, name) not in (None, False):
+                raise InputError(f"--{name} requires functions, such as old.py:f new.py:f.")
+        cases = named_cases(args.case)
+        with two_sides((args.a, args.b), cases, str(home), args.prepare) as sides:
+            yield sides, cases, None
+        return
+    for name in ("case", "baseline", "point", "all_points"):
+        if getattr(args, name):
+            raise InputError(
+                f"--{name.replace('_', '-')} selects cases, not functions: leave it out."
+            )
+    own = {name: getattr(args, name) for name in names}
+    old, dots, new = args.a.partition("..")
+    if len(functions) == 2:
+        _checked(
+            (args.a == args.b, "Compare two functions, not one with itself."),
+            (args.prepare, "--prepare requires two revisions, such as main..HEAD."),
+        )
+        for word in functions:
+            check_function(word, [home], must=False)
+        case = function_case(functions, **own, folder=str(home))
+        yield (Side("baseline", args.a), Side("baseline", args.b)), [case], _PYTHON
+    elif functions == [args.b] and dots and old and not new.startswith("."):
+        case = function_case(functions, **own, folder="")
+        words = (f"git:{old}", f"git:{new or '.'}")
+        with two_sides(words, [case], str(home), args.prepare) as sides:
+            for side in sides:
+                side.source(case)  # raises where the revision lacks it
+            yield sides, [case], _PYTHON
+    else:
+        raise InputError(
+            f"A function is compared with a function, or between two revisions, REV..REV:"
+            f" {one_line(args.a, 60)} is neither."
+        )
+
+
+_PYTHON = "python-cpu"  # platform of functions: any framework, on the CPU
+
+
 def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], str, bool]:
     "Run the pairs; return their rows, notes, what ended them, and whether that was an interrupt."
-    platform, *more = platforms(args.platform) or [""]
     _checked(
         (
             not (args.a and args.b),
             "Name two versions, such as main and . (fasterroof bench compare main .)",
         ),
-        (more or not platform, "--platform takes one platform, such as jax-cpu."),
         (
             args.point and args.all_points,
             "--point and --all-points exclude each other: leave one out.",
         ),
     )
-    part = (args.cpu_slots or 1) > 1 and accelerator(platform) == "cpu"
-    slot = cpu_slots(args.cpu_slots)[0] if part else None
     store = home / (args.store or PAIRS_STORE)
-    own = {"canary": not args.no_canary, "turns": not args.no_turns, "slot": slot}
-    options = options_of(PairOptions, args, **own)
-    cases = named_cases(args.case)
     recover_runs(Store(store), "fasterroof bench compare: a comparison")
-    with (
-        status("Running") as show,
-        ends_as_interrupt(),
-        two_sides((args.a, args.b), cases, str(home), args.prepare) as sides,
-    ):
+    with status("Running") as show, ends_as_interrupt(), _selected(args, home) as selected:
+        sides, cases, usual = selected
+        platform, *more = platforms(args.platform or usual) or [""]
+        _checked((more or not platform, "--platform takes one platform, such as jax-cpu."))
+        part = (args.cpu_slots or 1) > 1 and accelerator(platform) == "cpu"
+        slot = cpu_slots(args.cpu_slots)[0] if part else None
+        own = {"canary": not args.no_canary, "turns": not args.no_turns, "slot": slot}
+        options = options_of(PairOptions, args, **own)
         point = point_of_text(args.point)
         planned = pairings(
             cases, sides, platform, args.all_points, point, args.baseline, args.effect
