@@ -189,7 +189,7 @@ _MACHINE = (
     Argument(
         "calibrate",
         "--device",
-        "cpu, or cuda (tested with mocks only, not on a GPU) (default: %(default)s)",
+        "cpu, cuda, cuda:1, … (default: %(default)s)",
         default="cpu",
         metavar="DEVICE",
     ),
