@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['HuggingFaceCallback']
 
-# %% ../../nbs/analysis/integrations/huggingface.ipynb #9e5a5f53
+# %% ../../nbs/analysis/integrations/huggingface.ipynb #52f85b64
 import os
 import sys
 from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from fasterroof.roofline.run import Run
 
-# %% ../../nbs/analysis/integrations/huggingface.ipynb #e6226567
+# %% ../../nbs/analysis/integrations/huggingface.ipynb #01d8ba17
 def _handler() -> "CallbackHandler | None":
     "Return the handler that is calling a callback; None if there is none."
     from transformers.trainer_callback import CallbackHandler
