@@ -19,7 +19,7 @@ _READY, _TURN, _ENDED = b"r", b"t", b"e"
 
 @dataclass
 class Turns:
-    "The turns of this process. Call it between samples: it returns when the turn is its own."
+    "Turns of this process. Call it between samples: it returns when this process may go on."
 
     mine: str  # path of the pipe that this process reads
     theirs: str  # path of the pipe that the other process reads

@@ -37,7 +37,6 @@ from ..machine.roof import Roof
 from ..machine.roof_table import states_text
 from ..machine.states.drift import begin_looks
 from ..machine.states.kept_file import KeptMachine, forget_kept
-from ..prediction.predicting import expected_text
 from ..roofline.analyzer import RooflineAnalyzer
 from ..roofline.from_trace import run_from_trace
 from ..roofline.summary import ago
@@ -197,9 +196,13 @@ def import_command(
         return _import_kernels(args, console)
     if args.model:
         raise InputError("--model is for a file of ncu --csv: a trace names its operations.")
+    expected = ""
     with status("Reading the trace"):
         run = run_from_trace(args.traces, _given_roof(args), args.name)
-        expected = expected_text(run, args.on) if args.on else ""
+        if args.on:
+            from fasterroof.prediction.predicting import expected_text  # loads pint and scipy
+
+            expected = expected_text(run, args.on)
     if expected:
         run = replace(run, notes=(*run.notes, expected))
     report_run(run, args, console)

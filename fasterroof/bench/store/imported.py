@@ -226,7 +226,7 @@ def _of_asv(value: object, where: str, path: Path) -> _File:
     read, described = from_plain(_AsvFile, value, where), _described(path)
     if read.version != 2:
         raise RunFileError(f"{where} has version {read.version} of asv's format: run `asv update`.")
-    results, kinds, started = [], [], []
+    results, kinds, started, missing = [], [], [], 0
     for name, columns in read.results.items():
         about = described.get(name)
         about = about if isinstance(about, dict) else {}
@@ -236,14 +236,17 @@ def _of_asv(value: object, where: str, path: Path) -> _File:
         if (kind := _asv_kind(name, about)) != "time":
             kinds.append(kind)
             continue
-        results += _asv_results(name, entry, about, where)
+        timed = [*_asv_results(name, entry, about, where)]
+        missing += math.prod(map(len, entry.get("params") or [])) - len(timed)
+        results += timed
         at = entry.get("started_at")
         started += [at] if isinstance(at, (int, float)) and 0 < at < 1e14 else []
     ms = min(started, default=read.date)
     if not 0 < ms < 1e14:
         raise RunFileError(f"{where} has no valid time: {one_line(ms, 40)}.")
     versions = {one_line(k, 40): one_line(x, 40) for k, x in read.requirements.items()}
-    left = f"{_count(len(kinds), 'benchmark')} of another kind: {', '.join(sorted({*kinds}))}"
+    others = f"{_count(len(kinds), 'benchmark')} of another kind: {', '.join(sorted({*kinds}))}"
+    left = others * bool(kinds), f"{_count(missing, 'point')} without a result" * bool(missing)
     return _File(
         tool="asv",
         framework="python",
@@ -251,7 +254,7 @@ def _of_asv(value: object, where: str, path: Path) -> _File:
         when=datetime.fromtimestamp(ms / 1e3, UTC),
         provenance=_git(read.commit_hash) | {"versions": versions},
         results=tuple(results),
-        left_out=(one_line(left, 200),) if kinds else (),
+        left_out=tuple(one_line(text, 200) for text in left if text),
     )
 
 # %% ../../../nbs/analysis/bench/store/imported.ipynb #62c9bc00

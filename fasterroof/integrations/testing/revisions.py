@@ -141,8 +141,8 @@ def _run(side: Side, root: Path, tests: Sequence[str], folder: Path) -> dict[tup
     except subprocess.TimeoutExpired:
         raise InputError(f"The tests of {side.label} took longer than {_TIMEOUT_S:g} s.") from None
     if not out.exists():
-        said = (done.stdout + done.stderr).strip()[-300:]
-        raise InputError(f"The tests of {side.label} could not be timed: {one_line(said, 300)}.")
+        output = (done.stdout + done.stderr).strip()[-300:]
+        raise InputError(f"The tests of {side.label} could not be timed: {one_line(output, 300)}.")
     read = read_json(out)
     if read["elsewhere"]:
         names = one_line(", ".join(read["elsewhere"][:5]), 200)
