@@ -22,7 +22,14 @@ revision() {
 }
 base=$(revision "$base"); head=$(revision "$head")
 
-arguments=("$base" "$head" --platform "${INPUT_PLATFORM:-torch-cpu}" --time-limit "${INPUT_TIME_LIMIT:-900}")
+if [ -n "${INPUT_FUNCTION:-}" ]; then
+  [ -z "${INPUT_CASES:-}" ] || fail "cases and function are both given: use one of them."
+  value function "$INPUT_FUNCTION"
+  arguments=("$base..$head" "$INPUT_FUNCTION")
+else
+  arguments=("$base" "$head" --platform "${INPUT_PLATFORM:-torch-cpu}")
+fi
+arguments+=(--time-limit "${INPUT_TIME_LIMIT:-900}")
 cases=0
 while IFS= read -r case; do
   [ -n "$case" ] || continue
@@ -30,7 +37,8 @@ while IFS= read -r case; do
   arguments+=(--case "$case")
   cases=$((cases + 1))
 done <<<"${INPUT_CASES:-}"
-[ "$cases" -gt 0 ] || fail "cases names no case: give files of benchmark cases, one a line."
+[ "$cases" -gt 0 ] || [ -n "${INPUT_FUNCTION:-}" ] ||
+  fail "cases names no case: give files of benchmark cases, one a line, or a function."
 [ -z "${INPUT_PAIRS:-}" ] || arguments+=("--pairs=$INPUT_PAIRS")
 [ -z "${INPUT_EFFECT:-}" ] || arguments+=("--effect=$INPUT_EFFECT")
 [ -z "${INPUT_PREPARE:-}" ] || arguments+=("--prepare=$INPUT_PREPARE")
