@@ -109,7 +109,7 @@ def is_gpu(
     if system.calibration:
         return isinstance(system.calibration.calibrations[0].figures, DeviceFigures)
     try:
-        return chip(system.hardware.name).kind == "gpu"
+        return chip(_of_package(system.hardware.name)).kind == "gpu"
     except InputError:
         return False
 
@@ -133,13 +133,18 @@ def expected_calibration(
     return shipped_prior().calibration(figures, known, mode) if figures else None
 
 
+def _of_package(name: str) -> str:
+    'Return the registry name of a device: "MI250" for "MI250, 1 of 2 devices".'
+    return name.partition(", 1 of ")[0]
+
+
 _LANES = {"AMD": 64}  # stream processors of a compute unit, in GCN, CDNA and RDNA
 
 
 def _figures(chip_name: str, mode: str) -> DeviceFigures | None:
     "Return the datasheet figures of one device of a GPU; None if one is unknown."
     try:
-        c = chip(chip_name)
+        c = chip(_of_package(chip_name))
     except InputError:
         return None
     peak = c.peak(mode) or c.peak(mode, "vector")

@@ -79,7 +79,7 @@ def _ambiguous(c: "Comparison") -> str:
         return cannot_tell(why, f"at least {LEAST} needed")
     times = arrow(*c.times, "s")
     if p.n < LEAST:
-        pairs = count_text(p.n, "undisturbed pair")
+        pairs = count_text(p.n, "pair")
         why = f"; {count_text(c.disturbed, 'pair')} disturbed: {left_out}" * bool(left_out)
         return cannot_tell(f"{times} from {pairs}{why}", f"at least {LEAST} needed")
     interval = _interval(p)

@@ -62,7 +62,7 @@ _SELECTED = (
     Argument(
         "bench compare",
         "--platform",
-        "framework and device (default: jax-cpu; torch-cpu without JAX)",
+        "framework and device (default: jax-cpu; torch-cpu without JAX; python-cpu for functions)",
         "selection",
         metavar="P",
     ),

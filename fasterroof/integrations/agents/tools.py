@@ -376,8 +376,10 @@ TOOLS = (
             ),
             ToolArgument("point", _text('one point of a single case, as JSON: {"n": 512}')),
             ToolArgument("platform", _text("framework and device, such as torch-cpu")),
-            ToolArgument("pairs", _whole("pairs of processes (default: 15)", 8, 1000)),
-            ToolArgument("time_limit", _whole("start no further pairs after these seconds")),
+            ToolArgument("pairs", _whole("pairs before the first verdict (default: 15)", 8, 1000)),
+            ToolArgument(
+                "time_limit", _whole("start no further pairs after these seconds (default: 300)")
+            ),
             ToolArgument("samples", _whole("samples of each process")),
             ToolArgument("effect", _share("smallest relative change that counts")),
             _JSON,
