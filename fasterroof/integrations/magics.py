@@ -5,13 +5,12 @@
 # %% auto #0
 __all__ = ['roofline_magic', 'load_ipython_extension']
 
-# %% ../../nbs/analysis/integrations/magics.ipynb #dd3f2a0d
+# %% ../../nbs/analysis/integrations/magics.ipynb #1728c4f6
 import argparse
 import ast
 import shlex
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..core.console import write_stdout
 from ..core.errors import InputError, one_line
 from ..roofline.run import Run
 from ..roofline.watching import profile_step, watch
@@ -19,7 +18,7 @@ from ..roofline.watching import profile_step, watch
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-# %% ../../nbs/analysis/integrations/magics.ipynb #9efb5d31
+# %% ../../nbs/analysis/integrations/magics.ipynb #b8546ac5
 class _Parser(argparse.ArgumentParser):
     "Parser that raises instead of ending the process."
 
@@ -52,7 +51,7 @@ def _split(line: str, cell: bool) -> tuple[argparse.Namespace, str]:
         rest = rest.lstrip()
     return parser.parse_args(shlex.split(shlex.join(words))), rest
 
-# %% ../../nbs/analysis/integrations/magics.ipynb #678b39e4
+# %% ../../nbs/analysis/integrations/magics.ipynb #24abd14a
 def _called(code: str, names: dict[str, Any]) -> tuple[Any, list, dict[str, Any]]:
     "Return the function to profile, and its arguments; raises `InputError` for other code."
     try:
@@ -78,7 +77,7 @@ def _called(code: str, names: dict[str, Any]) -> tuple[Any, list, dict[str, Any]
         kwargs |= {keyword.arg: given} if keyword.arg else given
     return value(call.func), args, kwargs
 
-# %% ../../nbs/analysis/integrations/magics.ipynb #57fdc2bd
+# %% ../../nbs/analysis/integrations/magics.ipynb #1de8bd53
 def _given(name: str | None, names: dict[str, Any], what: str) -> Any:
     "Return the object of the notebook with this name; None without a name."
     if name is not None and name not in names:
@@ -127,7 +126,7 @@ def roofline_magic(
     else:
         run = _profile_cell(options, cell, shell)
     if getattr(shell, "kernel", None) is None:  # a terminal shows no HTML
-        write_stdout(f"{run}\n")
+        print(run)
     return run
 
 
