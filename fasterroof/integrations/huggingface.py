@@ -50,11 +50,11 @@ class HuggingFaceCallback(TrainerCallback):
     def __init__(
         self,
         # folder for the page and the run; None: `fasterroof` in the output_dir of the trainer
-        folder: str | os.PathLike | None = None,
+        folder: str | os.PathLike[str] | None = None,
         **options: Any,  # options of `LoopProfiler`: after, steps, every, peaks, name
     ):
-        self.folder = None if folder is None else Path(folder)
-        self.profiler = LoopProfiler(folder, **options)
+        self.folder: Path | None = None if folder is None else Path(folder)
+        self.profiler: LoopProfiler = LoopProfiler(folder, **options)
 
     @property
     def run(self) -> "Run | None":

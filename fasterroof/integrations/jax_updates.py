@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 class ProfiledUpdate:
     "Update function that profiles some of its calls; `run` is the run of the last profile."
 
-    def __init__(self, update: Callable, log: Callable | None, profiler: LoopProfiler):
+    def __init__(
+        self,
+        update: Callable[..., Any],
+        log: Callable[[dict[str, float], int], object] | None,
+        profiler: LoopProfiler,
+    ):
         update_wrapper(self, update)
         self._update, self._log, self._profiler, self._calls = update, log, profiler, 0
 
@@ -57,10 +62,10 @@ class ProfiledUpdate:
 
 
 def profiled_update(
-    update: Callable,  # function that the loop calls once per step, usually jitted
+    update: Callable[..., Any],  # function that the loop calls once per step, usually jitted
     *,
     # folder for the page and the run; None: no files
-    folder: str | os.PathLike | None = None,
+    folder: str | os.PathLike[str] | None = None,
     # function that takes the figures and the number of calls so far; None: the figures are not
     # logged
     log: Callable[[dict[str, float], int], object] | None = None,

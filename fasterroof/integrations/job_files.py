@@ -37,7 +37,7 @@ def rank_here() -> tuple[int, int]:  # rank and number of ranks
 
 
 def job_path(
-    folder: str | os.PathLike,  # folder of the job
+    folder: str | os.PathLike[str],  # folder of the job
     step: int,  # number of the step after which the file is written
     ending: str,  # ending of the name, such as ".html"
 ) -> Path:
@@ -68,7 +68,7 @@ def with_rank(
 
 def write_run(
     run: Run,  # run of this process
-    folder: str | os.PathLike,  # folder of the job, created if it does not exist
+    folder: str | os.PathLike[str],  # folder of the job, created if it does not exist
     step: int,  # number of the step after which the run ended
 ) -> Path:  # path of the page
     "Write the page and the JSON of a run; raises `RunFileError` if a file cannot be written."
@@ -169,7 +169,7 @@ def _read(files: list[_File], peaks: Roof | None, name: str | None) -> Iterator[
 
 def merge_folder(
     # folder with a trace or a saved run of each rank
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     # ceilings of the machine that recorded the traces; None: those of the saved runs, or measure
     # them here
     peaks: Roof | None = None,

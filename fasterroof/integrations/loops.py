@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from statistics import median
 
 import torch
@@ -98,7 +99,8 @@ class LoopProfiler:
 
     def __init__(
         self,
-        folder: str | os.PathLike | None = None,  # folder for the page and the run; None: no files
+        # folder for the page and the run; None: no files
+        folder: str | os.PathLike[str] | None = None,
         *,
         after: int = 10,  # number of steps before the first profiled one
         steps: int = 5,  # number of profiled steps
@@ -108,13 +110,14 @@ class LoopProfiler:
         name: str | None = None,  # name in reports; None: the model's class
         framework: str | None = None,  # "torch" or "jax"; None: the one that takes longer
     ):
-        self.after, self.steps = whole("after", after, 0), whole("steps", steps)
+        self.after: int = whole("after", after, 0)
+        self.steps: int = whole("steps", steps)
         self.every = every
         if every is not None and whole("every", every) <= steps:
             raise InputError(f"every must be above steps, which is {steps}, not {every}.")
         check_peaks(peaks, None)
-        self.folder = None if folder is None else Path(folder)
-        self.options = {"peaks": peaks, "name": name, "framework": framework}
+        self.folder: Path | None = None if folder is None else Path(folder)
+        self.options: dict[str, Any] = {"peaks": peaks, "name": name, "framework": framework}
         self.run: Run | None = None  # run of the last profile
         self.page: Path | None = None  # page of the last profile
         self._block: AbstractContextManager[Run] | None = None

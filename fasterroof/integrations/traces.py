@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 class TraceHandler:
     "Handler of finished traces; `run` is the run of the last one."
 
-    def __init__(self, folder: str | os.PathLike, peaks: "Roof | None", name: str | None):
+    def __init__(self, folder: str | os.PathLike[str], peaks: "Roof | None", name: str | None):
         check_peaks(peaks, None)
-        self.folder, self.peaks = Path(folder), peaks
-        self.name = name or self.folder.resolve().name
+        self.folder: Path = Path(folder)
+        self.peaks: Roof | None = peaks
+        self.name: str = name or self.folder.resolve().name
         self.run: Run | None = None
 
     def __call__(self, prof: "torch.profiler.profile") -> None:
@@ -63,7 +64,7 @@ class TraceHandler:
 
 
 def trace_handler(
-    folder: str | os.PathLike,  # folder for the traces and pages, created if it does not exist
+    folder: str | os.PathLike[str],  # folder for the traces and pages, created if it does not exist
     *,
     peaks: "Roof | None" = None,  # ceilings; None: measure them here, once
     name: str | None = None,  # name in reports; None: the folder's name

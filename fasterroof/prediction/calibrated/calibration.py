@@ -115,7 +115,7 @@ class PredictedTime:
     not_validated: dict[str, float]  # operation without rows → its share of the time
     source: str  # summary of the calibration
 
-    def __str__(self):
+    def __str__(self) -> str:
         ends = f"{1e3 * self.low:.3g}–{1e3 * self.high:.3g}"
         return f"{1e3 * self.seconds:.3g} ms, 90 %: {ends}; {self.source}"
 

@@ -27,7 +27,7 @@ class CpuFigures:
     cores: int  # number of threads that share the work
     levels: tuple[tuple[float, float], ...] = ()  # caches, nearest first: B, B/s
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(tuple(map(float, x)) for x in self.levels))
         rates = (self.peak_flops, self.bandwidth, self.cores, *(x for y in self.levels for x in y))
         if not all(x > 0 and math.isfinite(x) for x in rates):

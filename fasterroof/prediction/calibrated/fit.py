@@ -207,7 +207,7 @@ class ClassFit:
     residual: float  # standard deviation of the same logarithm as `bias`, by its 90 % quantile
     rows: int  # number of rows
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"ClassFit({self.rows} rows, median error {self.median_error:.1%},"
             f" residual {self.residual:.3f}, {self.parameters})"

@@ -28,7 +28,7 @@ class DeviceFigures:
     clock_hz: float | None = None  # Hz, clock at which the units reach `peak_flops`; None: unknown
     itemsize: float = 4.0  # B of one element in the compute mode
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("peak_flops", "bandwidth", "units"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} of {self.name} must be positive.")
