@@ -112,7 +112,7 @@ _MODELS = (
         "doctor",
         "check whether this machine is fit for measuring, and fasterroof right on it",
         "--markdown",
-        "fasterroof.cli.doctor.command:doctor_command",
+        "fasterroof.cli.doctor.doctoring:doctor_command",
         "0 if no check failed; 1 if one did; 2 for wrong input.",
     ),
     Command(

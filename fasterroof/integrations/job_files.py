@@ -79,7 +79,7 @@ def write_run(
     return page
 
 # %% ../../nbs/analysis/integrations/job_files.ipynb #a7b46dfa
-class _File(NamedTuple):
+class _JobFile(NamedTuple):
     "A run or a trace in a folder of a job."
 
     worker: str  # process that wrote it
@@ -93,7 +93,7 @@ _ANY = re.compile(r"(.{1,200})()\.json(?:\.gz)?")
 _MOST_FILES = 100_000
 
 
-def _files(folder: Path) -> tuple[re.Pattern, list[_File]]:
+def _files(folder: Path) -> tuple[re.Pattern, list[_JobFile]]:
     "Return the files of the first naming scheme that the folder has, and the scheme."
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())[:_MOST_FILES]
@@ -104,7 +104,7 @@ def _files(folder: Path) -> tuple[re.Pattern, list[_File]]:
             m for name in names if not name.startswith(".") and (m := scheme.fullmatch(name))
         ]
         if matches:
-            return scheme, [_File(m[1], int(m[2] or 0), folder / m[0]) for m in matches]
+            return scheme, [_JobFile(m[1], int(m[2] or 0), folder / m[0]) for m in matches]
     raise InputError(
         f"{one_line(folder)} holds no trace and no saved run: name the folder of a trace_handler,"
         " of a callback, or of traces as .json or .json.gz."
@@ -120,7 +120,7 @@ def _is_run(path: Path) -> bool:
         return False  # reading it as a trace raises the error
 
 # %% ../../nbs/analysis/integrations/job_files.ipynb #75fdb543
-def _chosen_step(files: list[_File], step: int | None) -> tuple[int, str]:
+def _chosen_step(files: list[_JobFile], step: int | None) -> tuple[int, str]:
     "Return the step to merge, and a note on the other steps of the folder."
     steps: dict[str, set[int]] = {}
     for file in files:
@@ -141,15 +141,15 @@ def _chosen_step(files: list[_File], step: int | None) -> tuple[int, str]:
     return chosen, f"Merged from the files of step {chosen}.{also}"
 
 
-def _one_each(files: list[_File], saved: bool) -> list[_File]:
+def _one_each(files: list[_JobFile], saved: bool) -> list[_JobFile]:
     "Return the newest file of each worker, and of the same moment a run or a trace."
-    best: dict[str, _File] = {}
+    best: dict[str, _JobFile] = {}
     for file in sorted(files, key=lambda f: (f.moment, _is_run(f.path) == saved)):
         best[file.worker] = file
     return [best[worker] for worker in sorted(best, key=lambda w: (len(w), w))]
 
 # %% ../../nbs/analysis/integrations/job_files.ipynb #f0a99efe
-def _read(files: list[_File], peaks: Roof | None, name: str | None) -> Iterator[Run]:
+def _read(files: list[_JobFile], peaks: Roof | None, name: str | None) -> Iterator[Run]:
     "Yield the run of each file; traces share the ceilings of the first one."
     roof = peaks
     for file in files:

@@ -11,6 +11,7 @@ import ast
 import shlex
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..core.console import write_stdout
 from ..core.errors import InputError, one_line
 from ..roofline.run import Run
 from ..roofline.watching import profile_step, watch
@@ -126,7 +127,7 @@ def roofline_magic(
     else:
         run = _profile_cell(options, cell, shell)
     if getattr(shell, "kernel", None) is None:  # a terminal shows no HTML
-        print(run)
+        write_stdout(f"{run}\n")
     return run
 
 

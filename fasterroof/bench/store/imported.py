@@ -41,7 +41,7 @@ class _Result:
 
 
 @dataclass(frozen=True)
-class _File:
+class _ResultFile:
     "The results of a file."
 
     tool: str  # "pytest-benchmark", "asv" or "google-benchmark"
@@ -123,7 +123,7 @@ def _git(sha: object, dirty: object = None) -> dict:
     return {"git": {"sha": sha, "dirty": dirty if isinstance(dirty, bool) else None, "root": ""}}
 
 
-def _of_pytest(value: object, where: str) -> _File:
+def _of_pytest(value: object, where: str) -> _ResultFile:
     "Return the results of pytest-benchmark."
     read = from_plain(_PytestFile, value, where)
     timed = [b for b in read.benchmarks if b.stats.data]
@@ -131,7 +131,7 @@ def _of_pytest(value: object, where: str) -> _File:
     cpu = cpu if isinstance(cpu, dict) else {}
     without = len(read.benchmarks) - len(timed)
     left = f"{_count(without, 'benchmark')} without rounds: save them with --benchmark-save-data"
-    return _File(
+    return _ResultFile(
         tool="pytest-benchmark",
         framework="python",
         device=_cpus(cpu.get("brand_raw") or cpu.get("brand"), cpu.get("count")),
@@ -221,7 +221,7 @@ def _asv_results(name: str, entry: Mapping, about: Mapping, where: str) -> Itera
         yield _Result(name, name, point, _times(samples, where), notes)
 
 
-def _of_asv(value: object, where: str, path: Path) -> _File:
+def _of_asv(value: object, where: str, path: Path) -> _ResultFile:
     "Return the results of asv."
     read, described = from_plain(_AsvFile, value, where), _described(path)
     if read.version != 2:
@@ -247,7 +247,7 @@ def _of_asv(value: object, where: str, path: Path) -> _File:
     versions = {one_line(k, 40): one_line(x, 40) for k, x in read.requirements.items()}
     others = f"{_count(len(kinds), 'benchmark')} of another kind: {', '.join(sorted({*kinds}))}"
     left = others * bool(kinds), f"{_count(missing, 'point')} without a result" * bool(missing)
-    return _File(
+    return _ResultFile(
         tool="asv",
         framework="python",
         device=_cpus(read.params.get("cpu"), read.params.get("num_cpu")),
@@ -312,7 +312,7 @@ def _google_result(name: str, several: Sequence[_GoogleBenchmark], where: str) -
     return _Result(head, head, _google_point(parts), _times(samples, where), (), counters)
 
 
-def _of_google(value: object, where: str) -> _File:
+def _of_google(value: object, where: str) -> _ResultFile:
     "Return the results of Google Benchmark."
     read = from_plain(_GoogleFile, value, where)
     runs = [b for b in read.benchmarks if b.run_type == "iteration"]
@@ -332,7 +332,7 @@ def _of_google(value: object, where: str) -> _File:
         _google_result(name, several, where)
         for name, several in groupby(timed, lambda b: b.run_name or b.name).items()
     ]
-    return _File(
+    return _ResultFile(
         tool="google-benchmark",
         framework="c++",
         device=_cpus("", read.context.get("num_cpus")),
@@ -345,7 +345,7 @@ def _of_google(value: object, where: str) -> _File:
     )
 
 # %% ../../../nbs/analysis/bench/store/imported.ipynb #92e2d723
-def _reader(value: object) -> Callable[[object, str, Path], _File] | None:
+def _reader(value: object) -> Callable[[object, str, Path], _ResultFile] | None:
     "Return the function that reads a format; None for another file."
     if not isinstance(value, dict):
         return None
@@ -418,7 +418,7 @@ def read_results(
     return Imported(path, read.tool, run_id, rows, left_out)
 
 
-def _row(read: _File, result: _Result, run_id: str, attempt: str) -> dict:
+def _row(read: _ResultFile, result: _Result, run_id: str, attempt: str) -> dict:
     "Return a result as a row."
     times = Timing(tuple(map(float, result.samples))).as_dict()
     return {

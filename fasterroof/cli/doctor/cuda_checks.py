@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from ..answers.envelope import AnswerFigure
-from .checks import Check, Finding, Here, Skipped, counted
+from .checks import DoctorCheck, CheckResult, Here, Skipped, count_figure
 from fasterroof.cli.doctor.truth_checks import (
     LEAST,
     MOST,
@@ -73,7 +73,7 @@ def reconciled(
     )
 
 
-def _launches(here: Here) -> Finding:
+def _launches(here: Here) -> CheckResult:
     model = ResidualNet().to(here.device)
     x = torch.randn(16, 3, 64, 64, device=here.device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
@@ -97,7 +97,7 @@ def _launches(here: Here) -> Finding:
 def matched(
     pairs: Reconciled,  # kernels and launches of a profile
     what: str,  # name of the profiled program, for the sentence
-) -> Finding:
+) -> CheckResult:
     "Return whether every kernel has a launch, and every launch a kernel."
     launches = f"{pairs.launches} launch{'es' * (pairs.launches != 1)}"
     text = f"{what}: {pairs.kernels} kernels, {launches}"
@@ -108,15 +108,15 @@ def matched(
     if not pairs.kernels:
         text += "; the profiler records no kernels: it needs CUPTI and the permission to use it"
     figures = (
-        counted("kernels", pairs.kernels, "counted: profile"),
-        counted("launches", pairs.launches, "counted: profile"),
-        counted("kernels without a launch", len(pairs.alone), "counted: profile"),
-        counted("launches without a kernel", len(pairs.lost), "counted: profile"),
+        count_figure("kernels", pairs.kernels, "counted: profile"),
+        count_figure("launches", pairs.launches, "counted: profile"),
+        count_figure("kernels without a launch", len(pairs.alone), "counted: profile"),
+        count_figure("launches without a kernel", len(pairs.lost), "counted: profile"),
     )
-    return Finding(bool(pairs.kernels) and not pairs.alone and not pairs.lost, text, figures)
+    return CheckResult(bool(pairs.kernels) and not pairs.alone and not pairs.lost, text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #32c57501
-def _graphs(here: Here) -> Finding:
+def _graphs(here: Here) -> CheckResult:
     torch.set_grad_enabled(False)
     torch.manual_seed(0)
     layers = [nn.Linear(512, 512), nn.GELU(), nn.LayerNorm(512)] * 4
@@ -147,7 +147,7 @@ def graphed(
     eager: Reconciled,  # profile of the calls one by one
     graph: Reconciled,  # profile of a replay
     close: bool,  # True: both computed the same
-) -> Finding:
+) -> CheckResult:
     "Return whether a replay computes the same and shows all of its kernels."
     finding = matched(graph, "a replay")
     text = f"{finding.text}; {eager.kernels} kernels without the graph"
@@ -155,11 +155,11 @@ def graphed(
     missing = graph.kernels < eager.kernels
     text += "; kernels are missing" * missing
     figures = (
-        counted("kernels of a replay", graph.kernels, "counted: profile"),
-        counted("kernels without the graph", eager.kernels, "counted: profile"),
-        counted("launches of a replay", graph.launches, "counted: profile"),
+        count_figure("kernels of a replay", graph.kernels, "counted: profile"),
+        count_figure("kernels without the graph", eager.kernels, "counted: profile"),
+        count_figure("launches of a replay", graph.launches, "counted: profile"),
     )
-    return Finding(finding.passed and close and not missing, text, figures)
+    return CheckResult(finding.passed and close and not missing, text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #e3bf78cb
 def _overlapping(device: torch.device) -> Callable[[], None]:
@@ -181,7 +181,7 @@ def _overlapping(device: torch.device) -> Callable[[], None]:
     return step
 
 
-def _streams(here: Here) -> Finding:
+def _streams(here: Here) -> CheckResult:
     torch.set_grad_enabled(False)
     step = _overlapping(here.device)
     return divided_fairly(profile_step(step, device=here.device, warmup=3, steps=10))
@@ -189,13 +189,13 @@ def _streams(here: Here) -> Finding:
 
 def divided_fairly(
     run: Run,  # run of two streams
-) -> Finding:
+) -> CheckResult:
     "Return whether the times of overlapping points add up to no more than the run."
     ran = sum(p.ran_s or 0.0 for p in run.points)
     shared = sum(p.time_s or 0.0 for p in run.points)
     wall = (run.watched or run.whole).median
     if not shared:
-        return Finding(False, "the profile shows no time of the two operations")
+        return CheckResult(False, "the profile shows no time of the two operations")
     if ran < 1.1 * shared:
         raise Skipped(f"the two streams did not overlap: {si(ran, 's')} in {si(shared, 's')}")
     text = f"{si(ran, 's')} of kernels on two streams count as {si(shared, 's')}"
@@ -205,13 +205,13 @@ def divided_fairly(
         AnswerFigure("their divided times", shared, "s", "measured: profile"),
         AnswerFigure("profiled run", wall, "s", "measured: profile"),
     )
-    return Finding(shared <= 1.05 * wall, text, figures)
+    return CheckResult(shared <= 1.05 * wall, text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #c68db600
 _TENSOR_MODES = ("tf32", "bf16", "fp16", "fp8_e4m3", "int8")
 
 
-def _modes(here: Here) -> Finding:
+def _modes(here: Here) -> CheckResult:
     have = [m for m in _TENSOR_MODES if m in modes_known(here.device)]
     if not have:
         raise Skipped("the device multiplies none of them faster than fp32")
@@ -227,7 +227,7 @@ def modes_found(
     have: Sequence[str],  # compute modes that the device has
     rates: dict[str, float],  # mode → FLOP/s of torch.mm
     peaks: HardwarePeaks,  # ceilings in these modes
-) -> Finding:
+) -> CheckResult:
     "Compare the ceilings of the tensor cores with torch's products and with the datasheet."
     finding, sheet = compared(rates, peaks), chip_of(peaks)
     tops = {m: peaks.ceiling(m) for m in peaks.modes}
@@ -250,10 +250,10 @@ def modes_found(
         for x in known
     ]
     figures += [f for f in finding.figures if f.name.startswith("torch.mm")]
-    return Finding(not wrong, "; ".join(wrong) or text, tuple(figures))
+    return CheckResult(not wrong, "; ".join(wrong) or text, tuple(figures))
 
 # %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #8f37dfc3
-def _nccl(here: Here) -> Finding:
+def _nccl(here: Here) -> CheckResult:
     if torch.cuda.device_count() < 2:
         raise Skipped("requires two GPUs, there is one")
     from torch.cuda import nccl
@@ -289,7 +289,7 @@ def reduced(
     right: bool,  # True: the sum is right on both GPUs
     nbytes: int,  # B, size of the tensor
     seconds: float,  # s, time of one reduction
-) -> Finding:
+) -> CheckResult:
     "Return whether NCCL reduced correctly, and its kernels are in the profile of both GPUs."
     on = {e.device for e in events if e.category == "kernel" and "nccl" in e.name.lower()}
     # bus bandwidth of an all-reduce among k ranks: 2 (k − 1) / k times bytes over time
@@ -299,21 +299,23 @@ def reduced(
     text += f"; its kernels are seen on {len(on)} of 2 GPUs" * (len(on) != 2)
     figures = (
         AnswerFigure("bus bandwidth of NCCL", bandwidth, "B/s", "measured: CUDA events"),
-        counted("GPUs with kernels of NCCL", len(on), "counted: profile"),
+        count_figure("GPUs with kernels of NCCL", len(on), "counted: profile"),
     )
-    return Finding(right and len(on) == 2, text, figures)
+    return CheckResult(right and len(on) == 2, text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #3a4584d1
-LAUNCHES = Check(
+LAUNCHES = DoctorCheck(
     "launches", "Every kernel has a launch, and every launch its kernels.", _launches, cuda=True
 )
-GRAPHS = Check(
+GRAPHS = DoctorCheck(
     "graphs", "The profile of a CUDA graph's replay shows all kernels.", _graphs, cuda=True
 )
-STREAMS = Check(
+STREAMS = DoctorCheck(
     "streams", "Overlapping kernels add up to no more than the run.", _streams, cuda=True, long=True
 )
-MODES = Check(
+MODES = DoctorCheck(
     "modes", "Ceilings of tensor cores hold, and fit the datasheet.", _modes, cuda=True, long=True
 )
-NCCL = Check("nccl", "NCCL reduces over two GPUs, and the profile shows it.", _nccl, cuda=True)
+NCCL = DoctorCheck(
+    "nccl", "NCCL reduces over two GPUs, and the profile shows it.", _nccl, cuda=True
+)

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from ..answers.envelope import AnswerFigure
-from .checks import Check, Finding, Here, Skipped, counted
+from .checks import DoctorCheck, CheckResult, Here, Skipped, count_figure
 from ...core.units import si
 from fasterroof.machine.host import (
     ForeignLoad,
@@ -30,7 +30,7 @@ from ...machine.probes import cuda, torch_kernels
 from ...machine.states.looks import roof_changes, unit_of
 
 # %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #423e951b
-def _load(here: Here) -> Finding:
+def _load(here: Here) -> CheckResult:
     load = ForeignLoad()
     time.sleep(1.0)
     share, cpus = load.share(), len(cpu_set())
@@ -38,13 +38,13 @@ def _load(here: Here) -> Finding:
         raise Skipped("the system does not report the time that its CPUs were busy")
     text = f"other programs used {100 * share:.1f} % of {cpus} CPUs"
     figures = [AnswerFigure("CPU time of other programs", share, "1", "measured: over 1 s")]
-    return with_gpu(here, Finding(not crowded(share), text, tuple(figures)))
+    return with_gpu(here, CheckResult(not crowded(share), text, tuple(figures)))
 
 
 def with_gpu(
     here: Here,  # machine
-    cpus: Finding,  # finding on the CPUs
-) -> Finding:
+    cpus: CheckResult,  # finding on the CPUs
+) -> CheckResult:
     "Add how busy the GPU was before the checks; on a CPU, return the finding unchanged."
     if here.device.type != "cuda":
         return cpus
@@ -54,37 +54,37 @@ def with_gpu(
         return replace(cpus, text=f"{cpus.text}; of the GPU it is unknown ({type(e).__name__})")
     figure = AnswerFigure("GPU busy before", busy, "1", "detected: NVML")
     text = f"{cpus.text}; the GPU was busy for {100 * busy:.0f} % of the time"
-    return Finding(cpus.passed and busy <= 0.05, text, (*cpus.figures, figure))
+    return CheckResult(cpus.passed and busy <= 0.05, text, (*cpus.figures, figure))
 
 # %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #4d8a1fa9
-def _quota(here: Here) -> Finding:
+def _quota(here: Here) -> CheckResult:
     quota, threads, allowed = cpu_quota(), torch.get_num_threads(), len(cpu_set())
     most = allowed if quota is None else min(allowed, math.ceil(quota))
     limit = "no quota" if quota is None else f"a quota of {quota:g} CPUs"
     text = f"torch uses {threads} threads on {allowed} CPUs, with {limit}"
     figures = (
-        counted("threads of torch", threads, "detected: torch"),
-        counted("CPUs allowed", allowed, "detected: affinity"),
+        count_figure("threads of torch", threads, "detected: torch"),
+        count_figure("CPUs allowed", allowed, "detected: affinity"),
         AnswerFigure("CPU quota", quota, "1", "detected: control group"),
     )
-    return Finding(threads <= most, text, figures)
+    return CheckResult(threads <= most, text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #0e1e9c7e
-def _throttling(here: Here) -> Finding:
+def _throttling(here: Here) -> CheckResult:
     held_s, hot = (now - before for now, before in zip(throttled(), here.throttled, strict=True))
     text = f"a quota stopped this process for {si(held_s, 's')}; {hot} times too hot"
     figures = (
         AnswerFigure("stopped by a quota", held_s, "s", "detected: control group"),
-        counted("thermal throttles", hot, "detected: system"),
+        count_figure("thermal throttles", hot, "detected: system"),
     )
-    return Finding(held_s <= 0.01 and not hot, text, figures)
+    return CheckResult(held_s <= 0.01 and not hot, text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #036d4938
 _SLOWED = ("hardware slowdown", "thermal, by software", "thermal, by hardware", "power brake")
 _OWN_GOVERNORS = ("intel_pstate", "amd-pstate", "amd-pstate-epp", "intel_cpufreq")
 
 
-def _cpu_clock(root: str | Path = "/") -> Finding:
+def _cpu_clock(root: str | Path = "/") -> CheckResult:
     "Check the governor and the limit of the CPUs' clocks."
     known = [
         {name: cpu_fact(cpu, f"cpufreq/{name}", root) for name in _CLOCK_FILES} for cpu in cpu_set()
@@ -102,13 +102,13 @@ def _cpu_clock(root: str | Path = "/") -> Finding:
     highest = max(int(f["scaling_max_freq"]) for f in known) * 1e3
     text = f"governor {', '.join(governors)}, at most {si(highest, 'Hz')}"
     figures = (AnswerFigure("highest clock", highest, "Hz", "detected: cpufreq"),)
-    return Finding(not low, text, figures)
+    return CheckResult(not low, text, figures)
 
 
 _CLOCK_FILES = ("scaling_governor", "scaling_driver", "scaling_max_freq")
 
 
-def _gpu_clock(here: Here) -> Finding:
+def _gpu_clock(here: Here) -> CheckResult:
     "Read the clock of a GPU while it multiplies."
     x = torch.randn(4096, 4096, device=here.device)
     seconds = here.timed(lambda: x @ x, 5)
@@ -122,7 +122,7 @@ def _gpu_clock(here: Here) -> Finding:
 
 def gpu_clock_found(
     now: dict[str, Any],  # from `probes.cuda.conditions`, under load
-) -> Finding:
+) -> CheckResult:
     """Return whether the GPU's clock is held down by a fault.
 
     Raises `Skipped` if the driver does not report it."""
@@ -140,10 +140,10 @@ def gpu_clock_found(
         AnswerFigure(name, now.get(key), unit, "detected: NVML")
         for key, (name, unit) in names.items()
     )
-    return Finding(not {*held} & {*_SLOWED}, text, figures)
+    return CheckResult(not {*held} & {*_SLOWED}, text, figures)
 
 
-def _clock(here: Here) -> Finding:
+def _clock(here: Here) -> CheckResult:
     return _gpu_clock(here) if here.device.type == "cuda" else _cpu_clock()
 
 # %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #4d11098e
@@ -153,7 +153,7 @@ def _large_pages(root: str | Path = "/") -> str:
     return text.partition("[")[2].partition("]")[0] or "unknown"
 
 
-def _memory(here: Here) -> Finding:
+def _memory(here: Here) -> CheckResult:
     device = here.device
     free, probe = torch_kernels.memory_free(device), torch_kernels.memory_size(device)
     last = max((size for _, size in torch_kernels.cache_sizes(device)), default=0)
@@ -168,7 +168,7 @@ def _memory(here: Here) -> Finding:
         AnswerFigure("working set of the probe", probe, "B", "computed: from the caches"),
         AnswerFigure("last cache", last or None, "B", "detected"),
     )
-    return Finding(probe >= 2 * last, text, figures)
+    return CheckResult(probe >= 2 * last, text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #0dae1054
 _LIMIT = 0.25  # share of a difference that does not count; the same as for kept ceilings
@@ -178,16 +178,16 @@ def _rates(look: dict[str, float]) -> str:
     return ", ".join(f"{what} {si(rate, unit_of(what))}" for what, rate in look.items())
 
 
-def _probes(here: Here) -> Finding:
+def _probes(here: Here) -> CheckResult:
     look = here.first_look
     figures = tuple(
         AnswerFigure(what, rate, unit_of(what), "measured: short probe")
         for what, rate in look.items()
     )
-    return Finding(bool(look), _rates(look) or "no probe ran", figures)
+    return CheckResult(bool(look), _rates(look) or "no probe ran", figures)
 
 
-def _steady(here: Here) -> Finding:
+def _steady(here: Here) -> CheckResult:
     before, after = here.first_look, here.look()
     changes = roof_changes(before, after, _LIMIT)
     ratios = {what: after[what] / before[what] for what in before if what in after}
@@ -199,17 +199,21 @@ def _steady(here: Here) -> Finding:
         raise Skipped("no probe ran")
     worst = max(ratios, key=lambda what: abs(math.log(ratios[what])))
     steady = f"the same within {100 * abs(ratios[worst] - 1):.0f} % ({worst})"
-    return Finding(not changes, "; ".join(changes) or steady, figures)
+    return CheckResult(not changes, "; ".join(changes) or steady, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #8988ce4a
 FIRST = (
-    Check("load", "Other programs leave the CPUs and the GPU idle.", _load),
-    Check("quota", "torch has no more threads than it may run at once.", _quota),
-    Check("clock", "The clock is not held down.", _clock),
-    Check("memory", "The probe of main memory is larger than the last cache.", _memory),
-    Check("probes", "The short probes of this machine run.", _probes),
+    DoctorCheck("load", "Other programs leave the CPUs and the GPU idle.", _load),
+    DoctorCheck("quota", "torch has no more threads than it may run at once.", _quota),
+    DoctorCheck("clock", "The clock is not held down.", _clock),
+    DoctorCheck("memory", "The probe of main memory is larger than the last cache.", _memory),
+    DoctorCheck("probes", "The short probes of this machine run.", _probes),
 )
 LAST = (
-    Check("steady", "The machine's rates are the same at the end as at the beginning.", _steady),
-    Check("throttling", "Neither a quota nor the temperature stopped the checks.", _throttling),
+    DoctorCheck(
+        "steady", "The machine's rates are the same at the end as at the beginning.", _steady
+    ),
+    DoctorCheck(
+        "throttling", "Neither a quota nor the temperature stopped the checks.", _throttling
+    ),
 )

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from ..answers.envelope import AnswerFigure
-from .checks import Check, Finding, Here, Skipped, counted
+from .checks import DoctorCheck, CheckResult, Here, Skipped, count_figure
 from .truth_checks import networks
 from ...core.units import si
 from ...roofline.analyzer import RooflineAnalyzer
@@ -124,7 +124,7 @@ def _profile(model: nn.Module, x: torch.Tensor, device: torch.device, loss=None,
     return analyzer.profile(device, warmup=2, steps=steps)
 
 
-def _operations(here: Here) -> Finding:
+def _operations(here: Here) -> CheckResult:
     torch.manual_seed(0)
     sides = _SIDES.get(here.device.type, (64, 128, 256, 512, 1024))
     model = _Each(sides, here.device)
@@ -136,7 +136,7 @@ def _operations(here: Here) -> Finding:
 def below(
     points: "tuple[RooflinePoint, ...]",  # points of a run
     what: str,  # name of the program, for the sentence
-) -> Finding:
+) -> CheckResult:
     """Return whether all points are below the roof.
 
     Raises `Skipped` if all ceilings are lower bounds."""
@@ -162,11 +162,11 @@ def below(
         if ps
     ]
     figures = (
-        counted(f"points judged, {what}", len(judged)),
-        counted(f"points above the roof, {what}", len(wrong)),
+        count_figure(f"points judged, {what}", len(judged)),
+        count_figure(f"points above the roof, {what}", len(wrong)),
         AnswerFigure(f"highest share of the roof, {what}", best, "%", "measured: profile"),
     )
-    return Finding(not faults, f"{what}: {'; '.join(faults)}" if faults else text, figures)
+    return CheckResult(not faults, f"{what}: {'; '.join(faults)}" if faults else text, figures)
 
 
 def _described(p: RooflinePoint) -> str:
@@ -174,7 +174,7 @@ def _described(p: RooflinePoint) -> str:
     return f"{p.name}: {si(p.time_s, 's')}{limit}"
 
 # %% ../../../nbs/analysis/cli/doctor/roof_checks.ipynb #1ee6bce2
-def _networks(here: Here) -> Finding:
+def _networks(here: Here) -> CheckResult:
     findings = []
     # large enough on a GPU that its kernels, and not their launches, take the time
     scale = 128 if here.device.type == "cuda" else 4
@@ -194,10 +194,12 @@ def _networks(here: Here) -> Finding:
     # sums of medians are below the median of sums if single runs are disturbed
     wrong += [f"{c.name}: {c.value:.1f} %" for _, c in findings if not 70 <= c.value <= 110]
     figures = tuple(f for finding, covered in findings for f in (*finding.figures, covered))
-    return Finding(not wrong, "; ".join(wrong) or text, figures)
+    return CheckResult(not wrong, "; ".join(wrong) or text, figures)
 
 # %% ../../../nbs/analysis/cli/doctor/roof_checks.ipynb #5278e0f3
-OPERATIONS_CHECK = Check(
+OPERATIONS_CHECK = DoctorCheck(
     "operations", "None of 300 single operations is above the roof.", _operations, long=True
 )
-NETWORKS = Check("networks", "No part of two networks is above the roof.", _networks, long=True)
+NETWORKS = DoctorCheck(
+    "networks", "No part of two networks is above the roof.", _networks, long=True
+)
