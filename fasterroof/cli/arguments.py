@@ -189,7 +189,7 @@ _MACHINE = (
     Argument(
         "calibrate",
         "--device",
-        "cpu, cuda, cuda:1, … (default: %(default)s)",
+        "cpu or cuda (default: %(default)s)",
         default="cpu",
         metavar="DEVICE",
     ),

@@ -91,6 +91,8 @@ def calibrate_command(
     earlier = _earlier(args.out, args.fresh)
     from fasterroof.prediction.calibrated.measured.calibrating import calibrate  # (loads torch)
 
-    machine = calibrate(args.device, args.mode or ("fp32",), earlier=earlier, seconds=args.seconds)
-    save_calibrations(machine, args.out, calibration_head(machine))
+    machine = earlier
+    for mode in dict.fromkeys(args.mode or ("fp32",)):
+        machine = calibrate(args.device, mode, earlier=machine, seconds=args.seconds)
+        save_calibrations(machine, args.out, calibration_head(machine))
     shown(machine, args.out, console)

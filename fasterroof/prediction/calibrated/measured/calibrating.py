@@ -150,7 +150,7 @@ def _calibrated(
 
 
 def calibrate(
-    device: str = "cpu",  # "cpu", "cuda", "cuda:1"
+    device: str = "cpu",  # "cpu" or "cuda"
     modes: str | Sequence[str] = ("fp32",),  # compute modes: "fp32", "tf32", "bf16", "fp16"
     *,
     earlier: MachineCalibration | None = None,  # calibrations whose rows are added to the new ones
