@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .job_files import only_warns
-from .loops import LoopProfiler
+from .loops import LoopProfiler, ProfiledLoop
 
 try:
     from transformers import TrainerCallback
@@ -24,8 +24,6 @@ except ImportError as e:
 if TYPE_CHECKING:
     from transformers import TrainerControl, TrainerState, TrainingArguments
     from transformers.trainer_callback import CallbackHandler
-
-    from fasterroof.roofline.run import Run
 
 # %% ../../nbs/analysis/integrations/huggingface.ipynb #01d8ba17
 def _handler() -> "CallbackHandler | None":
@@ -41,7 +39,7 @@ def _handler() -> "CallbackHandler | None":
     return None
 
 
-class HuggingFaceCallback(TrainerCallback):
+class HuggingFaceCallback(ProfiledLoop, TrainerCallback):
     """Callback of a `transformers.Trainer` that profiles a few steps and logs their figures.
 
     The losses are the same as without it. Errors become warnings and never stop the training.
@@ -55,16 +53,6 @@ class HuggingFaceCallback(TrainerCallback):
     ):
         self.folder: Path | None = None if folder is None else Path(folder)
         self.profiler: LoopProfiler = LoopProfiler(folder, **options)
-
-    @property
-    def run(self) -> "Run | None":
-        "Run of the last profile; None before it."
-        return self.profiler.run
-
-    @property
-    def page(self) -> Path | None:
-        "Path of the page of the last profile; None before it."
-        return self.profiler.page
 
     def on_train_begin(
         self,

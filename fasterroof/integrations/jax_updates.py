@@ -9,18 +9,17 @@ __all__ = ['ProfiledUpdate', 'profiled_update']
 import os
 from collections.abc import Callable
 from functools import update_wrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
 from .job_files import only_warns
-from .loops import LoopProfiler
+from .loops import LoopProfiler, ProfiledLoop
 
 if TYPE_CHECKING:
-    from fasterroof.roofline.run import Run
+    pass
 
 # %% ../../nbs/analysis/integrations/jax_updates.ipynb #dacea223
-class ProfiledUpdate:
+class ProfiledUpdate(ProfiledLoop):
     "Update function that profiles some of its calls; `run` is the run of the last profile."
 
     def __init__(
@@ -30,18 +29,19 @@ class ProfiledUpdate:
         profiler: LoopProfiler,
     ):
         update_wrapper(self, update)
-        self._update, self._log, self._profiler, self._calls = update, log, profiler, 0
+        self.profiler: LoopProfiler = profiler
+        self._update, self._log, self._calls = update, log, 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         "Call the update, and profile it if its turn has come."
-        self._profiler.before_step(self._calls)
+        self.profiler.before_step(self._calls)
         try:
             out = self._update(*args, **kwargs)
         except BaseException as e:
-            self._profiler.end(self._calls, e)
+            self.profiler.end(self._calls, e)
             raise
         self._calls += 1
-        figures = self._profiler.after_step(self._calls)
+        figures = self.profiler.after_step(self._calls)
         if figures and self._log:
             with only_warns("the figures were not logged"):
                 self._log(figures, self._calls)
@@ -49,16 +49,6 @@ class ProfiledUpdate:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__wrapped__, name)  # `lower`, `trace`, … of a jitted function
-
-    @property
-    def run(self) -> "Run | None":
-        "Run of the last profile; None before it."
-        return self._profiler.run
-
-    @property
-    def page(self) -> Path | None:
-        "Path of the page of the last profile; None before it, or without a folder."
-        return self._profiler.page
 
 
 def profiled_update(

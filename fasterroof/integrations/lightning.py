@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .job_files import only_warns
-from .loops import LoopProfiler
+from .loops import LoopProfiler, ProfiledLoop
 
 if TYPE_CHECKING:
     from lightning.pytorch import Callback, LightningModule, Trainer
-
-    from fasterroof.roofline.run import Run
 
 # %% ../../nbs/analysis/integrations/lightning.ipynb #c13d8875
 _NAMES = "lightning.pytorch", "pytorch_lightning"
@@ -37,7 +35,7 @@ if not TYPE_CHECKING:
     Callback = _callback_class()
 
 # %% ../../nbs/analysis/integrations/lightning.ipynb #876cae39
-class LightningCallback(Callback):
+class LightningCallback(ProfiledLoop, Callback):
     """Callback of a Lightning `Trainer` that profiles a few steps and logs their figures.
 
     The losses are the same as without it. Errors become warnings and never stop the training.
@@ -51,16 +49,6 @@ class LightningCallback(Callback):
     ):
         self.folder: Path | None = None if folder is None else Path(folder)
         self.profiler: LoopProfiler = LoopProfiler(folder, **options)
-
-    @property
-    def run(self) -> "Run | None":
-        "Run of the last profile; None before it."
-        return self.profiler.run
-
-    @property
-    def page(self) -> Path | None:
-        "Path of the page of the last profile; None before it."
-        return self.profiler.page
 
     def on_train_start(
         self,
