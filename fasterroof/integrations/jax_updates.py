@@ -9,14 +9,11 @@ __all__ = ['ProfiledUpdate', 'profiled_update']
 import os
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.errors import InputError
 from .job_files import only_warns
 from .loops import LoopProfiler, ProfiledLoop
-
-if TYPE_CHECKING:
-    pass
 
 # %% ../../nbs/analysis/integrations/jax_updates.ipynb #dacea223
 class ProfiledUpdate(ProfiledLoop):
