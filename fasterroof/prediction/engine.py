@@ -23,14 +23,10 @@ from fasterroof.prediction.trace_times import (
     calibration_of,
     is_gpu,
     own_calibration,
-    shipped_calibration,
+    shares_of,
     with_torch_modes,
 )
-from fasterroof.prediction.calibrated.typical import (
-    TypicalShares,
-    calibrated_shares,
-    typical_shares,
-)
+from .calibrated.typical import TypicalShares, calibrated_shares
 from .decoder import Generation, generation, sequence_profile
 from .model import ModelSpec
 from .quantity import BYTES_PER_PRECISION, precision_name
@@ -71,11 +67,8 @@ def _shares(
 
     Where one share is given the other is 1, so that the result is one number by one assumption."""
     if efficiency is None and of_bandwidth is None:
-        if system.calibration:
-            own = system.calibration.for_mode(mode)
-        else:
-            own = shipped_calibration(system.hardware.name, mode)
-        typical = calibrated_shares(own) if own else typical_shares()
+        own = system.calibration.for_mode(mode) if system.calibration else None
+        typical = calibrated_shares(own) if own else shares_of(system.hardware.name, mode)
         return typical.efficiency, typical.bandwidth, typical
     return (
         _checked_efficiency(1.0 if efficiency is None else efficiency),

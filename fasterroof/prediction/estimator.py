@@ -25,6 +25,7 @@ from fasterroof.prediction.sizes.layer import (
     heads_of,
     linear_flops,
 )
+from .trace_times import shares_of
 from ..timing.clock import Timing, time_call
 from ..work.op import Trace, modes_of
 from ..work.program import model_name
@@ -303,7 +304,7 @@ _ASSUMED = (
 
 @dataclass(frozen=True, repr=False)
 class LayerEstimate(RooflineMetrics):
-    "Transformer layer at its floors, in both phases of a decoder."
+    "Floors and expected times of a transformer layer in both phases of a decoder."
 
     prefill: PhaseEstimate  # all tokens of the sequences at once; the inherited figures are of it
     decode: PhaseEstimate  # one more token of each sequence
@@ -312,7 +313,7 @@ class LayerEstimate(RooflineMetrics):
 
     @property
     def sentence(self) -> str:
-        "Totals and floors of both phases."
+        "Expected times, floors and totals of both phases."
         return f"{self.prefill.sentence}; {self.decode.sentence}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -329,7 +330,7 @@ class LayerEstimate(RooflineMetrics):
         frame, units = self.to_frame(), {"memory_bytes": "B", "time_s": "s"}
         for name in ("flops", "executed_flops", *units):
             frame[name] = [si(x, units.get(name, "FLOP")) for x in frame[name]]
-        below = (self.hardware_specs.sentence, *self.notes)
+        below = (f"Expected: {self.prefill.basis}.", self.hardware_specs.sentence, *self.notes)
         return html_rows(self.sentence, frame.values, [*frame], below)
 
 # %% ../../nbs/analysis/prediction/estimator.ipynb #0f2af475
@@ -417,7 +418,7 @@ class PerformanceEstimator:
         """Place a transformer layer under the roofline by formulas, in prefill and decode.
 
         Nothing is timed: every operation takes its floor, so the rates are the highest that the
-        specs allow. Intensity and rate use the executed FLOPs. With `causal` these exclude masked
+        specs allow. Each phase also has an expected time with a 90 % interval and its basis. Intensity and rate use the executed FLOPs. With `causal` these exclude masked
         positions, which `prefill.flops` includes by convention.
 
         Raises `InputError` for sizes that do not divide and for figures missing in the specs."""
@@ -438,7 +439,8 @@ class PerformanceEstimator:
             bool(gated),
             positive("bytes_per_element", element),
         )
-        prefill = layer.phase("prefill", length, length, causal, hardware_specs)
+        shares = shares_of(hardware_specs.name or "", hardware_specs.peak_mode or "fp32")
+        prefill = layer.phase("prefill", length, length, causal, hardware_specs, shares)
         whole_layer = _analyze(
             prefill.executed_flops,  # with conventional FLOPs the rate could exceed the roofline
             prefill.memory_bytes,
@@ -448,7 +450,7 @@ class PerformanceEstimator:
         return LayerEstimate(
             **{f.name: getattr(whole_layer, f.name) for f in fields(whole_layer)},
             prefill=prefill,
-            decode=layer.phase("decode", 1, length, False, hardware_specs),
+            decode=layer.phase("decode", 1, length, False, hardware_specs, shares),
             bytes_per_element=layer.element,
             notes=notes,
         )

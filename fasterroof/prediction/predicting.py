@@ -179,12 +179,12 @@ def _of_run(run: Run) -> Trace:
 
 
 def expected_text(
-    run: Run,  # measured run, or projection
+    work: Run | Trace,  # measured run, projection, or traced call
     on: object,  # machine, as for `predict`
 ) -> str:  # empty if there is no prediction
-    "Return the predicted time of a run's work with its interval and origin, in one sentence."
+    "Return the predicted time of the work with its interval and origin, in one sentence."
     try:
-        p = predict(run, on=on)
+        p = predict(work, on=on)
     except InputError:
         return ""
     return f"Expected time: {si(p.with_room('latency'), 's')}{p.interval_text}, {p.assumed}."

@@ -7,6 +7,7 @@ __all__ = ['RooflineAnalyzer', 'profile']
 
 # %% ../../nbs/analysis/roofline/analyzer.ipynb #f013f658
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,6 +18,7 @@ from ..machine.chips import Chip, chip
 from ..machine.datasheet import chip_roof
 from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
+from .estimated import EstimatedPoints
 from .join import estimate, warn_unplaced
 from .point import RooflinePoint
 from .run import Run
@@ -140,9 +142,9 @@ class RooflineAnalyzer:
         roof: Roof | Chip | str | None = None,
         # compute mode for floating-point work; None: the mode of each operation
         mode: str | None = None,
-    ) -> list[RooflinePoint]:
+    ) -> EstimatedPoints:
         """Return the points without running the model: their time is the floor, and `measured` is
-        False.
+        False. Their list also has the expected time with its 90 % interval (see `predict`).
 
         On the datasheet of a GPU, attention counts as the fused kernel that runs there. Raises
         `ModelError` if the model raises, `InputError` without ceilings and for an unknown chip."""
@@ -160,9 +162,12 @@ class RooflineAnalyzer:
         with preserved(self.model), torch.no_grad():
             if isinstance(self.model, torch.nn.Module):
                 self.model.eval()
-            ops = judged_in(trace(self.model, *self.args, **target, **self.kwargs).ops, mode)
+            work = trace(self.model, *self.args, **target, **self.kwargs)
+        ops = judged_in(work.ops, mode)
         warn_unplaced([op for op in ops if op.counted], roof, self.name)
-        return list(estimate(ops, roof))
+        work = replace(work, ops=ops, name=self.name)
+        named = sheet.name if sheet else roof.name
+        return EstimatedPoints(estimate(ops, roof), work, sheet or roof, named)
 
     @property
     def run(self) -> Run:

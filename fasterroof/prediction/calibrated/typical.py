@@ -8,6 +8,7 @@ __all__ = ['TypicalShares', 'calibrated_shares', 'typical_shares']
 # %% ../../../nbs/analysis/prediction/calibrated/typical.ipynb #b19ae96b
 import math
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -39,6 +40,16 @@ class TypicalShares:
             f"arithmetic at {100 * self.efficiency:.0f} % of its peak and traffic at"
             f" {100 * self.bandwidth:.0f} % of the bandwidth ({self.origin}; not validated)"
         )
+
+    def expected(
+        self,
+        times: Iterable[tuple[float, float]],  # s of arithmetic and of traffic at the ceilings
+        mode: str = "fp32",  # compute mode of the arithmetic
+    ) -> tuple[float, tuple[float, float]]:  # s
+        "Return the time of operations one after the other at these shares, and its interval."
+        pairs = [(c / self.efficiency, m / self.bandwidth) for c, m in times]
+        total = sum(map(max, pairs))
+        return total, self.interval(*map(sum, zip(*pairs, strict=True)), total, mode)
 
     def interval(
         self,

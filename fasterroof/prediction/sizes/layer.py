@@ -11,11 +11,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import InputError
-from ...core.units import si, whole
+from ...core.units import Scale, si, whole
 from ...machine.specs import HardwareSpecs
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fasterroof.prediction.calibrated.typical import TypicalShares
 
 # %% ../../../nbs/analysis/prediction/sizes/layer.ipynb #9c00c326
 def heads_of(
@@ -78,6 +80,9 @@ class PhaseEstimate:
     tokens: int  # number of tokens that pass through the layer at once
     ops: tuple[LayerOp, ...]  # operations in the order of execution
     hardware_specs: HardwareSpecs  # specs that give the floors
+    expected_s: float  # expected time without launches, in s
+    interval_s: tuple[float, float]  # 90 % interval of the expected time, in s
+    basis: str  # origin of the expected time and its interval
 
     @property
     def flops(self) -> int:
@@ -121,10 +126,12 @@ class PhaseEstimate:
     def sentence(self) -> str:
         "Totals of the phase in one line."
         words = f"{self.tokens} token{'s' * (self.tokens > 1)}"
+        between = Scale(self.expected_s, "s").between(*self.interval_s)
         return (
-            f"{self.phase} of {words}: at least {si(self.time_s, 's')}, bound by {self.bottleneck};"
-            f" {si(self.flops, 'FLOP')}, {si(self.memory_bytes, 'B')},"
-            f" {si(self.tokens_per_second, 'tokens/s')} through this layer alone"
+            f"{self.phase} of {words}: {si(self.expected_s, 's')} expected (90 %: {between}),"
+            f" at least {si(self.time_s, 's')}, bound by {self.bottleneck}; {si(self.flops, 'FLOP')},"
+            f" {si(self.memory_bytes, 'B')}, at most {si(self.tokens_per_second, 'tokens/s')}"
+            " through this layer alone"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -160,6 +167,7 @@ class Layer:
         keys: int,  # number of tokens of each sequence that attention sees
         causal: bool,  # True: attention skips positions that a causal mask hides
         specs: HardwareSpecs,  # specs with a peak and a bandwidth
+        shares: "TypicalShares",  # shares of them that work reaches
     ) -> PhaseEstimate:
         "Compute the layer's operations in one phase, each with its floor."
         t, h, f = self.batch * queries, self.hidden, self.feedforward
@@ -180,13 +188,15 @@ class Layer:
             linear("feed-forward, up" + " and gate" * self.gated, h, f * (1 + self.gated)),
             linear("feed-forward, down", f, h),
         ]
-        roof, ops = replace(specs.roof(), mode=None), []
+        roof, ops, times = replace(specs.roof(), mode=None), [], []
         for op_name, flops, executed, elements in work:
             nbytes = elements * self.element
             floor = roof.floor(executed, nbytes)
             bound = roof.bound(floor)
             ops.append(LayerOp(op_name, flops, executed, round(nbytes), floor.time_s, bound))
-        return PhaseEstimate(name, t, tuple(ops), specs)
+            times.append((floor.compute_s, floor.memory_s))
+        expected_s, interval_s = shares.expected(times, specs.peak_mode or "fp32")
+        return PhaseEstimate(name, t, tuple(ops), specs, expected_s, interval_s, shares.text)
 
 # %% ../../../nbs/analysis/prediction/sizes/layer.ipynb #8f163657
 def linear_flops(
