@@ -418,8 +418,9 @@ class PerformanceEstimator:
         """Place a transformer layer under the roofline by formulas, in prefill and decode.
 
         Nothing is timed: every operation takes its floor, so the rates are the highest that the
-        specs allow. Each phase also has an expected time with a 90 % interval and its basis. Intensity and rate use the executed FLOPs. With `causal` these exclude masked
-        positions, which `prefill.flops` includes by convention.
+        specs allow. Each phase also has an expected time with a 90 % interval and its basis.
+        Intensity and rate use the executed FLOPs. With `causal` these exclude masked positions,
+        which `prefill.flops` includes by convention.
 
         Raises `InputError` for sizes that do not divide and for figures missing in the specs."""
         _analyze(1, 1, hardware_specs, 1)  # raises for incomplete specs first

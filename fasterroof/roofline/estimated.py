@@ -30,7 +30,7 @@ class EstimatedPoints(list[RooflinePoint]):
         machine: str,  # name of the machine, for the sentence; empty: unknown
     ) -> None:
         super().__init__(points)
-        self.name = work.name
+        self.name: str = work.name
         self._work, self._on, self._machine = work, on, machine
 
     @property

@@ -129,9 +129,9 @@ class PhaseEstimate:
         between = Scale(self.expected_s, "s").between(*self.interval_s)
         return (
             f"{self.phase} of {words}: {si(self.expected_s, 's')} expected (90 %: {between}),"
-            f" at least {si(self.time_s, 's')}, bound by {self.bottleneck}; {si(self.flops, 'FLOP')},"
-            f" {si(self.memory_bytes, 'B')}, at most {si(self.tokens_per_second, 'tokens/s')}"
-            " through this layer alone"
+            f" at least {si(self.time_s, 's')}, bound by {self.bottleneck};"
+            f" {si(self.flops, 'FLOP')}, {si(self.memory_bytes, 'B')}, at most"
+            f" {si(self.tokens_per_second, 'tokens/s')} through this layer alone"
         )
 
     def as_dict(self) -> dict[str, Any]:
