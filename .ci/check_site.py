@@ -290,6 +290,8 @@ SETTINGS = [
     (True, 360),
     (False, 360),
 ]  # (dark, width), in an order with one change from each to the next
+# Pages of modules have the same few kinds of elements, so each scheme and each width is looked at once.
+OF_MODULES = [(False, 1280), (True, 360)]
 
 
 def look_at_pages(site: Path, names: list[str]) -> list[str]:
@@ -321,7 +323,7 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
             page.emulate_media(color_scheme="light")
             try:
                 page.goto((site / name).as_uri(), wait_until="load")
-                for dark, width in SETTINGS:
+                for dark, width in OF_MODULES if name.startswith("analysis/") else SETTINGS:
                     page.emulate_media(color_scheme="dark" if dark else "light")
                     page.set_viewport_size({"width": width, "height": 900})
                     if width == 360 and dark and page.query_selector("div.plot"):
@@ -586,7 +588,11 @@ def main():
         pages = args.pages or sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
         defects += in_browsers(site, pages)
         defects += [] if args.pages else look_at_search(site)
-        what = f"{len(pages)} pages, each light and dark, 1280 and 360 px wide"
+        of_modules = sum(name.startswith("analysis/") for name in pages)
+        what = (
+            f"{len(pages) - of_modules} pages, each light and dark, 1280 and 360 px wide, and"
+            f" {of_modules} of modules, light at 1280 and dark at 360 px"
+        )
     print(*together(defects), sep="\n", end="\n" if defects else "")
     print(f"{what}, in {time.monotonic() - started:.0f} s: {len(defects) or 'no'} defects")
     sys.exit(bool(defects))
