@@ -290,7 +290,8 @@ SETTINGS = [
     (True, 360),
     (False, 360),
 ]  # (dark, width), in an order with one change from each to the next
-# Pages of modules have the same few kinds of elements, so each scheme and each width is looked at once.
+# Pages of modules have the same few kinds of elements, so each scheme and each width is looked at
+# once.
 OF_MODULES = [(False, 1280), (True, 360)]
 
 
