@@ -185,6 +185,8 @@ def _calibrated(p: PerformanceProfile, predicted: PredictedTime) -> PerformanceP
         interval_s=(predicted.low, predicted.high),
         basis=", ".join([predicted.source, *[label] * (untested >= 0.005)]),
         shares=predicted.shares,
+        # a faster GPU would only wait longer for the host
+        bottleneck="overhead" if predicted.shares["host"] else p.bottleneck,
         efficiency=rate / predicted.seconds,
         # the calibration has a launch cost, even if the datasheet has none
         notes=(

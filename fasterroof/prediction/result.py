@@ -266,7 +266,9 @@ class PerformanceProfile(Predicted):
     latency_memory: "Quantity"  # time of memory traffic over all parts, s
     latency_overhead: "Quantity"  # time of launching over all parts, s
     throughput: "Quantity"  # inferences per second, 1/s: batch / latency
-    bottleneck: str  # largest component of the latency: "compute", "memory" or "overhead"
+    # largest component of the latency: "compute", "memory" or "overhead"; also "overhead" if the
+    # host launches more slowly than the GPU computes
+    bottleneck: str
     arithmetic_intensity: "Quantity"  # operations / bytes_moved, FLOP/byte
     energy: "Quantity"  # TDP × latency, J; NaN if the TDP is unknown
     memory_footprint: "Quantity"  # required memory, byte
@@ -321,7 +323,7 @@ class PerformanceProfile(Predicted):
                 f"{latency}, {self.bottleneck} bound" + f" ({parts})" * (not self.shares)
             ),
             **(spent if self.shares else {}),
-            "throughput": self.of_a_run(f"{self.with_room('throughput'):,.4g} /s"),
+            "throughput": self.of_a_run(rate_text(self.with_room("throughput"), self.inference)),
             "intensity": self.shown("arithmetic_intensity"),
             "work": f"{self.shown('operations')}, {self.shown('bytes_moved')}",
             "rates": f"{self.shown('peak_flops_actual')}, {self.shown('peak_bw_actual')}"

@@ -30,13 +30,6 @@ if TYPE_CHECKING:
 # %% ../../nbs/analysis/report/screen.ipynb #44aaa5f4
 LINES = 20  # number of lines of one screen
 _BAR = 10  # number of characters of the longest bar
-_COLORS = {
-    "compute": "#d55e00",
-    "memory": "#2b88c9",
-    "overhead": "#8a6d00",
-    "idle": "#777777",
-    "unknown": "#777777",
-}
 
 
 def _efficiency(group: Group) -> str:

@@ -162,7 +162,12 @@ def trace_output(
         AnswerFigure("executed work", executed, "FLOP", rules),
         AnswerFigure("moved", work.bytes, "B", rules),
         AnswerFigure("parameters", work.parameters, "1", "counted: parameters of the model"),
-        AnswerFigure("memory of parameters and buffers", work.held_bytes, "B", "counted: storages"),
+        AnswerFigure(
+            "memory of parameters, buffers and arguments",
+            work.held_bytes,
+            "B",
+            "counted: storages",
+        ),
         AnswerFigure("uncounted operations", sum(work.uncounted.values()), "1", "no cost rule"),
     ]
     plain = work.to_dict()
