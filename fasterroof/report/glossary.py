@@ -6,6 +6,8 @@
 __all__ = ['GLOSSARY', 'define', 'glossary_markdown', 'anchor']
 
 # %% ../../nbs/analysis/report/glossary.ipynb #9e0a02a8
+import re
+
 from ..core.errors import InputError, one_line
 from ..roofline.lost.losses import CAUSES
 
@@ -147,8 +149,9 @@ _COMPARING = {
     " interval lies below 1 + effect, but that is neither SAME nor FASTER. Exit code 0",
     "AMBIGUOUS": "these pairs cannot tell whether the candidate is slower: the interval contains"
     " 1 + effect, or fewer than eight pairs count, or several comparisons at once make the evidence"
-    " too weak. More pairs (`--pairs`, default 15), a larger `--effect` or a"
-    " quieter machine can decide it. Exit code 3, unless `--on-ambiguous` sets another",
+    " too weak. The first line of `bench compare` says 'cannot tell'; the pytest plugin calls such"
+    " a test inconclusive. A longer `--time-limit` (more pairs), a larger `--effect` or a quieter"
+    " machine can decide it. Exit code 3, unless `--on-ambiguous` sets another",
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong; the reason"
     " names the side. Exit code 1; 3 where only the baseline failed, as nothing was compared",
 }
@@ -240,5 +243,10 @@ def anchor(
     return kind + "".join(c if c.isalnum() else "-" for c in words).strip("-")
 
 
+# an option outside of code, whose two dashes Markdown would turn into one long dash
+_OPTION = re.compile(r"(?<![`\w-])--[a-z][a-z-]*")
+
+
 def _entry(term: str, text: str) -> str:
+    text = _OPTION.sub(lambda m: f"`{m[0]}`", text)
     return f"[**{term}**]{{#{anchor(term)}}}: {text}.\n"
