@@ -159,7 +159,7 @@ def calibrate(
     """Measure this machine's operations in some compute modes, and fit calibrations to them.
 
     The result predicts models on this machine: `predict(model, x, on=calibrate())`. A second
-    session on another day, with the first as `earlier`, teaches it how much days differ.
+    session on another day, with the first as `earlier`, shows how much days differ.
 
     Raises `InputError` for an unknown device or mode and if `earlier` is of another device,
     `DeviceError` if the measurement fails."""
