@@ -104,13 +104,14 @@ def run(args):
             busy.kill()
 
 
-def replayed(logs, level, first):
-    """Return the verdict of a comparison at another level, and its number of pairs.
+def replayed(logs, level, first, effect=0.01):
+    """Return the verdict of a comparison at another level or effect, and its number of pairs.
 
-    It is exact for levels below that of the trial, which stop at the same looks or earlier ones."""
+    It is exact where the comparison would have stopped at the same looks as the trial or at earlier
+    ones: for lower levels, and for the same code with larger effects."""
     looks = [n for n in range(first, len(logs)) if is_look(n, first)]
     for n in (*looks, len(logs)):
-        (verdict,) = verdicts([paired(logs[:n], level=level, spent=spent_at(n, first))])
+        (verdict,) = verdicts([paired(logs[:n], effect, level, spent_at(n, first))])
         if verdict != "AMBIGUOUS":
             break
     return verdict, n
@@ -150,6 +151,16 @@ def rates(args):
                 f" {', '.join(str(codes[c]) for c in (0, 1, 3))} |"
                 f" {middle:.0f} ({low:.0f} to {high:.0f}) |"
             )
+    print("\n| the same code, effect | verdicts | pairs |")
+    print("|--:|:--|--:|")
+    for effect in args.effects:
+        mine = [
+            replayed(t["logs"], 0.99, args.pairs, effect) for t in trials if t["kind"] == "again"
+        ]
+        counts = collections.Counter(v for v, _ in mine).most_common()
+        low, middle, high = np.quantile([n for _, n in mine], [0.0, 0.5, 1.0])
+        shown = ", ".join(f"{n} {v}" for v, n in counts)
+        print(f"| {100 * effect:g} % | {shown} | {middle:.0f} ({low:.0f} to {high:.0f}) |")
     silent = [t for t in trials if t["code"] == 0 and t["verdict"] in ("AMBIGUOUS", "FAILED")]
     print(f"\nExit code 0 without a verdict: {len(silent)} of {len(trials)}.")
     print(
@@ -180,5 +191,12 @@ if __name__ == "__main__":
     s.add_argument("files", nargs="+")
     s.add_argument("--pairs", type=int, default=12, help="pairs before the first look")
     s.add_argument("--levels", type=float, nargs="+", default=[0.99, 0.95], help="levels to judge")
+    s.add_argument(
+        "--effects",
+        type=float,
+        nargs="+",
+        default=[0.01, 0.02, 0.03, 0.05],
+        help="effects to judge",
+    )
     args = p.parse_args()
     {"run": run, "rates": rates}[args.command](args)

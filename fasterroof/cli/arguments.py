@@ -85,7 +85,8 @@ _MODEL = (
     Argument(
         "profile",
         "--pretrained",
-        "download the published weights (default: random weights, no download)",
+        "load the weights of the folder, or download the published ones (default: random"
+        " weights, no download)",
         action="store_true",
     ),
     Argument(

@@ -54,8 +54,8 @@ _RUN = {
 _LIMITS = {
     **{limit: f"lost time {text}" for limit, text in CAUSES.items()},
     "unknown limit": "the operation has no cost rule, or its compute mode has no ceiling",
-    "limited by": "the ceiling that sets the floor of an operation: compute, or the outermost"
-    " memory level that its data reaches; or overhead, where launching and waiting take longer than"
+    "limited by": "the limit of an operation: compute, or memory with the outermost level that its"
+    " data reaches; or overhead, where launching and waiting take longer than"
     " its work or explain more than half of its time. It names the limit, not the culprit: an"
     " operation far below its ceiling is slow for another reason, such as its code",
     "memory bound": "the traffic of an operation, or of a layer, takes longer than its arithmetic,"

@@ -201,7 +201,8 @@ def op_name(
 
 
 def register_cost(
-    *ops: object,  # operators (`torch.ops.mine.scan`) or their names ("mine::scan")
+    # operators (`torch.ops.mine.scan`) or their names ("mine::scan", or "mine.scan" as in warnings)
+    *ops: object,
     kind: str = "custom",  # group of the work: "matmul", "norm", "elementwise", …
     reads_self: bool = True,  # False: the operator overwrites its in-place argument unread
     # True: the cost depends on the values in the tensors, not only on their shapes
@@ -232,6 +233,8 @@ def _named(op: object) -> str:
         raise InputError(
             f"{one_line(repr(op))} is not an operator of torch.ops: pass an operator or its name."
         ) from None
+    if "::" not in name:  # as in a warning: "mine.scan"
+        name = name.replace(".", "::", 1)
     if "::" not in name:
         raise InputError(f"Write the operator {name!r} as namespace::name.")
     return name

@@ -21,7 +21,8 @@ _RULES = Rulebook()
 
 
 def register_jax_cost(
-    *names: str,  # names of primitives (`eqn.primitive.name`), such as "my_kernel"
+    # names of primitives (`eqn.primitive.name`): "my_kernel", or "jax.my_kernel" as in warnings
+    *names: str,
     kind: str = "custom",  # group of the work: "matmul", "elementwise", …
 ) -> Callable:
     """Register a function that returns the FLOPs (an int or a `Work`) of a jaxpr equation.
@@ -29,7 +30,7 @@ def register_jax_cost(
     Use it as a decorator. Raises `InputError` if a name is not a string."""
     if not names or not all(isinstance(name, str) for name in names):
         raise InputError("register_jax_cost requires names of primitives, such as 'my_kernel'.")
-    return _RULES.rule(names, kind, own=False)
+    return _RULES.rule([name.removeprefix("jax.") for name in names], kind, own=False)
 
 
 def primitive_rule(
@@ -46,7 +47,7 @@ def unregister_jax_cost(
 ) -> None:
     """Remove the rules that you registered for primitives, so that fasterroof's own rules, if any,
     apply again."""
-    _RULES.forget(*names)
+    _RULES.forget(*(name.removeprefix("jax.") for name in names))
 
 
 def jax_rule(
