@@ -84,6 +84,10 @@ _WORK = {
     "module": "a part of the model as it is written in Python (`layer4.0.conv1`); a layer of the"
     " network",
     "phase": "forward, recompute, backward or optimizer",
+    "eager": "torch runs each operation when Python reaches it, as without torch.compile",
+    "prefill": "the pass of a language model over all tokens of a prompt at once",
+    "decode": "the pass over one further token of each sequence, which attends to the tokens before"
+    " it through the key-value cache",
     "cost rule": "a function that returns the FLOPs, and if needed the bytes, of one kind of"
     " operation from its arguments; register_cost adds one",
     "uncounted": "an operation without a cost rule. It is listed by name; its FLOPs are in no sum,"
