@@ -294,7 +294,7 @@ _COLUMNS = (
     _CASE,
     replace(_POINT, value=lambda c: point_text(c.point)),
     *_PLACE,
-    Column("baseline", lambda c: c.baseline, least=8),
+    Column("implementation", lambda c: c.baseline, least=8),
     Column("A", lambda c: c.times[0], unit="s"),
     Column("B", lambda c: c.times[1], unit="s"),
     Column("B / A", lambda c: c.paired.ratio, form="{:.3f}".format, right=True),
