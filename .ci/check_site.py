@@ -345,7 +345,7 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
 SEARCHES = {  # search text: the page that must come first
     "AMBIGUOUS": "glossary.html#verdict-ambiguous",
     "hugging face model": "how/hugging_face.html",
-    "huggingface": "how/hugging_face.html",
+    "gate": "tutorials/bench_gate.html",
     "what does ambiguous mean": "glossary.html#verdict-ambiguous",
     "--pairs default": "command_line.html#fasterroof-bench-compare",
     "command line options": "command_line.html",

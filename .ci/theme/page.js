@@ -71,7 +71,9 @@ const find = () => {
       points += 20 * !!heads + 4 * !!pages + Math.min(6, times);
     }
     const lesson = !url.startsWith("analysis/") && !url.startsWith("changelog");
-    return [held, points * (lesson ? 1.5 : 1) + 1e3 * (title.toLowerCase() === typed) + 5 * !url.includes("#") - title.length / 100];
+    // a name of the API comes first only if it is typed as one
+    const named = title.toLowerCase() === typed && (lesson || /[_.A-Z]/.test(box.value.trim()));
+    return [held, points * (lesson ? 1.5 : 1) + 1e3 * named + 5 * !url.includes("#") - title.length / 100];
   };
   const scored = !words.length ? [] : (window.searchIndex || []).map(row => [score(row), row]).filter(([[held]]) => held);
   const most = Math.max(...scored.map(([[held]]) => held), 0);

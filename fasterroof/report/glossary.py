@@ -151,11 +151,12 @@ _COMPARING = {
     "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect. Exit code 0",
     "NOT SLOWER": "the candidate is as fast or faster, and the pairs cannot tell which: the whole"
     " interval lies below 1 + effect, but that is neither SAME nor FASTER. Exit code 0",
-    "AMBIGUOUS": "these pairs cannot tell whether the candidate is slower: the interval of candidate"
-    " over baseline contains 1 + effect, or there are fewer than eight pairs, or several comparisons"
-    " at once make the evidence too weak. The first line of `bench compare` says 'cannot tell'; the pytest plugin calls such"
-    " a test inconclusive. A longer `--time-limit` (more pairs), a larger `--effect` or a quieter"
-    " machine can decide it. Exit code 3, unless `--on-ambiguous` sets another",
+    "AMBIGUOUS": "these pairs cannot tell whether the candidate is slower: the interval of"
+    " candidate over baseline contains 1 + effect, or there are fewer than eight pairs, or several"
+    " comparisons at once make the evidence too weak. The first line of `bench compare` says"
+    " 'cannot tell'; the pytest plugin calls such a test inconclusive. A longer `--time-limit` (more"
+    " pairs), a larger `--effect` or a quieter machine can decide it. Exit code 3, unless"
+    " `--on-ambiguous` sets another",
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong; the reason"
     " names the side. Exit code 1; 3 where only the baseline failed, as nothing was compared",
 }
