@@ -78,7 +78,9 @@ def _columns(run: "Run", shown: Sequence[Group], width: int) -> list[Column]:
             strict=True,
         )
     )
-    return [*figures, Column("operation", lambda g: names[id(g)], limit=400, fold=True), *bars]
+    # with a least width the names are folded, and the figures stay whole
+    name = Column("operation", lambda g: names[id(g)], limit=400, fold=True, least=12)
+    return [*figures, name, *bars]
 
 # %% ../../nbs/analysis/report/screen.ipynb #c32b1573
 def _last_line(run: "Run", rows: Sequence[Group], shown: int, opened: bool) -> str:

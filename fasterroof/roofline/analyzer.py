@@ -18,7 +18,6 @@ from ..machine.chips import Chip, chip
 from ..machine.datasheet import chip_roof
 from ..machine.peaks import check_peaks
 from ..machine.roof import Roof
-from .estimated import EstimatedPoints
 from .join import estimate, warn_unplaced
 from .point import RooflinePoint
 from .run import Run
@@ -41,6 +40,8 @@ from ..work.tracer import trace
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
+
+    from fasterroof.prediction.estimated import EstimatedPoints
 
 # %% ../../nbs/analysis/roofline/analyzer.ipynb #8ddabe6d
 _COLUMNS = {  # column of the summary → (field of a point, factor)
@@ -142,12 +143,14 @@ class RooflineAnalyzer:
         roof: Roof | Chip | str | None = None,
         # compute mode for floating-point work; None: the mode of each operation
         mode: str | None = None,
-    ) -> EstimatedPoints:
+    ) -> "EstimatedPoints":
         """Return the points without running the model: their time is the floor, and `measured` is
         False. Their list also has the expected time with its 90 % interval (see `predict`).
 
         On the datasheet of a GPU, attention counts as the fused kernel that runs there. Raises
         `ModelError` if the model raises, `InputError` without ceilings and for an unknown chip."""
+        from fasterroof.prediction.estimated import EstimatedPoints
+
         sheet = chip(roof) if isinstance(roof, str) else roof if isinstance(roof, Chip) else None
         roof = chip_roof(sheet) if sheet else roof or self.peaks
         if not isinstance(roof, Roof):
