@@ -7,11 +7,11 @@ __all__ = ['EstimatedPoints']
 
 # %% ../../nbs/analysis/prediction/estimated.ipynb #abdd8ac1
 from collections.abc import Iterable
-from html import escape
 from typing import TYPE_CHECKING
 
 from ..core.errors import one_line
 from ..core.units import si
+from .display import html_rows
 from .predicting import expected_text
 from ..roofline.point import RooflinePoint
 from ..work.op import Trace
@@ -65,5 +65,5 @@ class EstimatedPoints(list[RooflinePoint]):
     def _repr_html_(self) -> str:
         frame = self.to_frame()
         for name, unit in (("flops", "FLOP"), ("bytes_moved", "B"), ("floor_s", "s")):
-            frame[name] = [si(x, unit) for x in frame[name]]
-        return f"<p>{escape(self.sentence)}</p>{frame.to_html(index=False)}"
+            frame[name] = [si(getattr(p, name), unit) for p in self]
+        return html_rows(self.sentence, frame.values, [*frame])

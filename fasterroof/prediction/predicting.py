@@ -182,9 +182,12 @@ def expected_text(
     work: Run | Trace,  # measured run, projection, or traced call
     on: object,  # machine, as for `predict`
 ) -> str:  # empty if there is no prediction
-    "Return the predicted time of the work with its interval and origin, in one sentence."
+    """Return the predicted time of the work with its interval and origin, in one sentence.
+
+    The work is in its own modes, as the floors beside the sentence: fp32 is not taken as TF32."""
     try:
-        p = predict(work, on=on)
+        with fp32_as_asked("fp32"):
+            p = predict(work, on=on)
     except InputError:
         return ""
     return f"Expected time: {si(p.with_room('latency'), 's')}{p.interval_text}, {p.assumed}."

@@ -196,7 +196,8 @@ class Layer:
             ops.append(LayerOp(op_name, flops, executed, round(nbytes), floor.time_s, bound))
             times.append((floor.compute_s, floor.memory_s))
         expected_s, interval_s = shares.expected(times, specs.peak_mode or "fp32")
-        return PhaseEstimate(name, t, tuple(ops), specs, expected_s, interval_s, shares.text)
+        basis = f"{shares.text}, without launches"
+        return PhaseEstimate(name, t, tuple(ops), specs, expected_s, interval_s, basis)
 
 # %% ../../../nbs/analysis/prediction/sizes/layer.ipynb #8f163657
 def linear_flops(
