@@ -161,6 +161,8 @@ def look_at_files(
                 "markup that was not rendered:"
                 f" {text[max(0, m.start() - 25) : m.end() + 25].split(chr(10))}"
             )
+        for m in re.finditer(r"(?<!\w)–[a-z][a-z-]*", text):
+            say(f"an option with one long dash: {m[0]}")
         if "Traceback (most recent call last)" in text + "\n".join(page.outputs):
             say("a traceback")
         linked = set()  # reachable from the navigation
@@ -434,6 +436,7 @@ BROKEN = [  # (text to replace, replacement, expected message)
     ("</p>", "</p><p>::: {.callout-note}</p>", "markup that was not rendered"),
     ("</p>", "</p><p>A heading {#name}</p>", "markup that was not rendered"),
     ("</p>", "</p><p>$$x$$</p>", "markup that was not rendered"),
+    ("</p>", "</p><p>with –effect</p>", "an option with one long dash"),
     ("</p>", "</p><p>[text](url)</p>", "markup that was not rendered"),
     ("</p>", "</p><p>&lt;b&gt;</p>", "markup that was not rendered"),
     ("</p>", '</p><p class="math inline">x</p>', "a formula that was not converted"),

@@ -18,11 +18,21 @@ BASE = settings["doc_host"] + settings["doc_baseurl"] + "/"
 
 
 def pandoc(text: str) -> str:
-    "Turn Markdown into HTML with MathML; a warning of pandoc is an error."
+    """Turn Markdown into HTML with MathML; a warning of pandoc is an error.
+
+    Without the extension `smart`, which would print the two dashes of `--json` as one long dash."""
     import pypandoc
 
     done = subprocess.run(
-        [pypandoc.get_pandoc_path(), "-f", "markdown", "-t", "html", "--mathml", "--wrap=none"],
+        [
+            pypandoc.get_pandoc_path(),
+            "-f",
+            "markdown-smart",
+            "-t",
+            "html",
+            "--mathml",
+            "--wrap=none",
+        ],
         input=text,
         capture_output=True,
         encoding="utf-8",

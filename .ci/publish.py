@@ -38,6 +38,7 @@ class Attempt:
     notebook: nbformat.NotebookNode
     foreign: float
     number: int
+    kept: int  # cells with outputs of an earlier execution
 
 
 def cpu_seconds(pid: int) -> float:
@@ -52,16 +53,20 @@ def executed(path: Path, number: int, long: bool) -> Attempt:
     client = NotebookClient(
         nb, timeout=900, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
     )
-    load = ForeignLoad()
+    load, older = ForeignLoad(), 0
     with client.setup_kernel():
         for i, cell in enumerate(nb.cells):
             kept = KEPT.search(cell.source) or (not long and LONG.search(cell.source))
-            if cell.cell_type == "code" and not kept:
+            if cell.cell_type != "code":
+                continue
+            if kept:
+                older += bool(cell.outputs)
+            else:
                 client.execute_cell(cell, i)
         foreign = load.share(cpu_seconds(client.km.provisioner.pid))
     if foreign is None:
         sys.exit("This system does not report the CPU time of other programs: publish on Linux.")
-    return Attempt(nb, foreign, number)
+    return Attempt(nb, foreign, number, older)
 
 
 def statement(attempt: Attempt) -> str:
@@ -70,10 +75,11 @@ def statement(attempt: Attempt) -> str:
     machine = f"{cpu['cpus_allowed']} CPUs of {cpu['name']}"
     share, limit = (f"{100 * x:.0f} %" for x in (attempt.foreign, LIMIT))
     passed = "" if attempt.foreign <= LIMIT else f" None of {ATTEMPTS} attempts passed the check."
+    older = " Cells that were not executed then keep earlier outputs." if attempt.kept else ""
     return (
         f"{MARK}\n*Outputs of {date.today():%d %B %Y} on {machine}. Load check: other programs used"
         f" {share} of the CPU time (limit {limit}, attempt {attempt.number} of at most"
-        f" {ATTEMPTS}).{passed}*"
+        f" {ATTEMPTS}).{passed}{older}*"
     )
 
 

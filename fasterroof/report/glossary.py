@@ -6,8 +6,6 @@
 __all__ = ['GLOSSARY', 'define', 'glossary_markdown', 'anchor']
 
 # %% ../../nbs/analysis/report/glossary.ipynb #9e0a02a8
-import re
-
 from ..core.errors import InputError, one_line
 from ..roofline.lost.losses import CAUSES
 
@@ -248,10 +246,5 @@ def anchor(
     return kind + "".join(c if c.isalnum() else "-" for c in words).strip("-")
 
 
-# an option outside of code, whose two dashes Markdown would turn into one long dash
-_OPTION = re.compile(r"(?<![`\w-])--[a-z][a-z-]*")
-
-
 def _entry(term: str, text: str) -> str:
-    text = _OPTION.sub(lambda m: f"`{m[0]}`", text)
     return f"[**{term}**]{{#{anchor(term)}}}: {text}.\n"
