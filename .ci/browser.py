@@ -7,6 +7,7 @@ import shutil
 import sys
 
 NAMES = (
+    "chromium-headless-shell",  # the same without windows, which takes a quarter less time
     "chromium",
     "chromium-browser",
     "google-chrome",

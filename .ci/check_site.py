@@ -21,7 +21,7 @@ from urllib.parse import unquote, urldefrag
 import yaml
 from page import ROOT, settings
 
-BROWSERS = 4  # at the same time: each mostly waits for frames
+BROWSERS = 2  # at the same time: each uses a core
 REPO = re.compile(rf"{re.escape(settings['git_url'])}/(?:blob|tree)/{settings['branch']}/([^#?]+)")
 MARKUP = re.compile(r":::|\{[#.=]|\$\$|\{\{|\]\(|\*\*\w[^*\n]*\*\*|</?\w+>|\\\(|\\\[a-z]+\{")
 VOID = {
@@ -306,6 +306,7 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
     with sync_playwright() as p, chromium(p) as browser:
         context = browser.new_context(offline=True)
         page, at = context.new_page(), [""]
+        page.set_default_timeout(300_000)  # ms; beside the tests a page may wait for the CPU
 
         def say(text: str, setting: str = ""):
             defects.setdefault(f"{at[0]}: {text}", []).append(setting)
@@ -366,7 +367,7 @@ SEARCHES = {  # search text: the page that must come first
 FOUND = """async text => {
   const box = document.querySelector(".search input");
   box.focus();
-  for (let i = 0; i < 100 && !window.searchIndex; i++) await new Promise(r => setTimeout(r, 50));
+  for (let i = 0; i < 2000 && !window.searchIndex; i++) await new Promise(r => setTimeout(r, 50));
   box.value = text; box.dispatchEvent(new Event("input"));
   return [...document.querySelectorAll(".search li a")].map(a => a.href);
 }"""
@@ -380,6 +381,7 @@ def look_at_search(site: Path) -> list[str]:
     faults = []
     with sync_playwright() as p, chromium(p) as browser:
         page = browser.new_context(offline=True).new_page()
+        page.set_default_timeout(300_000)
         page.goto((site / "index.html").as_uri(), wait_until="load")
         for text, wanted in SEARCHES.items():
             links = page.evaluate(FOUND, text)
@@ -389,10 +391,10 @@ def look_at_search(site: Path) -> list[str]:
     return faults
 
 
-def in_browsers(site: Path, names: list[str]) -> list[str]:
-    "Check the pages in several browsers, each with a share of them."
-    with ProcessPoolExecutor(BROWSERS, mp_context=get_context("spawn")) as pool:
-        shares = [pool.submit(look_at_pages, site, names[i::BROWSERS]) for i in range(BROWSERS)]
+def at_once(calls: list[tuple]) -> list[str]:
+    "Return the defects that functions find, each with its arguments in a process of its own."
+    with ProcessPoolExecutor(len(calls), mp_context=get_context("spawn")) as pool:
+        shares = [pool.submit(*call) for call in calls]
         return [text for share in shares for text in share.result()]
 
 
@@ -585,15 +587,12 @@ def main():
             "website"
         ]["sidebar"]
         defects = [text for name in notebooks for text in look_at_notebook(Path("nbs") / name)]
-        defects += look_at_files(
-            site,
-            notebooks,
-            [*entries(bar.get("left")), *entries(bar.get("right"))],
-            list(entries(side["contents"])),
-        )
+        navigation = [*entries(bar.get("left")), *entries(bar.get("right"))]
+        calls = [(look_at_files, site, notebooks, navigation, list(entries(side["contents"])))]
         pages = args.pages or sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
-        defects += in_browsers(site, pages)
-        defects += [] if args.pages else look_at_search(site)
+        calls += [(look_at_pages, site, pages[i::BROWSERS]) for i in range(BROWSERS)]
+        calls += [] if args.pages else [(look_at_search, site)]
+        defects += at_once(calls)
         of_modules = sum(name.startswith("analysis/") for name in pages)
         what = (
             f"{len(pages) - of_modules} pages, each light and dark, 1280 and 360 px wide, and"

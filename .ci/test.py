@@ -3,7 +3,7 @@
 A worker runs many notebooks in one process. torch, JAX and what earlier notebooks leave behind grow
 to a million objects, and each measurement starts with a full collection, which visits all of them
 (half a second). So each notebook begins with a collection, and the objects that survive it are
-excluded from later ones.
+excluded from later ones. Between measurements, Python collects less often than by default.
 """
 
 import gc
@@ -21,5 +21,6 @@ class Shell(nbdev.test.CaptureShell):
 
 
 nbdev.test.CaptureShell = Shell
+gc.set_threshold(20_000, 20, 20)  # 7 % less CPU time in four notebooks that create many objects
 if __name__ == "__main__":
     nbdev.test.nbdev_test()
