@@ -153,9 +153,8 @@ _COMPARING = {
     " ratio of times, candidate over baseline, contains 1 + effect, or there are fewer than eight"
     " pairs, or several comparisons at once make the evidence too weak. The first line of"
     " `bench compare` says 'cannot tell'; the pytest plugin calls such a test inconclusive. More"
-    " pairs (`--time-limit 900`, in seconds), a larger effect (`--effect 0.05` for 5 %) or a quieter"
-    " machine can decide it. Exit code 3, unless"
-    " `--on-ambiguous` sets another",
+    " pairs (`--time-limit 900`, in seconds), a larger effect (`--effect 0.05` for 5 %) or a"
+    " quieter machine can decide it. Exit code 3, unless `--on-ambiguous` sets another",
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong; the reason"
     " names the side. Exit code 1; 3 where only the baseline failed, as nothing was compared",
 }
