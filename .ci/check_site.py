@@ -354,7 +354,7 @@ SEARCHES = {  # search text: the page that must come first
     "add a rule for my operation": "tutorials/custom_op.html#add-a-cost-rule",
     "exit code": "command_line.html#exit-codes",
     "vLLM": "limits.html",
-    "how do I gate a pull request": "how/ci.html#gate-a-pull-request-the-github-action",
+    "how do I gate a pull request": "tutorials/bench_gate.html",
     "what does AMBIGUOUS mean": "glossary.html#verdict-ambiguous",
     "why is a layer memory-bound in L3": "glossary.html#memory-bound",
     "how do I add a rule": "tutorials/custom_op.html#add-a-cost-rule",

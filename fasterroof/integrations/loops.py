@@ -103,7 +103,7 @@ class LoopProfiler:
         folder: str | os.PathLike[str] | None = None,
         *,
         after: int = 10,  # number of steps before the first profiled one
-        steps: int = 5,  # number of profiled steps
+        steps: int = 8,  # number of profiled steps; an interval needs six without the first
         # number of steps from the start of one profile to the next; None: one profile
         every: int | None = None,
         peaks: Roof | None = None,  # ceilings; None: measure them after the profiled steps

@@ -58,7 +58,8 @@ _LIMITS = {
     " operation far below its ceiling is slow for another reason, such as its code",
     "memory bound": "the traffic of an operation, or of a layer, takes longer than its arithmetic,"
     " each at its ceiling. memory L3 means that its data does not fit in L1 and L2, but fits in L3:"
-    " the part beyond L2 moves at the bandwidth of L3",
+    " the part beyond L2 moves at the bandwidth of L3. Moving less is the remedy: fused operations,"
+    " smaller tiles, a smaller number format",
     "compute bound": "the arithmetic of an operation takes longer than its traffic, each at its"
     " ceiling",
     "small operations": "all operations limited by overhead, counted together in the first lines;"
@@ -149,12 +150,12 @@ _COMPARING = {
     "SAME": "the whole interval lies between 1 / (1 + effect) and 1 + effect. Exit code 0",
     "NOT SLOWER": "the candidate is as fast or faster, and the pairs cannot tell which: the whole"
     " interval lies below 1 + effect, but that is neither SAME nor FASTER. Exit code 0",
-    "AMBIGUOUS": "these pairs cannot tell whether the candidate is slower: the interval of the"
-    " ratio of times, candidate over baseline, contains 1 + effect, or there are fewer than eight"
-    " pairs, or several comparisons at once make the evidence too weak. The first line of"
-    " `bench compare` says 'cannot tell'; the pytest plugin calls such a test inconclusive. More"
-    " pairs (`--time-limit 900`, in seconds), a larger effect (`--effect 0.05` for 5 %) or a"
-    " quieter machine can decide it. Exit code 3, unless `--on-ambiguous` sets another",
+    "AMBIGUOUS": "these pairs cannot tell whether the candidate is slower: the interval of"
+    " the ratio of times, candidate over baseline, contains 1 + effect (1.05 for 5 %), or there are"
+    " fewer than eight pairs, or several comparisons at once make the evidence too weak. The"
+    " first line of `bench compare` says 'cannot tell'; the pytest plugin calls such a test"
+    " inconclusive. More pairs (`--time-limit 900`, in seconds), a larger effect (`--effect 0.05`"
+    " for 5 %) or a quieter machine can decide it. Exit code 3, unless `--on-ambiguous pass`",
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong; the reason"
     " names the side. Exit code 1; 3 where only the baseline failed, as nothing was compared",
 }
