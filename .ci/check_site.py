@@ -306,7 +306,6 @@ def look_at_pages(site: Path, names: list[str]) -> list[str]:
     with sync_playwright() as p, chromium(p) as browser:
         context = browser.new_context(offline=True)
         page, at = context.new_page(), [""]
-        page.set_default_timeout(300_000)  # ms; beside the tests a page may wait for the CPU
 
         def say(text: str, setting: str = ""):
             defects.setdefault(f"{at[0]}: {text}", []).append(setting)
@@ -367,7 +366,7 @@ SEARCHES = {  # search text: the page that must come first
 FOUND = """async text => {
   const box = document.querySelector(".search input");
   box.focus();
-  for (let i = 0; i < 2000 && !window.searchIndex; i++) await new Promise(r => setTimeout(r, 50));
+  for (let i = 0; i < 100 && !window.searchIndex; i++) await new Promise(r => setTimeout(r, 50));
   box.value = text; box.dispatchEvent(new Event("input"));
   return [...document.querySelectorAll(".search li a")].map(a => a.href);
 }"""
@@ -381,7 +380,6 @@ def look_at_search(site: Path) -> list[str]:
     faults = []
     with sync_playwright() as p, chromium(p) as browser:
         page = browser.new_context(offline=True).new_page()
-        page.set_default_timeout(300_000)
         page.goto((site / "index.html").as_uri(), wait_until="load")
         for text, wanted in SEARCHES.items():
             links = page.evaluate(FOUND, text)

@@ -23,16 +23,9 @@ def pandoc(text: str) -> str:
     Without the extension `smart`, which would print the two dashes of `--json` as one long dash."""
     import pypandoc
 
+    options = "-f markdown-smart -t html --mathml --wrap=none"
     done = subprocess.run(
-        [
-            pypandoc.get_pandoc_path(),
-            "-f",
-            "markdown-smart",
-            "-t",
-            "html",
-            "--mathml",
-            "--wrap=none",
-        ],
+        [pypandoc.get_pandoc_path(), *options.split()],
         input=text,
         capture_output=True,
         encoding="utf-8",

@@ -59,7 +59,7 @@ _LIMITS = {
     "memory bound": "the traffic of an operation, or of a layer, takes longer than its arithmetic,"
     " each at its ceiling. memory L3 means that its data does not fit in L1 and L2, but fits in L3:"
     " the part beyond L2 moves at the bandwidth of L3. Moving less is the remedy: fused operations,"
-    " smaller tiles, a smaller number format",
+    " tiles that fit in an inner cache, a smaller number format",
     "compute bound": "the arithmetic of an operation takes longer than its traffic, each at its"
     " ceiling",
     "small operations": "all operations limited by overhead, counted together in the first lines;"

@@ -397,7 +397,7 @@ class Ahead:
 
     def __enter__(self) -> "Ahead":
         self._prober: Prober | None = _OnlyOnce()
-        self._pool, self._work = ThreadPoolExecutor(1, "fasterroof-ahead"), []
+        self._pool, self._work = ThreadPoolExecutor(1), []
         self.begin(Prober._launch)
         _AHEAD.append(self)
         return self
