@@ -316,6 +316,7 @@ class Rebuilt(NamedTuple):
     cost: Cost | None  # None: the call cannot be counted
     why: str = ""  # reason why the call cannot be counted
 
+
 def rebuilt(
     name: str,  # "aten::add"
     inputs: Inputs | None,  # recorded arguments; None: nothing was recorded
