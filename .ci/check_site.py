@@ -357,6 +357,7 @@ SEARCHES = {  # search text: the page that must come first
     "what does AMBIGUOUS mean": "glossary.html#verdict-ambiguous",
     "why is a layer memory-bound in L3": "glossary.html#memory-bound",
     "how do I add a rule": "tutorials/custom_op.html#add-a-cost-rule",
+    "bench compare AMBIGUOUS on a noisy machine": "glossary.html#verdict-ambiguous",
     "slower?": "glossary.html#slower-maybe",
     "custom operation": "tutorials/custom_op.html",
     "ridge point": "glossary.html#ridge-point",

@@ -73,7 +73,9 @@ const find = () => {
     const lesson = !url.startsWith("analysis/") && !url.startsWith("changelog");
     // a name of the API comes first only if it is typed as one
     const named = title.toLowerCase() === typed && (lesson || /[_.A-Z]/.test(box.value.trim()));
-    return [held, points * (lesson ? 1.5 : 1) + 1e3 * named + 5 * !url.includes("#") - title.length / 100];
+    // the definition of a term with capitals, such as AMBIGUOUS, comes first whatever else is asked of it
+    const defined = url.startsWith("glossary.html#") && /[A-Z]/.test(title) && ` ${box.value.trim().replace(/[?.,]/g, "")} `.includes(` ${title} `);
+    return [defined ? words.length : held, points * (lesson ? 1.5 : 1) + 1e3 * (named || defined) + 5 * !url.includes("#") - title.length / 100];
   };
   const scored = !words.length ? [] : (window.searchIndex || []).map(row => [score(row), row]).filter(([[held]]) => held);
   const most = Math.max(...scored.map(([[held]]) => held), 0);

@@ -10,10 +10,11 @@ import math
 import warnings
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from os.path import commonprefix
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -472,12 +473,14 @@ def warn_unplaced(
     ops: "list[Op]",  # operations of a program
     roof: Roof,  # ceilings of the machine
     name: str,  # name of the program, for the warning
+    # operation → why its calls cannot be counted, where that is not a missing rule
+    reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    "Warn about operations without a cost rule, and about modes without a ceiling."
+    "Warn about uncounted operations, and about modes without a ceiling."
     from fasterroof.work.op import Trace
     from fasterroof.work.tracer import warn_uncounted
 
-    warn_uncounted(Trace(ops, name).uncounted, name)
+    warn_uncounted(Trace(ops, name).uncounted, name, reasons)
     parts = [part for op in ops for part in (op.fused or (op,))]
     unknown = sorted({op.mode for op in parts if op.flops and not roof.ceiling(op.mode) > 0})
     if unknown:

@@ -246,7 +246,7 @@ def place(
             "Points were faster than the measured ceilings allow, so the ceilings were probed again"
             " and the better figures are used."
         )
-    warn_unplaced(taken.ops, run.roof, name)
+    warn_unplaced(taken.ops, run.roof, name, taken.reasons)
     return replace(run, probed_again=again, notes=tuple(notes))
 
 # %% ../../nbs/analysis/roofline/session.ipynb #2d1f9594

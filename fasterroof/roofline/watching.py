@@ -355,6 +355,7 @@ class _Live:
             steps=block.steps,
             windows=block.windows if self.profiles else (),
             modules=block.modules,
+            reasons=block.reasons,
             notes=(*threads, *sentences_on(self, _BLOCK_NOTES), *block.notes, *notes),
             watched=Timing(tuple(end - start for start, end in block.windows)),
             idle_s=idle_time(block.steps[0]) if block.device != "cpu" else None,

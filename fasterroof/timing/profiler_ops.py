@@ -8,8 +8,8 @@ __all__ = ['Claim', 'ASIDE', 'SHARED', 'Profiled', 'profiled']
 # %% ../../nbs/analysis/timing/profiler_ops.ipynb #9d632f3e
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +22,7 @@ from .spans import Span, Stretch, union
 from ..work.op import CONTRACTIONS, UNCOUNTED, Cost, Op
 from fasterroof.work.recorded.calls import (
     UNKNOWN,
+    WITHOUT_RULE,
     Formats,
     Rebuilt,
     collective_cost,
@@ -49,6 +50,8 @@ class _Counted:
         self.shared_ops: dict[tuple, Op] = {}
         self.costs: dict[Cost, Cost] = {}  # equal costs share one object
         self.uncounted: Counter = Counter()  # (operator, reason) → number of calls
+        # operation → why its calls cannot be counted, where that is not a missing rule
+        self.reasons: dict[str, str] = {}
         self.by_parts: Counter = Counter()  # same, for operators counted by the operators they call
         self.fp32_products = False  # True: a GPU ran fp32 products, which may have used TF32
 
@@ -114,6 +117,7 @@ _LAUNCHES = (
     "hipMemset",
 )
 _GENERATED = "a compiler generated it, and a trace does not contain what it computes"
+_LOOSE = "no operation in the trace launched it (a CUDA graph, a library)"
 _LOST = "a kernel that it launched is not in the trace"
 _NO_WORK = (
     "prim::",
@@ -170,7 +174,9 @@ class _EventWalk(_Counted):
 
     def kernel(self, k: Event, step: int, when: tuple, phase: str, owner: Owner) -> None:
         cost, name = self.collective((k,)) or (UNCOUNTED, k.name.replace(".", "_"))
-        self.loose += cost is UNCOUNTED
+        if cost is UNCOUNTED:
+            self.loose += 1
+            self.reasons[name] = _LOOSE
         self.place(step, when, self.op(cost, name, phase, owner), None, [k])
 
     def kernels(self, node: CallNode, kernels: list[Event]) -> None:
@@ -266,6 +272,8 @@ class _EventWalk(_Counted):
             cost, call = None, Rebuilt(call.func, None, _LOST)
         if call.why:
             self.uncounted[e.name, call.why] += 1
+            if call.why != WITHOUT_RULE:
+                self.reasons[name] = call.why
         self.places.enter(node)
         op = self.op(self.judged(cost or UNCOUNTED, kernels), name, node.phase, node.owner)
         self.place(node.step, (0, node.start), op, node, kernels)
@@ -284,6 +292,8 @@ class Profiled:
     modules: list[list[tuple[float, float, str]]]
     # number of host events of each operation in a step
     events: tuple[int, ...] = ()
+    # operation → why its calls cannot be counted, where that is not a missing rule
+    reasons: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # notes on omitted and unknown parts
     device: str = "cpu"  # device with most of the time: "cpu", "cuda:0"
     aside: int = 0  # number of steps that ran another list of operations
@@ -429,6 +439,7 @@ def profiled(
         events=tuple(
             0 if walk.on_device or f[3] is None else sum(1 for _ in f[3].walk()) for f in counted
         ),
+        reasons=walk.reasons,
         notes=tuple(_notes(trace, walk)),
         device=max(device_times, key=device_times.get, default="cpu"),
         aside=len(steps) - len(kept),

@@ -8,7 +8,7 @@ __all__ = ['Taken', 'slowed_launches', 'sentences', 'taken_from', 'Watch', 'pipe
 # %% ../../nbs/analysis/timing/steps.ipynb #0caab7fb
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -70,6 +70,8 @@ class Taken:
     # host activity of each step while no operation ran: (start in s, end in s, cause)
     causes: Sequence[Sequence[tuple[float, float, str]]] = ()
     given: tuple = ()  # inputs of these steps, from `Given`
+    # operation → why its calls cannot be counted, where that is not a missing rule
+    reasons: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -109,6 +111,7 @@ def taken_from(
     idle = joined("idle")
     return Taken(
         ops=same[0].ops,
+        reasons=same[0].reasons,
         steps=joined("steps"),
         windows=joined("windows"),
         modules=joined("modules"),

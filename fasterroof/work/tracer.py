@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
+from types import MappingProxyType
 
 import torch
 from torch import _meta_registrations
@@ -321,21 +322,31 @@ def _step(optimizer: torch.optim.Optimizer, recorder: Recorder) -> None:
 def warn_uncounted(
     uncounted: dict[str, int],  # operation → number of calls
     name: str,  # name of the model
+    # operation → why its calls cannot be counted, where that is not a missing rule
+    reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    "Warn once about all operations without a rule; do nothing if there are none."
-    if uncounted:
-        listed = ", ".join(f"{one_line(op)} ({n}×)" for op, n in uncounted.items())
+    "Warn once about all uncounted operations; do nothing if there are none."
+
+    def listed(ops):
+        return ", ".join(f"{one_line(op)} ({uncounted[op]}×)" for op in ops)
+
+    ruleless = [op for op in uncounted if op not in reasons]
+    texts = []
+    if ruleless:
         register = (
             "register_jax_cost"
-            if all(op.startswith("jax.") for op in uncounted)
+            if all(op.startswith("jax.") for op in ruleless)
             else "register_cost"
         )
-        warnings.warn(
-            f"{name}: no cost rule for {listed}; totals leave their FLOPs out "
-            f"(fasterroof.{register} adds a rule).",
-            UncountedWarning,
-            stacklevel=3,
-        )
+        texts += [
+            f"no cost rule for {listed(ruleless)}; totals leave their FLOPs out "
+            f"(fasterroof.{register} adds a rule)"
+        ]
+    for why in dict.fromkeys(reasons[op] for op in uncounted if op in reasons):
+        ops = [op for op in uncounted if reasons.get(op) == why]
+        texts += [f"{listed(ops)} cannot be counted: {why.rstrip('.')}"]
+    if texts:
+        warnings.warn(f"{name}: {'; '.join(texts)}.", UncountedWarning, stacklevel=3)
 
 
 def _without_values(error: ModelError) -> str:

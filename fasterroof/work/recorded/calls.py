@@ -28,6 +28,7 @@ from fasterroof.work.recorded.schemas import (
     MISSING,
     UNFIT,
     UNKNOWN,
+    WITHOUT_RULE,
     Unrecorded,
     bare_type,
     fitting_overloads,
@@ -297,7 +298,7 @@ def _agreed(whole: list[tuple], script: list[tuple], formats: Formats) -> tuple:
         for func, inputs, values in [] if known else calls:
             try:
                 if func.namespace != "aten" and not has_rule(func):
-                    raise Unrecorded("it has no cost rule")
+                    raise Unrecorded(WITHOUT_RULE)
                 known.append((func, _tried(func, inputs, values, formats)))
             except Exception as e:
                 errors.append(e)
@@ -333,7 +334,7 @@ def rebuilt(
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             func, known = _agreed(whole, script, formats)
-        return Rebuilt(func, known, "" if known.counted else "it has no cost rule")
+        return Rebuilt(func, known, "" if known.counted else WITHOUT_RULE)
     except Unrecorded as e:
         return Rebuilt(func, None, one_line(e))
     except Exception as e:
