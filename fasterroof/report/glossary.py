@@ -120,7 +120,8 @@ _COMPARING = {
     "baseline": "the side that a comparison starts from: the earlier run, the older revision. In a"
     " benchmark case the word has a second meaning: one of its implementations",
     "candidate": "the side that a comparison judges: the later run, the newer revision",
-    "noise": "the difference is no larger than the scatter of the samples",
+    "noise": "the samples show no difference: its interval contains 1, or the evidence is too weak"
+    " for so many parts compared at once",
     "slower": "verdict of diff: the candidate takes longer, by more than the scatter of the"
     " samples. Verdict of a gate with stored rows: a statistic of the new row, such as its minimum,"
     " exceeds that of the stored row by more than its limit. bench compare prints SLOWER",
