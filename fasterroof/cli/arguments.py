@@ -468,7 +468,7 @@ _RUNS = (
     Argument(
         "mcp",
         "--folder",
-        "the folder below which files and code must lie (default: the present one)",
+        "the folder below which files and code must lie (default: the current one)",
         default=".",
         metavar="DIR",
     ),

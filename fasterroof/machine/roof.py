@@ -110,7 +110,7 @@ class Link:
     bandwidth: float  # bytes/s of each rank over the wire: bus bandwidth
     group_size: int  # number of ranks for which the bandwidth was measured
     latency_s: float = 0.0  # s, the least time of a collective that moves almost nothing
-    by: str = ""  # what reached it, such as "all_reduce 64 MiB"
+    by: str = ""  # collective that reached it, such as "all_reduce 64 MiB"
     interval: Interval = None  # bytes/s, lowest and highest value
     lower_bound: bool = False  # True: the rate was reached, but a higher one may be possible
 

@@ -181,7 +181,8 @@ _SUITE = {
     "not ok": "the attempt failed in both rows",
 }
 _CONTRACT = {
-    "contract": "a YAML file of equations, ceilings and claims about a program",
+    "contract": "a YAML file of formulas for ceilings, the domains and units of their inputs, and"
+    " promises that can be tested",
     "claim": "a statement that can be false: a bound in a contract, or a measured throughput that"
     " `contract claim` compares with its ceiling",
     "holds": "no counterexample was found among the inputs that were tried, or the"
@@ -192,15 +193,15 @@ _CONTRACT = {
 _PREDICTION = {
     "calibration": "parameters of a device, fitted to measured times of its operations: the share"
     " of the peak and of the bandwidth, the launch cost, the size of tiles, the power limit."
-    " `fasterroof calibrate` measures them, and eight GPUs have shipped ones",
-    "90 % interval": "an interval that is meant to contain the measured time in nine of ten cases:"
-    " the errors of single operations, of whole classes, and between sessions",
+    " `fasterroof calibrate` measures them; those of eight GPUs come with fasterroof",
+    "90 % interval": "an interval that is meant to contain the measured time in nine of ten cases;"
+    " it covers the errors of single operations, of whole classes, and between sessions",
     "session term": "the part of an interval by which a device differs from itself on another day;"
     " two sessions of `fasterroof calibrate` measure it, with one it is assumed",
     "expected from other devices": "parameters of a GPU, or of a compute mode, without measured"
     " operations: the mean of calibrated GPUs in units of the datasheet, under a power ceiling",
     "not validated": "no measured operation was compared with this part of a prediction: its"
-    " interval is wider, and by an estimate",
+    " interval is wider, by an estimated amount",
     "waves": "time of arithmetic: a GPU computes a product in tiles, one for each multiprocessor at"
     " once, and the last round of tiles takes as long as a full one",
     "power": "time by which the power limit slows long operations",
