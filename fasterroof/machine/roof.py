@@ -330,7 +330,7 @@ class Roof:
     def upper(self) -> "Roof":
         """The same roof with every figure at the upper end of its interval.
 
-        Work that runs above it was counted wrong."""
+        Work that runs above it shows a wrong count or a wrong ceiling."""
         higher = change_figures(self, lambda x, rate, _: (x.interval or (rate, rate))[1])
         links = tuple(replace(x, latency_s=0.0) for x in higher.links)
         peak = max(higher.ceiling(None), self.peak_flops) if self.mode else self.peak_flops

@@ -18,8 +18,8 @@ _RUN = {
     "floor": "the least time that the work can take on this machine: each operation at its"
     " roofline, one after the other, or side by side where the run overlapped them. Its interval"
     " comes from the intervals of the ceilings",
-    "floor as run": "the sum of the floors of all operations as the program ran them, beside the"
-    " ideally fused floor; without that one it is called the floor",
+    "floor as run": "the name of the floor where the ideally fused floor stands beside it: the sum"
+    " of the floors of all operations as the program ran them",
     "hot floor": "the floor if the working set fills the memory levels in turn, from the nearest"
     " one: what does not fit in L1 comes from L2, and so on; efficiency and lost time use this one",
     "cold floor": "the floor if all bytes come from main memory",
@@ -142,7 +142,7 @@ _COMPARING = {
     " of the machine changed",
     "canary": "a fixed piece of work timed beside the samples, to notice a change of the machine",
     "effect": "the smallest change that counts, 1 % unless --effect or the case sets another; with"
-    " 2 %, times up to 1.02 times as long count as the same",
+    " 2 %, a time up to 1.02 times as long counts as the same",
     "SLOWER": "verdict of bench compare, from pairs of processes: the whole interval of candidate"
     " over baseline lies above 1 + effect. With several comparisons, the false-discovery rate"
     " is controlled, so each needs clearer evidence than a single one. Exit code 1",
@@ -197,15 +197,17 @@ _PREDICTION = {
     " `fasterroof calibrate` measures them; those of eight GPUs come with fasterroof",
     "90 % interval": "an interval that is meant to contain the measured time in nine of ten cases;"
     " it covers the errors of single operations, of whole classes, and between sessions",
-    "session term": "the part of an interval by which a device differs from itself on another day;"
-    " two sessions of `fasterroof calibrate` measure it, with one it is assumed",
+    "session term": "the part of an interval that covers how much a device differs from one day to"
+    " another; two sessions of `fasterroof calibrate` measure it, with one session it is assumed",
     "expected from other devices": "parameters of a GPU, or of a compute mode, without measured"
-    " operations: the mean of calibrated GPUs in units of the datasheet, under a power ceiling",
+    " operations: the mean over the calibrated GPUs, each parameter as a share of the datasheet's"
+    " figure; the power limit of the GPU is a further ceiling",
     "not validated": "no measured operation was compared with this part of a prediction: its"
     " interval is wider, by an estimated amount",
-    "waves": "time of arithmetic: a GPU computes a product in tiles, one for each multiprocessor at"
-    " once, and the last round of tiles takes as long as a full one",
-    "power": "time by which the power limit slows long operations",
+    "waves": "the part of a predicted time that arithmetic takes: a GPU computes a product in"
+    " tiles, one on each multiprocessor at a time, and the last round of tiles takes as long as a"
+    " full one",
+    "power": "the part of a predicted time by which the power limit slows long operations",
     "host bound": "the host launches operations more slowly than the GPU runs them, so that the GPU"
     " waits; `host` is the share of this waiting in the predicted time",
 }

@@ -72,7 +72,7 @@ def _case_text(rows: Sequence[Mapping], whole: _Whole) -> str:
     timed = [r for r in newest if r["status"] == "ok" and _time(r)]
     ranked = [sorted(here, key=_time) for here in groupby(timed, _place).values()]
     if not ranked:
-        return "no attempt has a time"
+        return "no attempt is ok"
     if len(ranked) == 1:
         here = [*whole(ranked[0][:2])]
         return _against(*here[:2]) if len(here) > 1 else _one(here[0])
