@@ -100,8 +100,11 @@ def matched(
 ) -> CheckResult:
     "Return whether every kernel has a launch, and every launch a kernel."
     launches = f"{pairs.launches} launch{'es' * (pairs.launches != 1)}"
-    text = f"{what}: {pairs.kernels} kernels, {launches}"
-    problems = {"kernels without a launch": pairs.alone, "launches without a kernel": pairs.lost}
+    text = f"{what}: {pairs.kernels} kernel{'s' * (pairs.kernels != 1)}, {launches}"
+    problems = {
+        f"kernel{'s' * (len(pairs.alone) != 1)} without a launch": pairs.alone,
+        f"launch{'es' * (len(pairs.lost) != 1)} without a kernel": pairs.lost,
+    }
     for how, names in problems.items():
         common = ", ".join(f"{one_line(n, 40)} × {k}" for n, k in Counter(names).most_common(2))
         text += f"; {len(names)} {how} ({common})" if names else ""

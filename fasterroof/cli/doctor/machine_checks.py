@@ -51,7 +51,8 @@ def with_gpu(
     try:
         busy = torch.cuda.utilization(here.device) / 100
     except Exception as e:  # without NVIDIA's binding, or without permission
-        return replace(cpus, text=f"{cpus.text}; of the GPU it is unknown ({type(e).__name__})")
+        why = type(e).__name__
+        return replace(cpus, text=f"{cpus.text}; the load of the GPU is unknown ({why})")
     figure = AnswerFigure("GPU busy before", busy, "1", "detected: NVML")
     text = f"{cpus.text}; the GPU was busy for {100 * busy:.0f} % of the time"
     return CheckResult(cpus.passed and busy <= 0.05, text, (*cpus.figures, figure))
@@ -72,7 +73,8 @@ def _quota(here: Here) -> CheckResult:
 # %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #0e1e9c7e
 def _throttling(here: Here) -> CheckResult:
     held_s, hot = (now - before for now, before in zip(throttled(), here.throttled, strict=True))
-    text = f"a quota stopped this process for {si(held_s, 's')}; {hot} times too hot"
+    text = f"a quota stopped this process for {si(held_s, 's')}; {hot} thermal throttle"
+    text += "s" * (hot != 1)
     figures = (
         AnswerFigure("stopped by a quota", held_s, "s", "detected: control group"),
         count_figure("thermal throttles", hot, "detected: system"),
