@@ -380,7 +380,7 @@ _PREDICTED = (
         "predict",
         "--bandwidth-efficiency",
         "share of the peak bandwidth that memory traffic reaches, for one number without an"
-        " interval (default: 1 with --efficiency, or else as for it)",
+        " interval (default: 1 with --efficiency, otherwise as for --efficiency)",
         type=float,
         metavar="SHARE",
     ),
@@ -425,7 +425,7 @@ _RUNS = (
         "import",
         "--model",
         "with a file of ncu --csv: the program of its kernels, as for trace; its compulsory bytes"
-        " stand beside the measured ones",
+        " are shown beside the measured ones",
         metavar="MODEL",
     ),
     Argument(

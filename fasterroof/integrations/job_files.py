@@ -130,9 +130,9 @@ def _chosen_step(files: list[_JobFile], step: int | None) -> tuple[int, str]:
         has = ", ".join(map(str, sorted(every)[-10:]))
         raise InputError(f"The folder has no file of step {step}: it has steps {has}.")
     if step is None and not common:
-        last = ", ".join(f"rank {rank} {max(own)}" for rank, own in [*steps.items()][:8])
+        last = ", ".join(f"{max(own)} on rank {rank}" for rank, own in [*steps.items()][:8])
         raise InputError(
-            f"No step has a file of every rank; the last ones are of {last}: name one by step."
+            f"No step has a file of every rank; the last steps are {last}: select one with step."
         )
     chosen = max(common) if step is None else step
     others = sorted(every - {chosen})

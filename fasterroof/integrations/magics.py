@@ -89,7 +89,10 @@ def _given(name: str | None, names: dict[str, Any], what: str) -> Any:
 def _profile_call(options: argparse.Namespace, code: str, names: dict[str, Any]) -> Run:
     fn, args, kwargs = _called(code, names)
     if not callable(fn):
-        raise InputError(f"%roofline {one_line(code, 60)} calls a {type(fn).__name__}.")
+        kind = type(fn).__name__
+        raise InputError(
+            f"%roofline {one_line(code, 60)} calls a {kind}: call a function or a module."
+        )
     how = {
         "peaks": _given(options.peaks, names, "peaks"),
         "steps": options.steps,

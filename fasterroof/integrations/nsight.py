@@ -329,8 +329,9 @@ def kernel_report(
         rows.append(row)
     rows.sort(key=lambda r: -(r.time_s or 0) * r.calls)
     total = _sum(launches, compulsory) if paired else sum(op.bytes for op in moving) or None
+    moves = "operation that moves" if len(moving) == 1 else "operations that move"
     apart = (
-        f"The program has {len(moving)} operations that move bytes, and the file"
+        f"The program has {len(moving)} {moves} bytes, and the file"
         f" {len(launches)} launches: only their sums are compared."
     )
     least = (

@@ -58,7 +58,7 @@ def code(
 ) -> str:
     """Return a name as inline code.
 
-    In a table, a name with a bar is returned as prose: a bar ends a cell even inside code."""
+    In a table, a name with a bar is escaped as by `plain`: a bar ends a cell even inside code."""
     line = elide(one_line(text, 10_000), limit)
     if cell and "|" in line or not line.strip():
         return plain(line, limit)

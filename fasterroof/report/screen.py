@@ -89,9 +89,10 @@ def _last_line(run: "Run", rows: Sequence[Group], shown: int, opened: bool) -> s
     shown_of = f"{shown} of {len(rows)} {what}" if shown < len(rows) else f"{len(rows)} {what}"
     more = " (--all)" * (not opened and (shown < len(rows) or len(rows) < len(run.parts)))
     n, calls = len(run.points), sum(p.calls for p in run.points)
+    operations = f"{n} operation{'s' * (n != 1)}"
     if calls > 2 * n:  # a trace without modules, in which all calls of an operation are one point
-        return f"{shown_of}, {n} operations, {calls} calls{more}. --html PAGE; --explain."
-    return f"{shown_of}, {n} operations{more}. Pictures: --html PAGE; terms: --explain."
+        return f"{shown_of}, {operations}, {calls} calls{more}. --html PAGE; --explain."
+    return f"{shown_of}, {operations}{more}. Pictures: --html PAGE; terms: --explain."
 
 
 def _fitted(title: str, room: int) -> str:

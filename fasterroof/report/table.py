@@ -276,7 +276,7 @@ def html_table(
     classes = [" ".join(m for m, has in marks.items() if has(c)) or None for c in layout.columns]
     # the row header is the first key column, or the first column if there is none
     named = next((i for i, c in enumerate(layout.columns) if c.role == "key"), 0)
-    # in a column of numbers, a cell without a number gets an empty key, which sorts last
+    # in a column of numbers, a cell without one gets an empty key, which sorts below all numbers
     figures = {i for _, cells in layout.lines for i, x in enumerate(cells) if x.key is not None}
 
     def element(i, cell):

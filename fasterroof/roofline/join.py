@@ -486,7 +486,7 @@ def warn_unplaced(
     if unknown:
         warnings.warn(
             f"{name}: the machine has no ceiling for {', '.join(unknown)}; "
-            "points in that mode are undefined.",
+            "points in these modes are undefined.",
             UncountedWarning,
             stacklevel=3,
         )

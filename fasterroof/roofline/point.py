@@ -52,7 +52,7 @@ class RooflinePoint:
     bytes_moved: int  # B, compulsory traffic
     # s, median over the steps, measured in the run; the floor for an estimate; None: unknown
     time_s: float | None
-    interval: tuple[float, float] | None  # s, 95 % interval of the median; None: fewer than six
+    interval: tuple[float, float] | None  # s, 95 % CI of the median; None: fewer than six steps
     samples: tuple[float, ...]  # s, one per step
     share: float  # share of the time of all points, 0 to 1
     # s, least time of the work under the ceilings, with warm caches; None: unknown
@@ -197,7 +197,7 @@ def with_shares(
 
 
 def slowest(
-    points: Sequence[RooflinePoint],  # of a run, in any order
+    points: Sequence[RooflinePoint],  # points of a run, in any order
     top: int | None = None,  # number of points; None: all
 ) -> list[RooflinePoint]:
     "Return the points with the longest times, the slowest first."

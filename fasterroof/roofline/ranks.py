@@ -250,7 +250,7 @@ def _names(keys: Iterable[_Key]) -> str:
 
 
 def _each(seconds: dict[int, float]) -> str:
-    return ", ".join(f"rank {r} {si(s, 's')}" for r, s in seconds.items())
+    return ", ".join(f"{si(s, 's')} on rank {r}" for r, s in seconds.items())
 
 
 def _ranks(ranks: Iterable[int]) -> str:
@@ -302,8 +302,8 @@ _DIFFERENCES: tuple[Callable[[_Job], object], ...] = (
     lambda job: (
         len({*job.counts.values()}) > 1
         and "Ranks have different numbers of steps"
-        f" ({', '.join(f'rank {r} {n}' for r, n in job.counts.items())}): only the first"
-        f" {job.steps} of each count."
+        f" ({', '.join(f'{n} on rank {r}' for r, n in job.counts.items())}): only the first"
+        f" {job.steps} steps of each rank are used."
     ),
     lambda job: (
         len(job.runs) > 1

@@ -56,7 +56,8 @@ def bundle_command(
         f"{len(bundle[x]):,}" for x in ("ratios", "limits", "open_questions")
     )
     answer = (
-        f"{bundle['made']['rows']:,} rows of {bundle['made']['runs']:,} runs: {ratios} ratios,"
+        f"{bundle['made']['rows']:,} rows of {bundle['made']['runs']:,}"
+        f" run{'s' * (bundle['made']['runs'] != 1)}: {ratios} ratios,"
         f" {limits} limits ({unmet:,} not kept), {questions} open questions."
     )
     outputs = (

@@ -101,7 +101,10 @@ def model_name(
     plain_text(name, what)
     before, colon, rest = name.partition(":")
     if name.startswith("-") or not name:
-        raise InputError(f"{what} {one_line(repr(name), 60)} is not the name of a model.")
+        raise InputError(
+            f"{what} {one_line(repr(name), 60)} is not the name of a model: name one, such as"
+            " hf:gpt2."
+        )
     if colon and before in _HUBS:
         if rest.startswith(("/", "~", ".")) or (folder / rest).exists():
             inside(rest, folder, what)
@@ -113,7 +116,10 @@ def model_name(
                 " module:function of a .py file below it."
             )
         if not file.resolve().is_relative_to(folder):
-            raise InputError(f"{what} {one_line(name, 60)} leads outside of the working folder.")
+            raise InputError(
+                f"{what} {one_line(name, 60)} leads outside of the working folder: name a file"
+                " below it."
+            )
     return name
 
 # %% ../../../nbs/analysis/integrations/agents/allowed.ipynb #80f7dc52
@@ -126,14 +132,18 @@ def side_name(
     plain_text(name, what)
     kind, colon, rest = name.partition(":")
     if name.startswith("-") or not name:
-        raise InputError(f"{what} {one_line(repr(name), 60)} is not a version.")
+        raise InputError(
+            f"{what} {one_line(repr(name), 60)} is not a version: name one, such as main."
+        )
     if name == "." or (colon and kind in ("git", "baseline")):
         return name
     if colon and kind == "env":
         # its Python may be a link to the system's, so the folder that holds it is what counts
         place = Path(os.path.normpath(folder / rest))
         if not (place.is_relative_to(folder) and place.parent.resolve().is_relative_to(folder)):
-            raise InputError(f"{what} {one_line(name, 60)} is outside of the working folder.")
+            raise InputError(
+                f"{what} {one_line(name, 60)} is outside of the working folder: name one below it."
+            )
         return name
     if colon and kind.endswith(".py"):
         input_file(kind, folder, what)
@@ -155,7 +165,9 @@ def case_name(
     if name.endswith(".py") or "/" in name:
         return input_file(name, folder, what)
     if name.startswith("-") or not name:
-        raise InputError(f"{what} {one_line(repr(name), 60)} is not the name of a case.")
+        raise InputError(
+            f"{what} {one_line(repr(name), 60)} is not the name of a case: name a case or its file."
+        )
     return plain_text(name, what)
 
 

@@ -219,7 +219,10 @@ def server_of(
 
         try:
             if params.name not in tools:
-                raise InputError(f"There is no tool {one_line(params.name, 60)}.")
+                known = ", ".join(tools)
+                raise InputError(
+                    f"There is no tool {one_line(params.name, 60)}: use one of {known}."
+                )
             async with one_call:
                 tool, given = tools[params.name], params.arguments or {}
                 result = await answer_to(tool, given, folder, limit_s, report)

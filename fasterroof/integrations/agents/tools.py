@@ -106,7 +106,7 @@ class Tool(NamedTuple):
         "Return the JSON Schema of the arguments."
         required = [a.name for a in self.arguments if a.positional]
         properties = {a.name: a.schema for a in self.arguments} | {
-            "rows": _whole("most rows to return (default: 10)", 0, 200)
+            "rows": _whole("largest number of rows to return (default: 10)", 0, 200)
         }
         return {
             "type": "object",
@@ -188,7 +188,7 @@ _LOST = {
     "floor_s": "least time that the machine allows, in s; null: unknown",
     "lost_s": "time above the floor, in s; null: unknown",
     "efficiency_pct": "floor over time, in percent",
-    "limited_by": "ceiling that sets the floor: compute, memory and its level, or overhead",
+    "limited_by": "compute, memory with its level, overhead, idle (of a GPU), or unknown",
 }
 _PREDICTED = {
     "name": "operation, or combination of a sweep",
@@ -201,7 +201,8 @@ _PREDICTED = {
 _CHANGED = {
     "name": "path of the module or operation",
     "phase": "forward, backward, recompute or optimizer",
-    "verdict": "faster, slower, noise or new",
+    "verdict": "faster, slower (with ? if the machine may explain it), noise, only before, only"
+    " after, or – (none)",
     "ratio": "time after over before",
     "delta_s": "difference, in s",
 }
@@ -363,8 +364,8 @@ TOOLS = (
     Tool(
         "compare",
         ("bench", "compare"),
-        "Test which of two versions is slower, in pairs of fresh processes: git revisions, files,"
-        " or implementations of a benchmark case. Takes minutes; exit_code 0: not slower, 1:"
+        "Test whether version b is slower than a, in pairs of fresh processes: git revisions,"
+        " files, or implementations of a benchmark case. Takes minutes; exit_code 0: not slower, 1:"
         " slower or failed, 3: the pairs cannot tell.",
         (
             ToolArgument("a", _text("baseline: a git revision, or baseline:NAME"), side_name, True),
@@ -390,13 +391,13 @@ TOOLS = (
 )
 
 # %% ../../../nbs/analysis/integrations/agents/tools.ipynb #5bde86ee
-_NOTES = 20  # most notes of a result
+_NOTES = 20  # largest number of notes in a result
 
 
 def result_of(
     tool: Tool,  # the tool that was called
     plain: Mapping[str, Any],  # complete output of its command
-    most: int,  # most rows to return
+    most: int,  # largest number of rows to return
     exit_code: int,  # exit code of the command
     files: Mapping[str, str | None],  # "json" and "html": paths of the files that were written
 ) -> dict[str, Any]:

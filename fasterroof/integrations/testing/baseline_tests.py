@@ -139,7 +139,10 @@ def _run(side: Side, root: Path, tests: Sequence[str], folder: Path) -> dict[tup
             timeout=_TIMEOUT_S,
         )
     except subprocess.TimeoutExpired:
-        raise InputError(f"The tests of {side.label} took longer than {_TIMEOUT_S:g} s.") from None
+        raise InputError(
+            f"The tests of {side.label} took longer than {_TIMEOUT_S:g} s: measure fewer tests, or"
+            " with fewer steps."
+        ) from None
     if not out.exists():
         output = (done.stdout + done.stderr).strip()[-300:]
         raise InputError(f"The tests of {side.label} could not be timed: {one_line(output, 300)}.")

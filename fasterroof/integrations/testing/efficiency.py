@@ -133,7 +133,7 @@ class EfficiencyCheck:
 
     @property
     def message(self) -> str:
-        "The sentence; run time, floor and losses; for an open verdict the ways to close it."
+        "The sentence; run time, floor and losses; and, if inconclusive, what a verdict needs."
         lines = [self.sentence, self.run.answer]
         if self.verdict == INCONCLUSIVE and not self.efficiency.why:
             what = "a machine without other work" if self.run.unstable else "more steps"

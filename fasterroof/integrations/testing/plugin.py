@@ -35,7 +35,7 @@ def pytest_addoption(
     group.addoption(
         "--fasterroof-on-ambiguous",
         choices=_AMBIGUOUS,
-        help="what a test does whose interval contains its threshold (default: fail)",
+        help="result of a test whose interval contains its threshold (default: fail)",
     )
     group.addoption(
         "--fasterroof-compare",

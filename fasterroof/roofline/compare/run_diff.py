@@ -255,16 +255,17 @@ class Diff:
                 for what in (c.verdict, c.how, "with other work" * bool(c.work))
             ),
         )
+        parts = "part" + "s" * (n != 1)
         if self.empty and not counts[MISSING]:
             return (
-                f"No difference: work and environment are equal, and none of {n} parts changed"
+                f"No difference: work and environment are equal, and none of {n} {parts} changed"
                 " beyond noise."
             )
         verdicts, matched = (
             ", ".join(f"{counts[what]} {name}" for what, name in names.items() if counts[what])
             for names in (_VERDICTS, _MATCHED)
         )
-        text = f"Of {n} parts: {verdicts}{f' (among them {matched})' * bool(matched)}."
+        text = f"Of {n} {parts}: {verdicts}{f' (among them {matched})' * bool(matched)}."
         return text if n else "Neither run has parts."
 
     @property
