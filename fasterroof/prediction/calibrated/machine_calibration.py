@@ -118,7 +118,7 @@ def _plain(machine: MachineCalibration) -> dict[str, Any]:
 def save_calibrations(
     machine: MachineCalibration,  # calibrations of a machine
     path: str | os.PathLike[str],  # file to write
-    head: Mapping[str, Any] = MappingProxyType({}),  # values before it, for readers of the file
+    head: Mapping[str, Any] = MappingProxyType({}),  # written before the calibrations
 ) -> None:
     "Write the calibrations of a machine to a file."
     write_whole(path, json.dumps({**head, **_plain(machine)}, indent=1) + "\n")
