@@ -54,8 +54,8 @@ class HardwareProfile:
 
     @classmethod
     def apple_m_series(cls) -> "HardwareProfile":
-        "Return figures that every Apple M-series chip reaches: 100 GB/s and 1,000 GFLOP/s."
-        return cls(100.0, 1000.0, 2.0, "conservative figures for all Apple M-series chips")
+        "Return round figures of the smaller Apple M-series chips: 100 GB/s and 1,000 GFLOP/s."
+        return cls(100.0, 1000.0, 2.0, "round figures of the smaller Apple M-series chips")
 
     @classmethod
     def nvidia_a100(cls) -> "HardwareProfile":

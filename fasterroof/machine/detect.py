@@ -374,7 +374,7 @@ _ASKED = {"jax": partial(_asked, "JAX"), "torch": partial(_asked, "torch"), "sys
 
 
 class HardwareDetector:
-    "Detects the devices of this machine."
+    "Detect the devices of this machine."
 
     def __init__(
         self,
