@@ -327,9 +327,7 @@ def cases_from(
     return cases
 
 
-def find_cases() -> tuple[
-    dict[str, Case], list[str]
-]:  # name -> case; and the errors of those that cannot be read
+def find_cases() -> tuple[dict[str, Case], list[str]]:  # name -> case; errors of unreadable ones
     """Find all cases of this package and of entry points. If two have the same name, the first one
     is kept, which is this package's own."""
     by_name, errors = {}, []

@@ -126,7 +126,7 @@ for _m in (
         "counted",
         "compulsory traffic of one call: each input read once, each output written once",
     ),
-    Metric("arithmetic_intensity", "FLOP/B", "neither", "derived", "est_flops over bytes_moved"),
+    Metric("arithmetic_intensity", "FLOP/B", "neither", "derived", "FLOPs over bytes of one call"),
     Metric(
         "attainable",
         "FLOP/s",

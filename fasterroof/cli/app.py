@@ -110,7 +110,7 @@ _MODELS = (
     ),
     Command(
         "doctor",
-        "check whether this machine is fit for measuring, and fasterroof right on it",
+        "check whether this machine is fit for measuring, and fasterroof's figures right on it",
         "--markdown",
         "fasterroof.cli.doctor.doctoring:doctor_command",
         "0 if no check failed; 1 if one did; 2 for wrong input.",
@@ -157,8 +157,8 @@ _BENCH = (
         "test which of two versions is slower, in pairs of processes",
         "main . --case bench.py",
         "fasterroof.cli.bench.pairs:compare_command",
-        "0 if nothing became slower; 1 if something did or does not run; 3 if the pairs cannot tell"
-        " (--on-ambiguous); 130 after an interrupt; 2 for wrong input.",
+        "0 if nothing became slower; 1 if something did, or does not run; 3 if the pairs cannot"
+        " tell (--on-ambiguous); 130 after an interrupt; 2 for wrong input.",
     ),
     Command(
         "bench diff",
@@ -206,7 +206,7 @@ _EXAMPLES = """examples:
   fasterroof predict resnet50 --on "A100 SXM4 80GB" --batch 64
 
 fasterroof COMMAND --help shows the arguments of a command.
-Exit code: 0; 1 if a contract, a claim or a gate does not hold, or after a bug in fasterroof;\
+Exit code: 0; 1 if a contract, claim, gate or check does not hold, or after a bug in fasterroof;\
  2 for wrong input; 3 if a comparison cannot tell; 130 after an interrupt."""
 
 
@@ -293,7 +293,7 @@ def _parsed(argv: list[str] | None) -> argparse.Namespace | None:
 
 def main(
     argv: list[str] | None = None,  # arguments; None: the arguments of the process
-    # exit code: 0; 1 if a contract, a claim or a gate does not hold, or after a bug; 2 for wrong
+    # exit code: 0; 1 if a contract, claim, gate or check does not hold, or after a bug; 2 for wrong
     # input; 130 after an interrupt
 ) -> int:
     "Run a command of `fasterroof`."

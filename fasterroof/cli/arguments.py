@@ -197,7 +197,7 @@ _MACHINE = (
     Argument(
         "calibrate",
         "--out",
-        "file to write; a session is added to the rows that it has (default: %(default)s)",
+        "file to write; if it exists, this session's rows are added to it (default: %(default)s)",
         default="calibration.json",
         metavar="FILE",
     ),
@@ -468,7 +468,7 @@ _RUNS = (
     Argument(
         "mcp",
         "--folder",
-        "the folder below which files and code must lie (default: the present one)",
+        "the folder below which files and code must lie (default: the current one)",
         default=".",
         metavar="DIR",
     ),

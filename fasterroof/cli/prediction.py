@@ -144,7 +144,7 @@ def _prediction(args: "Namespace") -> object:
     given |= swept
     target, generation = is_traced(args.model), {"prompt", "new_tokens"} & {*given}
     if len(generation) == 1:
-        raise InputError("--prompt and --new-tokens go together.")
+        raise InputError("--prompt and --new-tokens require each other.")
     if generation and target:
         raise InputError(
             "--prompt and --new-tokens require a model known by its sizes, such as Llama-3.1-70B"

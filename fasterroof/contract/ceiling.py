@@ -54,8 +54,8 @@ class HardwareProfile:
 
     @classmethod
     def apple_m_series(cls) -> "HardwareProfile":
-        "Return round figures of the smaller Apple M-series chips: 100 GB/s and 1,000 GFLOP/s."
-        return cls(100.0, 1000.0, 2.0, "round figures of the smaller Apple M-series chips")
+        "Return conservative figures of M2 and later: 100 GB/s and 1,000 GFLOP/s (an M1: 68 GB/s)."
+        return cls(100.0, 1000.0, 2.0, "conservative figures for Apple M2 and later")
 
     @classmethod
     def nvidia_a100(cls) -> "HardwareProfile":

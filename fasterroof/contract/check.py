@@ -83,7 +83,7 @@ class ContractReport:
         if claims and all(c.verdict == "not checked" for c in claims):
             these = f"none of {len(claims)} statements" if len(claims) > 1 else "its one statement"
             could = "could be checked" if len(claims) > 1 else "could not be checked"
-            return f"No check fails, and nothing was verified: {these} {could}"
+            return f"No check fails, and no promise was verified: {these} {could}"
         return f"No check fails: {holds} of {_checks(total)} {_verb('hold', holds)}, {unchecked}"
 
     def as_dict(self) -> dict[str, Any]:

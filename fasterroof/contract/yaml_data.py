@@ -63,7 +63,7 @@ def _plain_loader() -> "type[yaml.SafeLoader]":
 
 
 def _check_events(text: str, loader: "type[yaml.SafeLoader]") -> None:
-    "Raise `MarkedYAMLError` for a file that is not plain data, before building anything from it."
+    "Refuse a file that is not plain data with a YAML error, before building anything from it."
     import yaml
 
     depth = 0

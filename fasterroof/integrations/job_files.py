@@ -174,7 +174,7 @@ def merge_folder(
     # them here
     peaks: Roof | None = None,
     name: str | None = None,  # name in reports; None: that of the runs, or the folder's name
-    step: int | None = None,  # step whose files to merge; None: the newest one of all ranks
+    step: int | None = None,  # step whose files to merge; None: the newest that all ranks have
 ) -> Run:
     """Merge the traces or runs of all ranks in a folder into one run.
 

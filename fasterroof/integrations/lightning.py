@@ -95,7 +95,7 @@ class LightningCallback(ProfiledLoop, Callback):
         self,
         trainer: "Trainer",  # the trainer: completed steps and loggers
         pl_module: "LightningModule",  # the module that is trained
-        exception: BaseException,  # what ended the training
+        exception: BaseException,  # exception that ended the training
     ) -> None:
         "Drop a profile that is still open."
         self.profiler.end(trainer.global_step, exception)

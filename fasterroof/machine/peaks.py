@@ -112,7 +112,7 @@ class HardwarePeaks(Roof):
         self,
         peak_flops: float,  # FLOP/s
         peak_bandwidth: float,  # B/s, main memory
-        ridge_point: float | None = None,  # FLOP/B, checked against the two; None: their ratio
+        ridge_point: float | None = None,  # FLOP/B, checked against the peaks; None: their ratio
         device: str | torch.device = "cpu",  # "cpu", "cuda:0", …
         dtype: torch.dtype | str = torch.float32,  # format of the operands of `peak_flops`
         tf32_enabled: bool = False,  # True: fp32 was multiplied as TF32

@@ -110,7 +110,7 @@ class Link:
     bandwidth: float  # bytes/s of each rank over the wire: bus bandwidth
     group_size: int  # number of ranks for which the bandwidth was measured
     latency_s: float = 0.0  # s, the least time of a collective that moves almost nothing
-    by: str = ""  # what reached it, such as "all_reduce 64 MiB"
+    by: str = ""  # collective that reached it, such as "all_reduce 64 MiB"
     interval: Interval = None  # bytes/s, lowest and highest value
     lower_bound: bool = False  # True: the rate was reached, but a higher one may be possible
 
@@ -330,7 +330,7 @@ class Roof:
     def upper(self) -> "Roof":
         """The same roof with every figure at the upper end of its interval.
 
-        Work that runs above it was counted wrong."""
+        Work that runs above it shows a wrong count or a wrong ceiling."""
         higher = change_figures(self, lambda x, rate, _: (x.interval or (rate, rate))[1])
         links = tuple(replace(x, latency_s=0.0) for x in higher.links)
         peak = max(higher.ceiling(None), self.peak_flops) if self.mode else self.peak_flops

@@ -18,8 +18,8 @@ _RUN = {
     "floor": "the least time that the work can take on this machine: each operation at its"
     " roofline, one after the other, or side by side where the run overlapped them. Its interval"
     " comes from the intervals of the ceilings",
-    "floor as run": "the sum of the floors of all operations as the program ran them, beside the"
-    " ideally fused floor; without that one it is called the floor",
+    "floor as run": "the name of the floor where the ideally fused floor stands beside it: the sum"
+    " of the floors of all operations as the program ran them",
     "hot floor": "the floor if the working set fills the memory levels in turn, from the nearest"
     " one: what does not fit in L1 comes from L2, and so on; efficiency and lost time use this one",
     "cold floor": "the floor if all bytes come from main memory",
@@ -120,7 +120,8 @@ _COMPARING = {
     "baseline": "the side that a comparison starts from: the earlier run, the older revision. In a"
     " benchmark case the word has a second meaning: one of its implementations",
     "candidate": "the side that a comparison judges: the later run, the newer revision",
-    "noise": "the difference is no larger than the scatter of the samples",
+    "noise": "the samples show no difference: its interval contains 1, or the evidence is too weak"
+    " for so many parts compared at once",
     "slower": "verdict of diff: the candidate takes longer, by more than the scatter of the"
     " samples. Verdict of a gate with stored rows: a statistic of the new row, such as its minimum,"
     " exceeds that of the stored row by more than its limit. bench compare prints SLOWER",
@@ -141,7 +142,7 @@ _COMPARING = {
     " of the machine changed",
     "canary": "a fixed piece of work timed beside the samples, to notice a change of the machine",
     "effect": "the smallest change that counts, 1 % unless --effect or the case sets another; with"
-    " 2 %, times up to 1.02 times as long count as the same",
+    " 2 %, a time up to 1.02 times as long counts as the same",
     "SLOWER": "verdict of bench compare, from pairs of processes: the whole interval of candidate"
     " over baseline lies above 1 + effect. With several comparisons, the false-discovery rate"
     " is controlled, so each needs clearer evidence than a single one. Exit code 1",
@@ -181,7 +182,8 @@ _SUITE = {
     "not ok": "the attempt failed in both rows",
 }
 _CONTRACT = {
-    "contract": "a YAML file of equations, ceilings and claims about a program",
+    "contract": "a YAML file of formulas for ceilings, the domains and units of their inputs, and"
+    " promises that can be tested",
     "claim": "a statement that can be false: a bound in a contract, or a measured throughput that"
     " `contract claim` compares with its ceiling",
     "holds": "no counterexample was found among the inputs that were tried, or the"
@@ -192,18 +194,20 @@ _CONTRACT = {
 _PREDICTION = {
     "calibration": "parameters of a device, fitted to measured times of its operations: the share"
     " of the peak and of the bandwidth, the launch cost, the size of tiles, the power limit."
-    " `fasterroof calibrate` measures them, and eight GPUs have shipped ones",
-    "90 % interval": "an interval that is meant to contain the measured time in nine of ten cases:"
-    " the errors of single operations, of whole classes, and between sessions",
-    "session term": "the part of an interval by which a device differs from itself on another day;"
-    " two sessions of `fasterroof calibrate` measure it, with one it is assumed",
+    " `fasterroof calibrate` measures them; those of eight GPUs come with fasterroof",
+    "90 % interval": "an interval that is meant to contain the measured time in nine of ten cases;"
+    " it covers the errors of single operations, of whole classes, and between sessions",
+    "session term": "the part of an interval that covers how much a device differs from one day to"
+    " another; two sessions of `fasterroof calibrate` measure it, with one session it is assumed",
     "expected from other devices": "parameters of a GPU, or of a compute mode, without measured"
-    " operations: the mean of calibrated GPUs in units of the datasheet, under a power ceiling",
+    " operations: the mean over the calibrated GPUs, each parameter as a share of the datasheet's"
+    " figure; the power limit of the GPU is a further ceiling",
     "not validated": "no measured operation was compared with this part of a prediction: its"
-    " interval is wider, and by an estimate",
-    "waves": "time of arithmetic: a GPU computes a product in tiles, one for each multiprocessor at"
-    " once, and the last round of tiles takes as long as a full one",
-    "power": "time by which the power limit slows long operations",
+    " interval is wider, by an estimated amount",
+    "waves": "the part of a predicted time that arithmetic takes: a GPU computes a product in"
+    " tiles, one on each multiprocessor at a time, and the last round of tiles takes as long as a"
+    " full one",
+    "power": "the part of a predicted time by which the power limit slows long operations",
     "host bound": "the host launches operations more slowly than the GPU runs them, so that the GPU"
     " waits; `host` is the share of this waiting in the predicted time",
 }

@@ -18,7 +18,7 @@ from .op import CONTRACTIONS
 class Work(NamedTuple):
     "Result of a cost rule."
 
-    flops: int | None  # FLOP by the field's convention; None: unknown for this call
+    flops: int | None  # FLOP by convention; None: unknown for this call
     executed: int | None = None  # FLOP without those that a kernel provably skips; None: all
     read: int | None = None  # bytes read; None: from the schema
     written: int | None = None  # bytes written; None: from the schema
@@ -32,7 +32,7 @@ class Work(NamedTuple):
     mode: str | None = None  # compute mode; None: mode of the first floating-point tensor
     kind: str | None = None  # group of the work; None: the rule's kind
     first: int | None = None  # JAX only: bytes read of the first operand; None: all of it
-    in_place: bool = False  # JAX only: True if the written bytes lie in those read of it
+    in_place: bool = False  # JAX only: True if the bytes written lie in the first operand
 
     def filled(
         self,

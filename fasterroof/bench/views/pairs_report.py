@@ -419,7 +419,7 @@ def compared(
     effect: float | None = None,
     quantile: float = _QUANTILE,  # quantile of the samples to compare, 0 to 1; 0.5: the median
 ) -> Compared:
-    "Judge the pairs of one comparison; raises `RowError` for rows of none, or of several."
+    "Judge the pairs of one comparison; raises `RowError` unless the rows are of exactly one."
     pairings = _pairs(rows)
     if len(runs := {run for run, _ in pairings}) > 1:
         names = one_line(", ".join(sorted(runs)), 200)

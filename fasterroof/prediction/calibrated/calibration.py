@@ -44,9 +44,9 @@ class OperationWork:
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #014a984a
 RESTART_S = 4e-6  # s, estimated: rows of isolated launches do not show it
-# A network's launches over those of lone operations, since modules run Python code between them:
-# the middle of 38 forwards of seven networks on an H200, 1.05 to 2.6, and the standard deviation
-# of the logarithm.
+# A network's launch time over that of lone operations, since modules run Python code between them,
+# and the standard deviation of its logarithm: 1.05 to 2.6 in 38 forwards of seven networks on an
+# H200, with a median of 1.6; 1.4 also fits transformers.
 _HOST, _HOST_SPREAD = 1.4, 0.3
 # The same over the launches of rows from another host, with another processor and PyTorch: 1.4 if
 # both are alike; 0.77 in 52 forwards on an H100 with PyTorch 2.11, against rows of PyTorch 2.1.

@@ -160,7 +160,7 @@ def load(
     if hub_of(name):
         if shapes:
             raise InputError(
-                "shape is for torchvision and your own models: use batch, seq and image_size."
+                "shapes are for torchvision and your own models: use batch, seq and image_size."
             )
         if weights and not (pretrained or fake_mode()) and hub_of(name) == "hf":
             _check_memory(name)
@@ -168,7 +168,9 @@ def load(
         built = make(name, batch or 1, seq, image_size, phase, train, pretrained)
     else:
         if seq or phase:
-            raise InputError(f"seq and phase are for models of hf:, not {one_line(name, 60)}.")
+            raise InputError(
+                f"seq and phase are for models of hf:, not {one_line(name, 60)}: leave them out."
+            )
         built = _elsewhere(name, tuple(shapes), batch, image_size, pretrained)
     module, sample, source = built
     causal = phase is not None or (hub_of(name) == "hf" and is_causal(module))
