@@ -63,7 +63,7 @@ class ClassCalibration:
     session: float  # the same for the whole class, from one session to another
     device: float = 0.0  # the same for a class predicted from other devices
     rows: dict[str, int] = field(default_factory=dict)  # session → rows; empty: prior only
-    validated: bool = True  # False: no rows of any device, in this mode, were held against it
+    validated: bool = True  # False: it was compared with no rows of any device in this mode
     figures: Figures | None = None  # ceilings of a class in another mode; None: the device's
 
     @property
@@ -410,7 +410,7 @@ class CalibrationPrior:
     ) -> DeviceCalibration:
         """Estimate the calibration of a device from those of other devices.
 
-        No rows validate another mode than fp32. The energy of its FLOPs is unknown, so that no
+        No rows validate a mode other than fp32. The energy of its FLOPs is unknown, so that no
         power ceiling applies, and its products are less certain."""
         known, classes = list(known), {}
         law, measured = known_energy_law(known), mode == "fp32"
