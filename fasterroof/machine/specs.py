@@ -31,7 +31,7 @@ class Processor:
     model: int | None = None  # x86 model number
     part: str = ""  # Arm part number: "0xd0c"; empty if the cores differ
     isa: tuple[str, ...] = ()  # relevant instruction sets: "AVX2", "AVX-512", "AMX-BF16", "SVE"
-    clock_hz: float | None = None  # Hz
+    clock_hz: float | None = None  # clock in Hz; None: unknown
     clock_source: str = ""  # source of the clock, and whether it is the highest or the present one
     # number of cores that this process may use; a container's quota limits it
     cores_allowed: float = 1
