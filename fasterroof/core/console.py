@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # %% ../../nbs/analysis/core/console.ipynb #39685e65
-# C0 except newline and tab, DEL, C1, and the marks that change the writing direction
+# C0 (except newline and tab), DEL, C1, and the marks that change the writing direction
 _CONTROL = (*range(9), *range(11, 32), *range(127, 160), 0x61C, 0x200E, 0x200F)
 _SHOWN = {
     c: repr(chr(c))[1:-1] for c in (*_CONTROL, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -109,7 +109,7 @@ def figures(
     console: "Console",  # console to print to
     values: dict[str, str],  # label → figure with its unit
 ) -> None:
-    "Print one figure a line, with the values aligned."
+    "Print one figure per line, with the values aligned."
     width = max(map(len, values))
     for what, value in values.items():
         line(console, f"{what:<{width}}  {value}")

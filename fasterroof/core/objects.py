@@ -354,9 +354,6 @@ def held_bytes(
     "Return the bytes of all reachable tensors on a device; shared storages count once."
     objects = reachable(*roots) if objects is None else objects
     tensors = [x for x in objects if isinstance(x, torch.Tensor)]
-    strided = [
-        t
-        for t in (*tensors, *tensors_in(roots))
-        if t.layout is torch.strided and device in (None, t.device)
-    ]
-    return sum({t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in strided}.values())
+    parts = [part for t in (*tensors, *tensors_in(roots)) for part in tensor_parts(t)]
+    storages = [part.untyped_storage() for part in parts if device in (None, part.device)]
+    return sum({storage._cdata: storage.nbytes() for storage in storages}.values())

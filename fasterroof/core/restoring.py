@@ -295,7 +295,7 @@ class Kept(NamedTuple):
 @contextmanager
 def kept(
     *roots: object,  # modules, functions, arguments, optimizers
-    copied: Iterable[torch.Tensor] = (),  # tensors to save before the block; buffers always are
+    copied: Iterable[torch.Tensor] = (),  # tensors to save before the block, in addition to buffers
 ) -> Iterator[Kept]:
     """Restore everything that `roots` can reach after the block, even if it raises.
 

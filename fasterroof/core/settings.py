@@ -228,7 +228,7 @@ def resolve_device(
     # "cpu", "cuda", "cuda:1", …; None: the best available device
     device: str | torch.device | None = None,
 ) -> torch.device:
-    "Return the device; raises `DeviceError` with the available ones if it is not available."
+    "Return the torch device of a name. Raises `DeviceError` that lists the available devices."
     present = _devices_present()
     if device is None:
         return torch.device(present[0])

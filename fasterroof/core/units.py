@@ -113,7 +113,7 @@ def arrow(
 
 # %% ../../nbs/analysis/core/units.ipynb #83622898
 def signed(
-    value: float,  # number
+    value: float,  # number to show, such as a change in percent
     digits: int = 0,  # number of decimals
 ) -> str:  # "+12", "−5"
     "Return a number with its sign; the minus is as wide as the plus."

@@ -50,7 +50,7 @@ def shown(
     value: "float | str | None",  # in the plain SI unit; None if it is unknown
     unit: str,  # "B", "FLOP/s", …; empty for counts
 ) -> str:
-    """Return a figure as text: caches in powers of two, counts and widths as plain numbers, all
+    """Return a figure as text: caches in KiB or MiB, counts and widths as plain numbers, all
     others with SI prefixes."""
     if isinstance(value, str):
         return value

@@ -232,7 +232,7 @@ def _better_known(
     except RunFileError:
         return new
     disturbed = crowded(new.conditions.get("foreign_cpu_share"))
-    # Old peaks are kept only if other programs used the CPU during the new measurement.
+    # Peaks older than `KEPT_DAYS` are kept only if other programs disturbed the new measurement.
     if not isinstance(old, HardwarePeaks) or (_too_old(old) and not disturbed):
         return new
     conditions = new.conditions | {"time": old.conditions.get("time")}

@@ -110,7 +110,7 @@ class HardwarePeaks(Roof):
     # peak_flops / peak_bandwidth, also after `dataclasses.replace`.
     def __init__(
         self,
-        peak_flops: float,  # FLOP/s
+        peak_flops: float,  # highest rate of arithmetic, FLOP/s
         peak_bandwidth: float,  # B/s, main memory
         ridge_point: float | None = None,  # FLOP/B, checked against the peaks; None: their ratio
         device: str | torch.device = "cpu",  # "cpu", "cuda:0", …

@@ -33,7 +33,7 @@ class Ceiling:
     "The highest rate of arithmetic in one compute mode."
 
     mode: str  # "fp32", "tf32", "bf16", …
-    flops_per_s: float  # FLOP/s
+    flops_per_s: float  # the rate, in FLOP/s
     by: str = ""  # kernel that reached it, such as "FMA 512-bit × 24"
     # "matrix": for contractions; "convolution": for convolutions where they are faster;
     # "vector": for other arithmetic; "any": not separated
@@ -211,7 +211,7 @@ class Roof:
     """Ceilings of a machine: arithmetic by compute mode, bandwidth by memory level, and the cost of
     a launch."""
 
-    peak_flops: float  # FLOP/s
+    peak_flops: float  # highest rate of arithmetic, FLOP/s
     peak_bandwidth: float  # bytes/s, main memory
     name: str = "roof"  # shown in plots and tables
     mode: str | None = None  # compute mode that `peak_flops` holds for; None: for every mode

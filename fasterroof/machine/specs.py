@@ -31,7 +31,7 @@ class Processor:
     model: int | None = None  # x86 model number
     part: str = ""  # Arm part number: "0xd0c"; empty if the cores differ
     isa: tuple[str, ...] = ()  # relevant instruction sets: "AVX2", "AVX-512", "AMX-BF16", "SVE"
-    clock_hz: float | None = None  # Hz
+    clock_hz: float | None = None  # clock in Hz; None: unknown
     clock_source: str = ""  # source of the clock, and whether it is the highest or the present one
     # number of cores that this process may use; a container's quota limits it
     cores_allowed: float = 1
@@ -143,7 +143,7 @@ class HardwareSpecs:
         return self._total(self.memory_bandwidth_gb_per_second)
 
     def roof(self) -> Roof:
-        "Return the roof of one device. Raises `InputError` that names missing figures."
+        "Return the roof of one device. Raises an `InputError` that names missing figures."
         need = ("peak_flops_per_second", "memory_bandwidth_gb_per_second")
         missing = [name for name in need if getattr(self, name) is None]
         if missing:
@@ -279,7 +279,7 @@ class HardwareSpecs:
             for what, value, source, _ in self.rows()
             if source != "unavailable"
         )
-        return f"HardwareSpecs({'; '.join((self.sentence, *known))})"
+        return f"HardwareSpecs({'; '.join((self.sentence.removesuffix('.'), *known))})"
 
     @property
     def sentence(self) -> str:

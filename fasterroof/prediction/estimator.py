@@ -306,7 +306,8 @@ _ASSUMED = (
 class LayerEstimate(RooflineMetrics):
     "Floors and expected times of a transformer layer in both phases of a decoder."
 
-    prefill: PhaseEstimate  # all tokens of the sequences at once; the inherited figures are of it
+    # all tokens of the sequences at once; the inherited figures describe this phase
+    prefill: PhaseEstimate
     decode: PhaseEstimate  # one more token of each sequence
     bytes_per_element: float  # B of a weight or an activation
     notes: tuple[str, ...] = ()  # assumptions

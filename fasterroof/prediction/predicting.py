@@ -184,7 +184,8 @@ def expected_text(
 ) -> str:  # empty if there is no prediction
     """Return the predicted time of the work with its interval and origin, in one sentence.
 
-    The work is in its own modes, as the floors beside the sentence: fp32 is not taken as TF32."""
+    The work keeps its own modes, like the floors that the sentence accompanies: fp32 is not taken
+    as TF32."""
     try:
         with fp32_as_asked("fp32"):
             p = predict(work, on=on)

@@ -192,7 +192,7 @@ class Sweep:
                 one if one == other else f"{one}–{other}"
                 for one, other in ((f"{min(x):.2f}", f"{max(x):.2f}") for x in (lows, highs))
             )
-            yield f"the 90 % interval of a latency is {ends} times it: {basis}"
+            yield f"90 % intervals reach from {ends} times the latency: {basis}"
 
     def table(
         self,

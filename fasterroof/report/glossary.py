@@ -126,8 +126,9 @@ _COMPARING = {
     " samples. Verdict of a gate with stored rows: a statistic of the new row, such as its minimum,"
     " exceeds that of the stored row by more than its limit. bench compare prints SLOWER",
     "faster": "the same as slower in the other direction; bench compare prints FASTER",
-    "slower?": "verdict of diff: slower by more than the scatter of the samples, but other programs"
-    " or changed speeds of the machine may be enough to explain it",
+    "slower?": "verdict of diff: slower by more than the scatter of the samples, but other"
+    " programs, changed speeds of the machine or, for gaps, the subtracted profiling overhead may"
+    " be enough to explain it",
     "faster?": "verdict of diff: the same as slower? in the other direction",
     "No difference": "the change is too small to count. For diff: its interval contains zero and"
     " lies within ±10 %. For bench compare: its interval lies within the effect, which the sentence"

@@ -25,7 +25,7 @@ from ..core.units import MISSING, si
 class Timing:
     "Durations of repeated calls, in seconds, in the order of measurement."
 
-    samples: tuple[float, ...]  # s
+    samples: tuple[float, ...]  # duration of each call, in s
 
     def __post_init__(self) -> None:
         if not self.samples or not all(math.isfinite(t) and t >= 0 for t in self.samples):

@@ -181,8 +181,8 @@ class ShapedWatch(Watch):
             return []
         return [
             *super().thread_notes,
-            "The profiler recorded one thread: work in others is part of the run time, but of no"
-            " point.",
+            "The profiler recorded one thread: work in others is part of the run time, but"
+            " belongs to no point.",
         ]
 
     def first(self) -> list[Op]:

@@ -236,7 +236,7 @@ def _named(op: object) -> str:
     if "::" not in name:  # as in a warning: "mine.scan"
         name = name.replace(".", "::", 1)
     if "::" not in name:
-        raise InputError(f"Write the operator {name!r} as namespace::name.")
+        raise InputError(f"The operator {name!r} has no namespace: write it as namespace::name.")
     return name
 
 # %% ../../nbs/analysis/work/cost.ipynb #8a9804a7

@@ -34,7 +34,7 @@ def differentiable(
 ) -> list[torch.Tensor]:
     """Return the tensors from which a backward would start.
 
-    This is `loss` if the output has one, else every tensor that requires a gradient."""
+    They are `loss` alone if the output has one, else all tensors that require a gradient."""
     loss = out.get("loss") if isinstance(out, Mapping) else getattr(out, "loss", None)
     if isinstance(loss, torch.Tensor) and loss.requires_grad:
         return [loss]

@@ -117,7 +117,7 @@ _SLICE_NS = 1e5  # ns, intended duration of a slice
 
 
 class _Worker:
-    "Answers the requests of a `Prober`."
+    "Answer the requests of a `Prober`."
 
     def __init__(self):
         import llvmlite.binding as llvm

@@ -25,7 +25,7 @@ from ...timing.clock import synchronizer
 
 # %% ../../../nbs/analysis/machine/states/drift.ipynb #53c111a2
 class DriftGuard:
-    "Looks at a device repeatedly with the same probes, inside a `with` block."
+    "Look at a device repeatedly with the same probes, inside a `with` block."
 
     def __init__(
         self,

@@ -44,9 +44,9 @@ class OperationWork:
 
 # %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #014a984a
 RESTART_S = 4e-6  # s, estimated: rows of isolated launches do not show it
-# A network's launches over those of lone operations, since modules run Python code between them:
-# the middle of 38 forwards of seven networks on an H200, 1.05 to 2.6, and the standard deviation
-# of the logarithm.
+# A network's launch time over that of lone operations, since modules run Python code between them,
+# and the standard deviation of its logarithm: 1.05 to 2.6 in 38 forwards of seven networks on an
+# H200, with a median of 1.6; 1.4 also fits transformers.
 _HOST, _HOST_SPREAD = 1.4, 0.3
 # The same over the launches of rows from another host, with another processor and PyTorch: 1.4 if
 # both are alike; 0.77 in 52 forwards on an H100 with PyTorch 2.11, against rows of PyTorch 2.1.
@@ -63,7 +63,7 @@ class ClassCalibration:
     session: float  # the same for the whole class, from one session to another
     device: float = 0.0  # the same for a class predicted from other devices
     rows: dict[str, int] = field(default_factory=dict)  # session → rows; empty: prior only
-    validated: bool = True  # False: no rows of any device, in this mode, were held against it
+    validated: bool = True  # False: it was compared with no rows of any device in this mode
     figures: Figures | None = None  # ceilings of a class in another mode; None: the device's
 
     @property
@@ -410,7 +410,7 @@ class CalibrationPrior:
     ) -> DeviceCalibration:
         """Estimate the calibration of a device from those of other devices.
 
-        No rows validate another mode than fp32. The energy of its FLOPs is unknown, so that no
+        No rows validate a mode other than fp32. The energy of its FLOPs is unknown, so that no
         power ceiling applies, and its products are less certain."""
         known, classes = list(known), {}
         law, measured = known_energy_law(known), mode == "fp32"

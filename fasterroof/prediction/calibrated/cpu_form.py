@@ -70,9 +70,9 @@ class CpuProductParameters:
     "Fitted parameters of a class of products on one CPU."
 
     efficiency: float  # share of the peak that long products reach
-    row_overhead: float  # rows of the output that cost as much as the overhead of all rows
-    column_overhead: float  # the same for columns
-    sum_overhead: float  # the same for elements of a sum
+    row_overhead: float  # c_m: number of output rows whose arithmetic costs as much as the overhead
+    column_overhead: float  # c_n: the same for columns
+    sum_overhead: float  # c_k: the same for elements of a sum
     launch_s: float  # s, time of a call that does not depend on its size
     cache_fraction: float  # share of the bandwidth that inputs and outputs reach
     weight_fraction: float  # share of the bandwidth that weights reach

@@ -37,7 +37,7 @@ class MachineCalibration:
         modes = [c.mode for c in self.calibrations]
         if len(names) != 1 or len({*modes}) != len(modes):
             raise InputError(
-                "The calibrations of a machine are of one device, and each of another mode."
+                "All calibrations of a machine must be of one device, each in a different mode."
             )
 
     @property
@@ -61,7 +61,7 @@ class MachineCalibration:
         self,
         calibration: DeviceCalibration,  # calibration of the same device
     ) -> "MachineCalibration":
-        "Return these calibrations with one added, or replaced if its mode is there."
+        "Return these calibrations with one more, which replaces one of the same mode."
         rest = [c for c in self.calibrations if c.mode != calibration.mode]
         return MachineCalibration((*rest, calibration))
 

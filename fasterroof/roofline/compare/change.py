@@ -207,17 +207,19 @@ def verdict(
     comparison: Apart | None,  # comparison of the samples; None: too few samples
     distinct: bool,  # True: significant after the correction for many comparisons
     factors: tuple[float, float],  # range of factors that the machine alone may explain
+    overhead_s: float = 0.0,  # s, change that the subtracted profiling overhead may explain
 ) -> str:
-    """Return `faster` or `slower`, with a question mark if the machine may explain it, `noise`, or
-    – if unknown."""
+    """Return `faster` or `slower`, with a question mark if the machine or the profiling overhead
+    may explain it, `noise`, or – if unknown."""
     if comparison is None:
         return MISSING
     inside = comparison.interval and comparison.interval[0] <= 1 <= comparison.interval[1]
     if not distinct or inside:
         return "noise"
-    if comparison.delta_s > 0:
-        return "slower" + "?" * bool(comparison.interval and comparison.interval[0] <= factors[1])
-    return "faster" + "?" * bool(comparison.interval and comparison.interval[1] >= factors[0])
+    explained = abs(comparison.delta_s) <= overhead_s
+    if (ends := comparison.interval) is not None:
+        explained |= ends[0] <= factors[1] if comparison.delta_s > 0 else ends[1] >= factors[0]
+    return ("slower" if comparison.delta_s > 0 else "faster") + "?" * explained
 
 # %% ../../../nbs/analysis/roofline/compare/change.ipynb #6238608b
 @dataclass(frozen=True)
@@ -350,6 +352,10 @@ def changes(
 
     def judged(c):
         levels = {p.level for p in (c.a, c.b) if p.bound == "memory"}
-        return replace(c, verdict=verdict(c.comparison, next(distinct), factors.of(*levels)))
+        overhead_s = 0.0
+        if "host" in (c.a.kind, c.b.kind):
+            overhead_s = max(c.a.calls, c.b.calls) * abs(before.shorter_s - after.shorter_s)
+        words = verdict(c.comparison, next(distinct), factors.of(*levels), overhead_s)
+        return replace(c, verdict=words)
 
     return tuple(judged(c) if c.comparison else c for c in matched), factors

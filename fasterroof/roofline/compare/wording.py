@@ -116,7 +116,8 @@ def _timed(d: "Diff", x: "Timing", y: "Timing") -> str:
     times, counts, apart = arrow(x.median, y.median, "s"), _counts(x, y), d.comparison
     if apart is None and min(len(x.samples), len(y.samples)) >= 6:
         return cannot_tell(
-            f"{times}, {counts}, but the samples drift", "a longer warm-up or more steps needed"
+            f"{times}, {counts}, but the samples drift",
+            "a longer warm-up or more steps are needed",
         )
     if apart is None:
         return cannot_tell(f"{times}, {counts}", _needed(x, y))

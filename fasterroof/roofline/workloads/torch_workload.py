@@ -104,6 +104,6 @@ class TorchWorkload:
         unseen = dict.fromkeys(undispatched(reachable(self.program.model)))
         script = (
             f"TorchScript ran {', '.join(unseen)} outside of torch's dispatcher: part of the run"
-            " time, but of no point."
+            " time, but belongs to no point."
         )
         return [*self._watch.thread_notes, *([script] if unseen else [])]

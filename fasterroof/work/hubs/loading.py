@@ -160,7 +160,7 @@ def load(
     if hub_of(name):
         if shapes:
             raise InputError(
-                "shape is for torchvision and your own models: use batch, seq and image_size."
+                "shapes are for torchvision and your own models: use batch, seq and image_size."
             )
         if weights and not (pretrained or fake_mode()) and hub_of(name) == "hf":
             _check_memory(name)
