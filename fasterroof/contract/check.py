@@ -42,7 +42,7 @@ class Check:
     detail: str  # result or reason in words
     counterexample: dict | None = field(default=None, hash=False)  # name -> value
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #a00708d5
 @dataclass(frozen=True, repr=False)
 class ContractReport:
     "The result of checking a contract."
@@ -123,7 +123,7 @@ def _checks(n: int) -> str:
 def _verb(verb: str, n: int) -> str:
     return f"{verb}s" if n == 1 else verb
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #eb23e689
 def _open(kind: str, name: str, reasons: Iterable[str], held: str) -> Check:
     "Return a check that holds unless there are reasons why it could not be checked."
     reasons = "; ".join(reasons)
@@ -201,7 +201,7 @@ def _domains(c: RooflineContract) -> Iterator[Check]:
             wrong = [f"not a domain of numbers: {', '.join(none)}"] * bool(none)
             yield _open("domain", e.name, wrong, one_line("; ".join(shown)))
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #09a49a0e
 def _set_of(e: Equation, text: str) -> Node | None:
     "Return the statement that a result lies in a set; None if the set contains every number."
     name = e.result or e.bounded
@@ -242,7 +242,7 @@ def _codomain(e: Equation, text: str) -> Clause | None:
     tree = _set_of(e, text) if result else None
     return None if tree is None else Clause(codomain, tree)
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #2d250b5e
 def _codomains(c: RooflineContract, examples: int) -> Iterator[Check]:
     "Check whether results lie in their codomains."
     for group, text in _texts(c):
@@ -300,7 +300,7 @@ def _formulas(c: RooflineContract, examples: int) -> Iterator[Check]:
                 tried = Tried("not checked", what)
             yield _judgement("formula", e.name, claim.text, tried)
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #9c88173a
 def _definition(c: RooflineContract, e: Equation) -> Check:
     "Check a formula that defines or bounds a quantity."
     open_ = undefined(c, e, e.names())
@@ -331,7 +331,7 @@ def _condition(c: RooflineContract, e: Equation, examples: int) -> Check:
         tried = Tried("not checked", f"a condition on {', '.join(e.names())}")
     return _judgement("formula", e.name, e.formula, tried)
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #d105ed39
 def _invariants(c: RooflineContract, examples: int) -> Iterator[Check]:
     "Check the invariants that are formulas."
     for group in c.equations.values():
@@ -391,7 +391,7 @@ def _guess(c: RooflineContract, texts: Iterable[str]) -> str:
     known = not c.units and {"bw_ceiling", "compute_ceiling"} <= c.defined.keys()
     return known_promise(texts) if known else ""
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #daa50a27
 def _tolerance(o: Obligation | None, tree: Node) -> float:
     "Return the tolerance of an obligation. Raises `ContractError` for one that cannot be used."
     tolerance = 1e-12 if o is None or o.tolerance is None else o.tolerance
@@ -402,7 +402,7 @@ def _tolerance(o: Obligation | None, tree: Node) -> float:
         raise ContractError(f"a tolerance of {tolerance:g} times the value lets everything pass")
     return float(tolerance)
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #614ccbda
 def _tried(
     c: RooflineContract, o: Obligation | None, test: FalsificationTest | None, examples: int
 ) -> Tried:
@@ -431,7 +431,7 @@ def _tried(
         return Tried("not checked", f"in words; read as {promise} it does not hold {tried.detail}")
     return Tried(tried.verdict, words)
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #78e2e733
 def _promises(c: RooflineContract, examples: int) -> Iterator[Check]:
     "Check every falsification test, and the obligations without a test."
     matches = [(t, *obligation_of(c.obligations, t.rule)) for t in c.tests]
@@ -446,7 +446,7 @@ def _promises(c: RooflineContract, examples: int) -> Iterator[Check]:
         if all(o is not of for _, of, _ in matches):
             yield _judgement("obligation", o.property, "", _tried(c, o, None, examples))
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #b38f8ec1
 def _references(c: RooflineContract) -> Iterator[Check]:
     "Check whether names refer to something in the file."
     ids = [t.id for t in c.tests]
@@ -467,7 +467,7 @@ def _references(c: RooflineContract) -> Iterator[Check]:
         held = f"its {_checks(len(c.qa_gate.checks))} are in the file"
         yield _open("reference", "qa_gate", filter(None, [one_line(why, 300)]), held)
 
-
+# %% ../../nbs/analysis/contract/check.ipynb #bf49509d
 def check_contract(
     # a file, or a contract from `read_contract`
     contract: str | os.PathLike[str] | RooflineContract,

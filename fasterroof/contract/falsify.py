@@ -30,7 +30,7 @@ class Tried:
     # name -> value, of inputs and quantities
     counterexample: dict | None = field(default=None, hash=False)
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #289003df
 @dataclass(frozen=True)
 class _Search:
     "The inputs to draw for a promise, and the conditions on them."
@@ -73,7 +73,7 @@ def _domain(c: RooflineContract, name: str, written: str) -> Domain:
         raise ContractError(f"nothing defines {one_line(written, 40)}, and it has no domain")
     return c.domains.of[name]
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #704598c3
 def _arguments(c: RooflineContract, claim: Node) -> dict[str, str]:
     "Map each name without a domain to the function input that it is passed for."
     arguments = {}
@@ -88,7 +88,7 @@ def _arguments(c: RooflineContract, claim: Node) -> dict[str, str]:
                 arguments.setdefault(part.text, name)
     return arguments
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #ca65c111
 def _premises(c: RooflineContract, e: Equation, names: list[str], search: _Search) -> None:
     "Add what an equation states about the quantities that it is computed from."
     own = domains([e.domain], e.preconditions)
@@ -112,7 +112,7 @@ def _restricts(text: str, names: list[str]) -> bool:
     says = any(re.search(rf"(?<!\w){re.escape(n)}\s+(?:{verbs})\b", text) for n in named)
     return bool(named) and (says or bool(re.search(r"[<>=≤≥≠%!|\[(]", text)))
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #7f33b888
 def _conditions(c: RooflineContract, search: _Search) -> None:
     "Add the conditions on inputs, and the further inputs that occur in them."
     todo = [n for n in c.domains.conditions if not c.formulas.keys() & {*n.names()}]
@@ -278,7 +278,7 @@ def _same_everywhere() -> Iterator[None]:
         for name, value in were.items():
             setattr(providers, name, value)
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #a542ae15
 def falsified(
     c: RooflineContract,  # contract with the formulas and domains
     claim: Node,  # the promise, a tree from `formula.parsed`
@@ -338,7 +338,7 @@ def falsified(
         return Tried("not checked", "no inputs were found that fit the domains")
     return trials.outcome()
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #6a73e1e0
 def _counterexample(c: RooflineContract, claim: Node, values: dict) -> Tried:
     "Return the outcome for a counterexample: its inputs and the quantities computed from them."
     solved, shown, why = Solved(c, values), dict(values), ""
@@ -389,7 +389,7 @@ def judged(
         return _each(c, claim, tolerance, examples, of, tried)
     return tried
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #12147352
 def _closed(c: RooflineContract, claim: Node, tolerance: float) -> Tried:
     "Judge a statement without names."
     try:
@@ -429,7 +429,7 @@ def _sides(c: RooflineContract, claim: Node) -> str:
             continue
     return "it is false"
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #d685441a
 def _of_inputs(c: RooflineContract, claim: Node, tried: Tried) -> Tried:
     "Judge a condition on inputs."
     try:
@@ -457,7 +457,7 @@ def fixed(
     stated, vague = c.domains.of, c.domains.vague
     return all(n in stated and len(stated[n].values) == 1 and n not in vague for n in names)
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #0b8b2d64
 def _near(c: RooflineContract, claim: Node, of: Equation | None) -> Tried:
     "Judge a statement with ≈."
     a, b = claim.parts
@@ -484,7 +484,7 @@ def _fixed(c: RooflineContract, claim: Node, of: Equation | None) -> dict[str, f
             raise ContractError(f"{one_line(name, 40)} has several values, and ≈ no tolerance")
     return {name: domain.values[0] for name, domain in inputs.items()}
 
-
+# %% ../../nbs/analysis/contract/falsify.ipynb #04be0b12
 def _each(c: RooflineContract, claim: Node, *how: object) -> Tried:
     "Judge statements joined by *and* one by one."
     outcomes = [judged(c, part, *how[:3]) for part in claim.parts]

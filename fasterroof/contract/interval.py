@@ -78,7 +78,7 @@ def _floats(*values: Fraction) -> list[float]:
     except OverflowError:
         raise ContractError("it is too large") from None
 
-
+# %% ../../nbs/analysis/contract/interval.ipynb #37e44660
 def _power(a: Interval, b: Interval) -> Interval:
     n = b.low
     if b.single and n.denominator == 1 and abs(n) <= 1000 and _digits(a.low) * abs(n) < 100_000:
@@ -113,7 +113,7 @@ def _root(a: Interval) -> Interval:
     root = Interval.around(*map(math.sqrt, _floats(a.low, a.high)))
     return Interval(max(root.low, Fraction(0)), root.high)
 
-
+# %% ../../nbs/analysis/contract/interval.ipynb #16d96f32
 def _rising(of: Callable[[float], float], at: int, value: int) -> Callable[[Interval], Interval]:
     "Return an increasing function on intervals, exact at one input."
 
@@ -143,7 +143,7 @@ def _wave(of: Callable[[float], float], at_zero: int) -> Callable[[Interval], In
 
     return function
 
-
+# %% ../../nbs/analysis/contract/interval.ipynb #69636e7d
 def _least(*of: Interval) -> Interval:
     return Interval(min(a.low for a in of), min(a.high for a in of))
 
@@ -215,7 +215,7 @@ _TRUTHS = {
     "<=>": lambda a, b: None if None in (a, b) else a == b,
 }
 
-
+# %% ../../nbs/analysis/contract/interval.ipynb #1d4f6984
 def enclosed(
     node: Node,  # a tree from `formula.parsed`
     look: Callable,  # `look(name, changes)` as for `evaluated`, but returns intervals
@@ -255,7 +255,7 @@ _LOGIC = ("and", "or", "not", "=>", "<=>")
 def _digits(x: Fraction) -> int:
     return max(x.numerator.bit_length(), x.denominator.bit_length())
 
-
+# %% ../../nbs/analysis/contract/interval.ipynb #bab457fb
 class Enclosed(Solved):
     "The quantities of a contract as intervals."
 

@@ -117,7 +117,7 @@ def no_code(
         raise ContractError(f"{one_line(where, 40)} contains code: {one_line(code[0], 40)!r}")
     return text
 
-
+# %% ../../nbs/analysis/contract/records.ipynb #324218cc
 def _formula_text(value: object) -> str:
     "Return a formula as one text, with one line for each entry of a list or mapping."
     if isinstance(value, dict):
@@ -126,7 +126,7 @@ def _formula_text(value: object) -> str:
         return "\n".join(map(_as_text, value))
     return _as_text(value)
 
-
+# %% ../../nbs/analysis/contract/records.ipynb #fdb2b6c1
 @dataclass(frozen=True)
 class Equation:
     "One formula of a contract."
@@ -209,7 +209,7 @@ class Equation:
             return replace(e, unread=forms[0].unread or "its vectorised form has several results")
         return replace(parts[0], formula=text, vectorised=forms[0].tree)
 
-
+# %% ../../nbs/analysis/contract/records.ipynb #b5a04e98
 def _of_clause(c: Clause) -> dict[str, Any]:
     "Return the fields of an equation that a clause determines."
     trees, tree = tuple(claim.tree for claim in c.claims), c.tree

@@ -94,7 +94,7 @@ class Peak:
     accumulator: str = ""  # format in which products are summed, if the source names it
     sparse: bool = False  # True: with structured sparsity; never used as a ceiling
 
-
+# %% ../../nbs/analysis/machine/chip_figures.ipynb #e9a9223d
 MODES = (
     "fp64",
     "fp32",

@@ -86,6 +86,8 @@ _FIGURE_RULES: Rules = (  # of a pair: figure, sources of its file
     ),
     (lambda x: isinstance(x[0].value, str) or x[0].value > 0, "{} is not positive"),
 )
+
+# %% ../../nbs/analysis/machine/chips.ipynb #3634c431
 _CHIP_RULES: Rules = (
     (lambda c: all(map(_plain_name, c.shared)), "a name of {} is empty"),
     (lambda c: c.kind in KINDS, f"{{}} must be of kind {', '.join(KINDS)}"),
@@ -125,7 +127,7 @@ _CHIP_RULES: Rules = (
     ),
 )
 
-
+# %% ../../nbs/analysis/machine/chips.ipynb #52c30b03
 def check_fields(
     x: object,  # object to check
     rules: Rules,  # rules that must hold
@@ -228,7 +230,7 @@ def _named(known: Iterable[Chip]) -> dict[str, Chip]:
     "Return the chips by their plain names."
     return {_plain_name(n): c for n, c in _spelled(known)}
 
-
+# %% ../../nbs/analysis/machine/chips.ipynb #41c48b6b
 def exactly(
     name: str,  # name that a driver, a runtime or an operating system reports
     memory_bytes: float | None = None,  # B of the device, if known
@@ -254,7 +256,7 @@ def _exactly(name: str, memory_bytes: float | None, known: Iterable[Chip]) -> Ch
     sold = (c for c in known if wanted in map(_plain_name, c.shared))
     return next(filter(fits, sold), None)
 
-
+# %% ../../nbs/analysis/machine/chips.ipynb #fedea730
 # the product that most machines have, of a name that several products share
 USUAL = {
     "p100": "P100 PCIe 16GB",
@@ -272,7 +274,7 @@ def usual_text(
     shown = one_line(str(name), 60)
     return f"{shown} is read as {usual}; for another product, give its full name." if usual else ""
 
-
+# %% ../../nbs/analysis/machine/chips.ipynb #3f52092b
 def chip(
     # a chip, or its name in any spelling: "A100 SXM 80GB", "NVIDIA A100-SXM4-80GB"; see
     # `chip_names`

@@ -44,7 +44,7 @@ def _ceilings(c: Chip) -> Iterator[Ceiling]:
             for name in roof_modes(mode):
                 yield Ceiling(name, p.value / c.parts, c.cite(p), p.unit, p.accumulator)
 
-
+# %% ../../nbs/analysis/machine/datasheet.ipynb #ada2a334
 def chip_roof(
     name: str | Chip,  # such as "A100 SXM 80GB" or "NVIDIA A100-SXM4-80GB"; see `chip_names`
     # compute mode of `peak_flops`; None: the usual mode of models, bf16 or the closest to it

@@ -67,7 +67,7 @@ class _CoreList:
     sources: dict[str, Source]
     cores: tuple[_Core, ...]
 
-
+# %% ../../nbs/analysis/machine/detect.ipynb #cb07c31e
 _CORE_RULES: Rules = (
     (
         lambda c: all(1 <= p.value <= 8192 for p in c.flops_per_cycle),
@@ -175,7 +175,7 @@ def _core_of(
 
     return next((c for c in known.cores if c.vendor_id == p.vendor_id and fits(c)), None)
 
-
+# %% ../../nbs/analysis/machine/detect.ipynb #9938033d
 _NEEDS = {  # modes that need their own instructions
     "bf16": {"AVX512_BF16", "AVX-512", "FMA"},
     "fp16": {"AVX512_FP16", "AVX-512", "FMA"},
@@ -193,7 +193,7 @@ def _needs(x: Peak) -> set[str]:
     # needs 512-bit units.
     return {"AVX2" if x.value <= 1024 / (64 if x.mode == "fp64" else 32) else "AVX-512", "FMA"}
 
-
+# %% ../../nbs/analysis/machine/detect.ipynb #f9a1ca51
 @dataclass(frozen=True)
 class _Theoretical:
     "A peak computed from the figures of a processor."

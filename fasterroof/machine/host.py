@@ -89,7 +89,7 @@ def _groups(root: Path, controller: str) -> list[Path]:
     # container's own root counts.
     return [p for p in (inner, *inner.parents) if p.is_relative_to(tree) and p.is_dir()]
 
-
+# %% ../../nbs/analysis/machine/host.ipynb #a8a9727d
 def cpu_quota(
     root: str | Path = "/",  # root of the file system
 ) -> float | None:  # number of CPUs
@@ -104,7 +104,7 @@ def cpu_quota(
             allowed.append(int(quota) / int(period))
     return min(allowed, default=None)
 
-
+# %% ../../nbs/analysis/machine/host.ipynb #76afab4c
 def cpus_allowed() -> int:
     "Return the number of CPUs that this process may be scheduled on."
     return len(cpu_set())
@@ -118,7 +118,7 @@ def cpu_set() -> list[int]:
         else list(range(os.cpu_count() or 1))
     )
 
-
+# %% ../../nbs/analysis/machine/host.ipynb #fd2a4958
 def throttled(
     root: str | Path = "/",  # root of the file system
 ) -> tuple[float, int]:
@@ -175,7 +175,7 @@ def cores(
         seen[place(cpu)] += 1
     return [by_core[siblings] for siblings in sorted(turns, key=turns.get)]
 
-
+# %% ../../nbs/analysis/machine/host.ipynb #0705e5d4
 def packages(
     cpus: list[int],  # CPU numbers
     root: str | Path = "/",  # root of the file system
@@ -183,7 +183,7 @@ def packages(
     "Return the number of sockets of these CPUs; one if the system reports none."
     return len({cpu_fact(cpu, "topology/physical_package_id", root) for cpu in cpus}) or 1
 
-
+# %% ../../nbs/analysis/machine/host.ipynb #68a85f29
 def placements(
     threads: int,  # number of threads that the framework uses
     allowed: list[int],  # CPU numbers, as from `cpu_set`
@@ -240,7 +240,7 @@ def _mac_caches(cpus: int) -> list[tuple[str, int]]:
     # Each core has its own first level; a cluster shares the second.
     return [(level, size * cpus if level == "L1" else size) for level, size in sizes if size]
 
-
+# %% ../../nbs/analysis/machine/host.ipynb #13c71862
 def memory_total(
     root: str | Path = "/",  # root of the file system
 ) -> int | None:  # bytes; None if unknown
@@ -274,7 +274,7 @@ def memory_limit(
     limits = (limit for limit, *_ in _memory_groups(root))
     return min(filter(None, (memory_total(root), *limits)), default=None)
 
-
+# %% ../../nbs/analysis/machine/host.ipynb #f6ab1df5
 def free_memory(
     root: str | Path = "/",  # root of the file system
 ) -> int | None:  # bytes; None if unknown

@@ -100,7 +100,7 @@ def keep_better(
         if key.usual and kept.roof(question):
             kept.keep_roof(question, lambda before: _better_known(new, before).as_dict())
 
-
+# %% ../../nbs/analysis/machine/measuring.ipynb #751ea259
 class _Key(NamedTuple):
     "The key of known peaks: everything that changes the figures, but not how long to measure."
 
@@ -133,7 +133,7 @@ class _Key(NamedTuple):
         "The same as plain values; the kept file adds the device and its CPUs."
         return {"modes": [*self.modes], "threads": self.threads, "switches": [*self.switches]}
 
-
+# %% ../../nbs/analysis/machine/measuring.ipynb #fcf7ea73
 def age_s(
     peaks: HardwarePeaks,  # measured peaks
 ) -> float | None:  # s; None: the peaks do not record a time
@@ -144,7 +144,7 @@ def age_s(
     except (KeyError, ValueError, TypeError):
         return None
 
-
+# %% ../../nbs/analysis/machine/measuring.ipynb #e4e716b7
 def _one_mode(dtype, allow_tf32: bool, device: torch.device) -> str:
     "Return the compute mode of a number format."
     # mode_name once more on the inside because "tf32" is not a number format

@@ -90,7 +90,7 @@ def _given_dtype(dtype: object) -> torch.dtype:
         )
     return resolve_dtype(format_name(dtype))
 
-
+# %% ../../nbs/analysis/machine/peaks.ipynb #975a38fa
 @dataclass(frozen=True, init=False)
 class HardwarePeaks(Roof):
     """Peaks of a device, measured or given, with their conditions: `peak_flops` in FLOP/s,

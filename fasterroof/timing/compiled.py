@@ -108,7 +108,7 @@ class Claims:
             ]
         return None
 
-
+# %% ../../nbs/analysis/timing/compiled.ipynb #7d730134
 def _resized(matched: list[tuple[InductorKernel, Op, CallNode]], repeated: bool) -> bool:
     """Return whether a graph ran with other sizes than it was compiled for.
 
@@ -151,7 +151,7 @@ def _unsized(op: Op) -> Op:
         fused=(),
     )
 
-
+# %% ../../nbs/analysis/timing/compiled.ipynb #f332cc04
 def _alone(launch: Event, kernel: Event) -> CallNode:
     node = CallNode(launch)
     node.kernels = [kernel]

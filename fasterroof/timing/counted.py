@@ -51,7 +51,7 @@ def _works(node: CallNode) -> bool:
     "Return whether an event is an operator that can do work itself."
     return node.event.category == "cpu_op" and _named_works(node.name)
 
-
+# %% ../../nbs/analysis/timing/counted.ipynb #2b24f5ff
 def placed(
     ops: Sequence[Op],  # counted operations of a step, in order
     nodes: Sequence[CallNode],  # events of a step, in order of their starts
@@ -142,7 +142,7 @@ def _modes() -> tuple:
         *((kind, torch.get_autocast_dtype(kind)) for kind in kinds),
     )
 
-
+# %% ../../nbs/analysis/timing/counted.ipynb #63f7e6b6
 def _marking(call: Callable, name: str) -> Callable:
     def marked(*args, **kwargs):
         with torch._C._profiler._RecordFunctionFast(name):

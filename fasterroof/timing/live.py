@@ -72,7 +72,7 @@ def profiler_is_on() -> bool:
     "Return whether this thread is being profiled."
     return torch.autograd._profiler_enabled()
 
-
+# %% ../../nbs/analysis/timing/live.ipynb #deec405a
 @contextmanager
 def kineto_quiet() -> Iterator[None]:
     "Silence the profiler's library, which prints a line at every start and stop."
@@ -84,11 +84,11 @@ def kineto_quiet() -> Iterator[None]:
         if before is None:
             os.environ.pop("KINETO_LOG_LEVEL", None)
 
-
+# %% ../../nbs/analysis/timing/live.ipynb #3b0e3b0b
 class ProfilerLost(InputError):
     "Another profile that started inside the block, so torch discarded the events of the block."
 
-
+# %% ../../nbs/analysis/timing/live.ipynb #89b0bc48
 def step_mark(
     step: int,  # index of the step, from 0; -1: a warm-up step
     device: torch.device,  # device of the program
@@ -104,7 +104,7 @@ def step_mark(
     )
     return mark(UNMEASURED if step < 0 else f"{STEP}{step}")
 
-
+# %% ../../nbs/analysis/timing/live.ipynb #edbf7987
 # pybind lists the supported options only in the docstring
 _options = torch._C._profiler._ExperimentalConfig.__init__.__doc__ or ""
 SEES_THREADS = "profile_all_threads" in _options  # True: torch can profile other threads
@@ -117,7 +117,7 @@ def _config(device: torch.device, threads: bool) -> object:
         **{name: on for name, on in wanted.items() if name in _options}
     )
 
-
+# %% ../../nbs/analysis/timing/live.ipynb #b9ef67ec
 _attached = False  # True: this process recorded kernels before
 
 
@@ -146,7 +146,7 @@ def profiler_session(
         with torch.autograd.profiler.profile(use_kineto=True, **options) as prof:
             yield prof
 
-
+# %% ../../nbs/analysis/timing/live.ipynb #578e160a
 @contextmanager
 def recording(
     device: torch.device,  # device of the program; for a GPU, kernels are recorded, too
@@ -177,7 +177,7 @@ def recording(
         raise ProfilerLost(_LOST)
     trace.events.extend(_exported(prof))
 
-
+# %% ../../nbs/analysis/timing/live.ipynb #670b7862
 def _exported(prof: torch.autograd.profiler.profile) -> list[Event]:
     "Return the events of a finished session, exported to a temporary file and read back."
     try:

@@ -126,7 +126,7 @@ _NO_WORK = (
     "c10d::monitored_barrier_",
 )  # queries, marks and waiting do no work
 
-
+# %% ../../nbs/analysis/timing/profiler_ops.ipynb #affe9ecb
 class _EventWalk(_Counted):
     "Find the operations of a trace."
 
@@ -302,7 +302,7 @@ class Profiled:
     # s of each step during which no device ran anything, between its first and its last kernel
     idle: tuple[float, ...] = ()
 
-
+# %% ../../nbs/analysis/timing/profiler_ops.ipynb #46c0f784
 def _spans(placements: list[tuple], on_device: bool, threads: dict, rank: int) -> list[Span]:
     spans, i = [], 0
     for _, _, op, node, kernels in placements:
@@ -315,7 +315,7 @@ def _spans(placements: list[tuple], on_device: bool, threads: dict, rank: int) -
         spans += [Span(ops, k.start, k.duration, k.name, k.device, k.stream, rank) for k in kernels]
     return spans
 
-
+# %% ../../nbs/analysis/timing/profiler_ops.ipynb #b2fc5cb0
 SHARED = (
     "A trace does not show whether two arguments of an operation are the same tensor: each is"
     " counted separately."

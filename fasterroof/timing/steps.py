@@ -74,7 +74,7 @@ class Taken:
     reasons: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-
+# %% ../../nbs/analysis/timing/steps.ipynb #cee0b77f
 def slowed_launches() -> tuple[str, ...]:
     "Return a note if an earlier profile of this process makes the plain steps slower, too."
     if not kernels_are_watched():
@@ -94,7 +94,7 @@ def sentences(
     divided = "Where threads ran at once, each moment is divided among their operations."
     return texts + [divided] * overlap
 
-
+# %% ../../nbs/analysis/timing/steps.ipynb #4920345d
 def taken_from(
     profiles: Sequence[Profiled],  # profile of each block of steps
 ) -> Taken:

@@ -263,7 +263,7 @@ def sweep(
                 rates[size] = max(rates.get(size, 0.0), *reading.samples)
     return by_mix
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu.ipynb #924fe0b3
 def level_sizes(
     probe: CPUProbe,  # running probe
     swept: dict[str, dict[int, float]],  # from `sweep`
@@ -278,7 +278,7 @@ def level_sizes(
             sizes[name] = held[name]
     return [*sizes.items()]
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu.ipynb #b1e87f6a
 def memory_readings(
     probe: CPUProbe,  # running probe
     levels: dict[str, int],  # level → working set within it over all threads, B

@@ -59,6 +59,8 @@ done:
   ret i64 %s1
 }
 """
+
+# %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #4a8eb1b4
 _LOOP = """
 define void @body(ptr noalias %p, i64 %n) noinline {{
 entry:
@@ -138,7 +140,7 @@ def _swing(fmt: str) -> bytes:
         return b"".join(struct.pack("<f", v)[2:] for v in values)
     return struct.pack(f"<{len(values)}{fmt}", *values)
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #62134a92
 _OPERANDS = """  %p1 = getelementptr {operand}, ptr %p, i64 1
   %x = load {operand}, ptr %p
   %y = load {operand}, ptr %p1
@@ -299,7 +301,7 @@ _DOTS = (
     ),
 )
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #20d37998
 _SUMS = {"bf16": ("float", "fp32"), "int8": ("i32", "int32")}  # of products: type, format
 
 
@@ -355,6 +357,8 @@ declare void @llvm.x86.tileloadd64(i8 immarg, ptr, i64)
 declare void @llvm.x86.tilestored64(i8 immarg, ptr, i64)
 declare void @llvm.x86.{}(i8 immarg, i8 immarg, i8 immarg)
 """
+
+# %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #ec9f062e
 _LOADED = "\n".join(
     ["  call void @llvm.x86.ldtilecfg(ptr @config)"]
     + [f"{_TILE}zero(i8 {t})" for t in range(4)]

@@ -44,7 +44,7 @@ def _free(device: torch.device) -> int:
     torch.cuda.empty_cache()  # memory that torch caches counts as free
     return torch.cuda.mem_get_info(device)[0]
 
-
+# %% ../../../nbs/analysis/machine/probes/cuda.ipynb #b4e35101
 # The rate of a product follows the power and the temperature of the device: in one minute bf16 on
 # an H100 reached 774 and 807 TFLOP/s, and torch.mm in tf32 404, 0.7 % above its ceiling.
 _STATES = 1.05
@@ -115,7 +115,7 @@ template <typename T> T fasterroof_fma(T x) {{
   return {" + ".join(f"c{i}" for i in range(_CHAINS))};
 }}"""
 
-
+# %% ../../../nbs/analysis/machine/probes/cuda.ipynb #cef84cd6
 def _fma_numbers(
     device: torch.device,  # CUDA device
 ) -> int:
@@ -140,7 +140,7 @@ def _vector_kernel(
     )
     return lambda: fma(x)
 
-
+# %% ../../../nbs/analysis/machine/probes/cuda.ipynb #34d990ed
 def vector_readings(
     device: str | torch.device,  # CUDA device
     mode: str,  # "fp32" or "fp64"; other modes are not measured

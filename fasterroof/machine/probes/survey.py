@@ -65,7 +65,7 @@ class Asked:
         "Number of samples of each torch kernel."
         return self.steps or 20
 
-
+# %% ../../../nbs/analysis/machine/probes/survey.ipynb #b391a84e
 @contextmanager
 def _pinned(mode: str) -> Iterator[None]:
     "Multiply fp32 in this mode and record no gradients inside the block."
@@ -89,7 +89,7 @@ def _framework(asked: Asked, findings: ProbeResults) -> None:
         if not any(r.what == mode for r in findings.readings):
             findings.missing[mode] = refused
 
-
+# %% ../../../nbs/analysis/machine/probes/survey.ipynb #1ae02820
 def refused(
     device: torch.device,  # cpu, or an accelerator of this machine
     modes: Sequence[str],  # compute modes

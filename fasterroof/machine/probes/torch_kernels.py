@@ -42,7 +42,7 @@ class Probe(NamedTuple):
         name = self.name + suffix
         return Reading(name=name, samples=samples, mix=self.mix, reads=self.reads, **fields)
 
-
+# %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #204839f4
 def _products(mode: str, size: int) -> list[Product]:
     """Return the products to try: matrix products, one with weights stored as in a linear layer,
     and channels-last convolutions, unpadded so that every FLOP is executed."""
@@ -64,7 +64,7 @@ def product_probe(
     "Return the probe of a multiplication of random operands."
     return Probe(p.name, p.flops, build(p, mode, device))
 
-
+# %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #e0a93ab0
 def memory_probes(
     device: torch.device,  # cpu, or an accelerator of this machine
     nbytes: int,  # size of the working set, B; rounded down to a multiple of 1536
@@ -113,7 +113,7 @@ def reading_of(
         left_out[name] = reason(e)
         return None
 
-
+# %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #20a7c477
 def rates(
     probe: Probe,  # kernel to time
     sync: Callable[[], None],  # waits for the device
@@ -159,7 +159,7 @@ def _matrix_size(
             break
     return size
 
-
+# %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #566eca56
 def memory_free(
     device: torch.device,  # cpu, or an accelerator of this machine
 ) -> int | None:  # bytes; None if unknown
@@ -193,7 +193,7 @@ def main_memory(
     "Return the name of a device's main memory."
     return "HBM" if device.type == "cuda" else "DRAM"
 
-
+# %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #fc6b5137
 def memory_size(
     device: torch.device,  # cpu, or an accelerator of this machine
     asked_mb: float | None = None,  # MB; None: chosen here
@@ -251,7 +251,7 @@ def compute_readings(
     ]
     return [r for r in readings if r], "".join([*refused.values()][-1:])
 
-
+# %% ../../../nbs/analysis/machine/probes/torch_kernels.ipynb #9d3fd5b3
 def memory_readings(
     device: torch.device,  # cpu, or an accelerator of this machine
     nbytes: int,  # working set of main memory, B

@@ -62,7 +62,7 @@ class Product(NamedTuple):
         draft = 4 * max(a, b) * (mode not in ("fp64", "fp32", "tf32"))
         return a * first + b * second + self.batch * self.m * self.n * result + draft + (256 << 20)
 
-
+# %% ../../../nbs/analysis/machine/probes/torch_products.ipynb #d1965eda
 class _Mode(NamedTuple):
     capability: tuple[int, int]  # lowest compute capability that supports it
     formats: tuple[str, str, str]  # formats of the first operand, the second, the result

@@ -78,7 +78,7 @@ def span(
     low, high = np.quantile(values, (0.025, 0.975))
     return float(low), float(high)
 
-
+# %% ../../../nbs/analysis/machine/states/learning.ipynb #d555e3f7
 _MOST = 0.25  # share of the best look, the largest distance of an upper end
 
 
@@ -93,7 +93,7 @@ def upper_end(
     excess = float(np.mean(x[:k] - x[k]))
     return float(min(max(x[0], x[k] + excess * np.log(k / -np.log(0.985))), (1 + _MOST) * x[0]))
 
-
+# %% ../../../nbs/analysis/machine/states/learning.ipynb #fcd3612f
 def raised(
     roof: Roof,  # measured roof
     look: dict[str, float],  # what → FLOP/s or B/s
@@ -119,7 +119,7 @@ def _with_peaks(new: Roof, old: Roof) -> Roof:
     bandwidth = old.peak_bandwidth * new.main.bandwidth / old.main.bandwidth
     return replace(new, peak_flops=flops, peak_bandwidth=bandwidth)
 
-
+# %% ../../../nbs/analysis/machine/states/learning.ipynb #e36d500e
 def learned(
     roof: Roof,  # measured roof
     looks: Sequence[dict[str, float]],  # undisturbed looks: what → FLOP/s or B/s

@@ -65,7 +65,7 @@ def _runs(events: list[XlaEvent]) -> Iterable[list[XlaEvent]]:
             plain.append([e])
     return [*numbered.values(), *plain]
 
-
+# %% ../../../nbs/analysis/timing/xla/executions.ipynb #ad164cf8
 def _mark_cut(runs: list[Execution]) -> None:
     "Mark the first and the last run of a device if other runs of their program have more events."
     counts: dict[tuple[str, int], list[int]] = {}
@@ -76,7 +76,7 @@ def _mark_cut(runs: list[Execution]) -> None:
         others.remove(len(run.spans))
         run.complete = not others or len(run.spans) >= min(others)
 
-
+# %% ../../../nbs/analysis/timing/xla/executions.ipynb #688097ba
 def executions_of(
     profile: XlaProfile,  # profile of this process or of a file
 ) -> list[Execution]:  # in order of their starts

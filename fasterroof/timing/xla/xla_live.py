@@ -44,7 +44,7 @@ def _options(python: bool, host: int = 2, programs: bool = True) -> Any:
     options.enable_hlo_proto = programs
     return options
 
-
+# %% ../../../nbs/analysis/timing/xla/xla_live.ipynb #d8eff962
 class _Folder:
     "Session that uses the public functions and a temporary folder."
 
@@ -99,7 +99,7 @@ def _started(python: bool) -> Any:
             raise InputError(_BUSY) from None
         raise
 
-
+# %% ../../../nbs/analysis/timing/xla/xla_live.ipynb #f2066744
 def _left_over() -> bool:
     """Return True if the block left its own profile open, and discard that profile.
 
@@ -112,7 +112,7 @@ def _left_over() -> bool:
             return True
     return False
 
-
+# %% ../../../nbs/analysis/timing/xla/xla_live.ipynb #8ba7af6e
 @contextmanager
 def xla_recording(
     python: bool = False,  # True: also record calls of Python functions, which is slow
@@ -141,7 +141,7 @@ def xla_recording(
     profile.__dict__.update(vars(profile_of(data)))
     profile.facts.update(_versions())
 
-
+# %% ../../../nbs/analysis/timing/xla/xla_live.ipynb #501b6a04
 def _stopped(session: Any) -> bytes:
     "Return the bytes of a session; raise if it was not the only one."
     lost, data = not isinstance(session, _Folder) and _left_over(), b""

@@ -93,7 +93,7 @@ class Programs(Mapping):
     def __repr__(self):
         return f"Programs({', '.join(one_line(f'{m}({n})', 60) for m, n in list(self)[:8])})"
 
-
+# %% ../../../nbs/analysis/timing/xla/xla_profile.ipynb #aa7bbe8b
 @dataclass
 class XlaProfile:
     "Everything that `jax.profiler` recorded on one host."
@@ -145,7 +145,7 @@ _OWN = re.compile(
 )
 _MASK = 2**64 - 1  # for program numbers, which some statistics store as signed
 
-
+# %% ../../../nbs/analysis/timing/xla/xla_profile.ipynb #f2197cd6
 class _Reader:
     "Reader that collects the events of all planes."
 
@@ -275,7 +275,7 @@ def _program(name: str, stats: dict) -> tuple[str, int]:
     number = stats.get("program_id", match and int(match[2]))
     return match[1] if match else name, number & _MASK if isinstance(number, int) else -1
 
-
+# %% ../../../nbs/analysis/timing/xla/xla_profile.ipynb #98f92bcf
 def _device(reader: _Reader, plane: Plane) -> None:
     "Read the operations of a GPU or of a TPU core."
     device = plane.name.removeprefix("/device:").lower()
@@ -311,7 +311,7 @@ def _device(reader: _Reader, plane: Plane) -> None:
 def _name(line: Any) -> str:
     return (line.display_name or line.name)[:100].decode("utf-8", "replace")
 
-
+# %% ../../../nbs/analysis/timing/xla/xla_profile.ipynb #3fb02b70
 def _instruction(plane: Plane, kind: Any, wanted: dict[int, str]) -> dict:
     "Return the statistics of all events of one kind, and the instruction that is its name."
     if kind is None:
@@ -396,7 +396,7 @@ def _files(path: str) -> list[str]:
         raise RunFileError(f"There is no profile of JAX (*.xplane.pb) in {one_line(path)}.")
     return sorted({*sessions[newest]})
 
-
+# %% ../../../nbs/analysis/timing/xla/xla_profile.ipynb #8d4378ef
 def _read(path: str) -> XlaProfile:
     "Read one file. Raises `RunFileError` if it is not a profile or has no operations of a device."
     try:

@@ -30,7 +30,7 @@ _MESSAGES = {
     "HloProto": "1 hlo_module: bytes",
 }
 
-
+# %% ../../../nbs/analysis/timing/xla/xplane.ipynb #996f3e41
 @cache
 def _messages() -> dict[str, type]:
     "Return the classes of the messages."
