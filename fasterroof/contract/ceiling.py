@@ -143,7 +143,7 @@ def _units(c: RooflineContract) -> dict[str, float]:
         factors[name] = float(Q_(1, ours).to(theirs).magnitude)
     return factors
 
-
+# %% ../../nbs/analysis/contract/ceiling.ipynb #3c3202b6
 def _solved(total_params, bits_per_weight, hw: HardwareProfile, contract: RooflineContract | None):
     "Return the contract and its quantities in our units. Raises `InputError` and `ContractError`."
     if not isinstance(hw, HardwareProfile):
@@ -233,7 +233,7 @@ class RooflineCeiling(Displayed):
 def _rate(x: float) -> str:
     return f"{x:,.0f} token/s" if 1000 <= x < 1e9 else f"{x:.4g} token/s"
 
-
+# %% ../../nbs/analysis/contract/ceiling.ipynb #e8cad924
 def compute_roofline(
     # number of parameters that every token reads, without an embedding table
     total_params: float,

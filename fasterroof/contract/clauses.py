@@ -129,7 +129,7 @@ def _unlabelled(text: str) -> str:
     label = _LABEL.match(text)
     return text if label is None or _DENIES.search(label[0]) else text[label.end() :]
 
-
+# %% ../../nbs/analysis/contract/clauses.ipynb #f1d22c80
 def _one(name: str, text: str) -> list[Clause]:
     "Read the clauses of one formula. Raises `ContractError` for prose."
     plain = plain_signs(text)
@@ -149,7 +149,7 @@ def _one(name: str, text: str) -> list[Clause]:
     tree = parsed(text)
     return [Clause(text, tree, "" if tree.truth else name)]
 
-
+# %% ../../nbs/analysis/contract/clauses.ipynb #3d6ca4db
 def _closed(clauses: list[Clause]) -> list[Clause]:
     "Return the statements without names."
     trees = [c for clause in clauses for c in (clause, *clause.claims)]
@@ -173,7 +173,7 @@ def _line(name: str, text: str) -> list[Clause]:
     kept = [c for of in pieces for c in _closed(of or [])]
     return [*kept, Clause(text, unread=why)]
 
-
+# %% ../../nbs/analysis/contract/clauses.ipynb #4ff8e541
 def clauses_of(
     name: str,  # quantity that an expression without a left side defines
     text: str,  # one formula or several
@@ -218,7 +218,7 @@ def _in_interval(match: re.Match) -> str:
     ends += [f"{name} <{'=' * (right == ']')} {high}"] * ("inf" not in high and "∞" not in high)
     return f"({' and '.join(ends or [f'{name} = {name}'])})"
 
-
+# %% ../../nbs/analysis/contract/clauses.ipynb #5ac6e975
 def _true_or_false(text: str) -> Node:
     """Return the tree of a statement, or of several separated by commas. Raises `ContractError` for
     any other text."""
@@ -247,7 +247,7 @@ def _about(text: str) -> Node | None:
     trees = tuple(c.tree for c in claims)
     return trees[0] if len(trees) == 1 else Node("and", trees)
 
-
+# %% ../../nbs/analysis/contract/clauses.ipynb #cbaa0b7d
 def statement(
     text: str,  # a sentence or a formula
 ) -> Clause:  # its tree is a statement
@@ -276,7 +276,7 @@ def statement(
         return Clause(text, tree, left_out=left_out)
     raise why
 
-
+# %% ../../nbs/analysis/contract/clauses.ipynb #587ce0f9
 def _for_all(text: str) -> str:
     "Remove a `for all` whose names occur in the statement."
     for pattern in (_ALL, _EVERY):

@@ -58,7 +58,7 @@ class Fault(NamedTuple):
     why: str  # the problem in words
     false: bool  # True: the formula contradicts itself; False: it leaves something open
 
-
+# %% ../../nbs/analysis/contract/contract.ipynb #cd877b2c
 @dataclass(frozen=True, repr=False)
 class RooflineContract:
     "The formulas, promises and tests of a file."
@@ -211,7 +211,7 @@ def _worth(tree: Node) -> object:
     except ContractError:
         return tree
 
-
+# %% ../../nbs/analysis/contract/contract.ipynb #a02cac15
 def _faults(c: RooflineContract) -> Iterator[Fault]:
     "Yield the faults in the order of the file."
     meant, counted = {}, {}
@@ -252,7 +252,7 @@ def _differ(unit: str, other: str) -> bool | None:
     except ContractError:
         return None
 
-
+# %% ../../nbs/analysis/contract/contract.ipynb #4b480996
 def undefined(
     c: RooflineContract,  # contract of the equation
     e: Equation,  # equation that uses the names
@@ -291,7 +291,7 @@ def unbalanced(
         return Fault("units", e.name, "its units are too large to compare", False)
     return None
 
-
+# %% ../../nbs/analysis/contract/contract.ipynb #71cc18a0
 def reached(
     formulas: Mapping[str, Equation],  # by the name of the quantity
     names: Iterable[str],  # names of quantities or inputs
@@ -339,7 +339,7 @@ def contract_of(
         plain=value,
     )
 
-
+# %% ../../nbs/analysis/contract/contract.ipynb #b7e912a7
 def read_contract(
     path: str | os.PathLike[str],  # a YAML file
     strict: bool = True,  # False: also read a file whose formulas contradict its units

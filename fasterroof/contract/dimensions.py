@@ -120,7 +120,7 @@ def unit_of(
     shared = _same(node.parts, unit, exact, node.kind)
     return _COUNT if node.truth else shared
 
-
+# %% ../../nbs/analysis/contract/dimensions.ipynb #0abb6779
 def _plain(unit: pint.Unit) -> bool:
     return Q_(1, unit).dimensionless and _factor(unit) == 1
 

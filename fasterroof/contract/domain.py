@@ -38,7 +38,7 @@ _MEMBER = re.compile(r"(.+?)(?:∈| in )\s*(\{.*\}|[\[(].*[\])]|" + _SIGNED.patt
 _LABEL = re.compile(r"^[A-Z][^:=<>∈]*:\s+")  # "The small model: heads = 28"
 _INFINITE = {"∞": math.inf, "+∞": math.inf, "-∞": -math.inf}
 
-
+# %% ../../nbs/analysis/contract/domain.ipynb #e23df227
 @dataclass(frozen=True)
 class Domain:
     "The values that an input may have."
@@ -100,7 +100,7 @@ class Domain:
         last = math.ceil(self.high) - 1 if self.below else math.floor(self.high)
         return first > last
 
-
+# %% ../../nbs/analysis/contract/domain.ipynb #53c748ad
 @dataclass(frozen=True)
 class Domains:
     "The domains of all inputs, and the conditions between them."
@@ -121,7 +121,7 @@ def _pieces(text: str) -> list[str]:
             parts[-1] += c
     return [p.strip() for p in parts if p.strip()]
 
-
+# %% ../../nbs/analysis/contract/domain.ipynb #774661de
 def _numbers(text: str) -> Domain | None:
     "Return the domain of a number set such as ℤ⁺; None for any other set."
     if not (match := _SIGNED.fullmatch(text)):
@@ -163,7 +163,7 @@ def _set(text: str) -> tuple[Domain, str, str]:  # the domain, and its ends that
             named[n] = part
     return Domain(listed, *bounds, text[0] == "(", text[-1] == ")"), *named
 
-
+# %% ../../nbs/analysis/contract/domain.ipynb #45f635de
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "==": "="}
 
 
@@ -225,7 +225,7 @@ def _understood(piece: str, waiting: list[str]) -> tuple[dict[str, Domain], list
     except ContractError:
         return {}, [tree]
 
-
+# %% ../../nbs/analysis/contract/domain.ipynb #d32996d2
 _LONG = "a text of more than 1,000 characters"
 
 
@@ -239,7 +239,7 @@ def _speaks_of(name: str, piece: str) -> bool:
     verbs = r"∈|[=<>≤≥,]|(?:in|is|are|must|has|have|divides|divisible|at|not)\b"
     return piece is _LONG or bool(re.search(rf"(?<!\w){re.escape(name)}\s*(?:{verbs})", piece))
 
-
+# %% ../../nbs/analysis/contract/domain.ipynb #7113fc94
 def domains(
     texts: Iterable[str],  # domains, as they are written
     known: Iterable[str] = (),  # preconditions; those in prose are left out

@@ -189,7 +189,7 @@ def _decimals(e: ast.Constant, text: str) -> int:
         return 0
     return max(e.end_col_offset - e.col_offset - len(whole) - 1, len(part) if part != "0" else 0)
 
-
+# %% ../../nbs/analysis/contract/formula.ipynb #03da0f58
 def _tree(e: ast.expr) -> Node:
     "Return the tree of an expression. Raises `ContractError` for a node that is not on the list."
     match e:
@@ -214,7 +214,7 @@ def _tree(e: ast.expr) -> Node:
             return _call(name.removeprefix(_PREFIX), args)
     raise ContractError("a comma, a call or a 'not' is in the wrong place")
 
-
+# %% ../../nbs/analysis/contract/formula.ipynb #9369c08a
 def _call(name: str, args: list[ast.expr]) -> Node:
     """Return the node of a call: of a known function, or of a quantity with other inputs. Raises
     `ContractError` for any other call."""
@@ -238,7 +238,7 @@ def _call(name: str, args: list[ast.expr]) -> Node:
         return Node("at", tuple(changed.items()), name)
     return Node("call", _node("call", *map(_tree, args)).parts, name)
 
-
+# %% ../../nbs/analysis/contract/formula.ipynb #4ddb92dc
 def parsed(
     text: str,  # an expression of at most 1,000 characters
 ) -> Node:

@@ -38,7 +38,7 @@ def _wide(o: Obligation) -> frozenset[str]:
     "Return the words that may name an obligation: those of its name, type and subject."
     return _stems(o.property) | _stems(o.kind) | _stems(o.applies_to)
 
-
+# %% ../../nbs/analysis/contract/naming.ipynb #1fbc7d5a
 def obligation_of(
     obligations: tuple[Obligation, ...],  # obligations of a contract
     rule: str,  # the `rule` of a test
@@ -62,7 +62,7 @@ def obligation_of(
             return None, f"{len(matches)} obligations match by {how}"
     return None, "no obligation has this name"
 
-
+# %% ../../nbs/analysis/contract/naming.ipynb #c0cc9770
 def is_named(
     name: str,  # a check of a gate
     known: list[str],  # names of tests, rules, equations and promises

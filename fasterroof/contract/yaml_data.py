@@ -30,7 +30,7 @@ _SCALARS = {  # values written without quotes that are not texts
     r"([eE][-+]?[0-9]{1,3})?",
 }
 
-
+# %% ../../nbs/analysis/contract/yaml_data.ipynb #379010ed
 @cache
 def _plain_loader() -> "type[yaml.SafeLoader]":
     "Return PyYAML's safe loader, restricted to plain data; PyYAML is imported on first use only."
@@ -61,7 +61,7 @@ def _plain_loader() -> "type[yaml.SafeLoader]":
         Loader.add_implicit_resolver(_TAG + kind, re.compile(rf"({pattern})\Z"), None)
     return Loader
 
-
+# %% ../../nbs/analysis/contract/yaml_data.ipynb #04a0fcef
 def _check_events(text: str, loader: "type[yaml.SafeLoader]") -> None:
     "Refuse a file that is not plain data with a YAML error, before building anything from it."
     import yaml
