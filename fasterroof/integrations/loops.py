@@ -87,7 +87,7 @@ def _overhead(plain: Sequence[float], profiled: Sequence[float]) -> float | None
 def _overhead_note(overhead: float | None, paused_s: float) -> str:
     steps = "is unknown, since too few steps were timed"
     if overhead is not None:
-        steps = f"is {signed(100 * overhead, 0)} % of the plain steps before"
+        steps = f"is {signed(100 * overhead, 0)} % of the plain steps before them"
     stood = f"the loop stood still for {si(paused_s, 's')} for probes and ceilings"
     return f"The overhead of profiled steps {steps}; {stood}."
 

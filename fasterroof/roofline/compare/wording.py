@@ -108,6 +108,7 @@ def _disturbance(d: "Diff") -> str:
     "Name what may explain a change, other than the program."
     busy = [(which, run) for which, run in (("before", d.before), ("after", d.after)) if run.others]
     texts = [f"{one_line(run.others)} {which}" for which, run in busy]
+    texts[1:] = [text.removeprefix("other programs used ") for text in texts[1:]]
     return f"{' and '.join(texts)}, which" if texts else "the machine's speeds changed, which"
 
 
