@@ -33,7 +33,7 @@ def printable(
     "Return the text with its control characters spelled out, such as `\\x1b`."
     return text.translate(_SHOWN)
 
-
+# %% ../../nbs/analysis/core/console.ipynb #eca93f4f
 @functools.cache
 def _console_class() -> type:
     "Return the console class; defined on first use because rich loads slowly."
@@ -61,7 +61,7 @@ def terminal(
     "Return a rich console that spells control characters out."
     return _console_class()(stderr=stderr, **options)
 
-
+# %% ../../nbs/analysis/core/console.ipynb #a61cdba6
 def drop(
     stream: TextIO,  # stdout or stderr
 ) -> None:
@@ -123,7 +123,7 @@ def notes(
     for text in texts:
         console.print(f"* {text}", markup=False, highlight=False)
 
-
+# %% ../../nbs/analysis/core/console.ipynb #4dda9f62
 def _stderr_is_terminal() -> bool:
     "Return whether stderr is a terminal."
     return bool(sys.stderr) and sys.stderr.isatty()

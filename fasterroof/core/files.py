@@ -53,7 +53,7 @@ def _written(path: str | os.PathLike) -> Iterator[None]:
     except OSError as e:
         raise RunFileError(f"Cannot write {one_line(path)}: {e.strerror or e}.") from e
 
-
+# %% ../../nbs/analysis/core/files.ipynb #044f96f0
 def write_whole(
     path: str | os.PathLike,  # the file; an existing one is replaced
     text: str | bytes,  # the new content; `str` is encoded as UTF-8
@@ -91,7 +91,7 @@ def make_folder(
         Path(path).mkdir(parents=True, exist_ok=True)
     return Path(path)
 
-
+# %% ../../nbs/analysis/core/files.ipynb #54161090
 def settle(
     folder: str | os.PathLike,  # folder in which files were created, renamed or removed
 ) -> None:
@@ -137,7 +137,7 @@ def reading_shown(
     finally:
         _ON_READ.reset(token)
 
-
+# %% ../../nbs/analysis/core/files.ipynb #6c1bcaac
 class _Bounded(io.RawIOBase):
     "File that raises `OSError` beyond a limit of bytes."
 
@@ -174,7 +174,7 @@ class _Bounded(io.RawIOBase):
         self.file.close()
         super().close()
 
-
+# %% ../../nbs/analysis/core/files.ipynb #50f04baf
 def asked_limit() -> int | None:  # B
     """Return the file size limit that FASTERROOF_MAX_BYTES sets; None if it is not set.
 
@@ -351,7 +351,7 @@ def _fit(value: object, hint: object, where: str, strict: bool = False) -> objec
         return value
     raise RunFileError(f"{where} must be {getattr(hint, '__name__', hint)}, not {quoted(value)}.")
 
-
+# %% ../../nbs/analysis/core/files.ipynb #3a9d2e70
 def from_plain(
     cls: type,  # dataclass to create
     d: object,  # dict from a JSON file

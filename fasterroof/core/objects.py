@@ -100,7 +100,7 @@ def holds_data(
         return True
     return top in _DATA if top in sys.stdlib_module_names else top not in ("jax", "jaxlib", "numpy")
 
-
+# %% ../../nbs/analysis/core/objects.ipynb #b751534d
 @functools.cache
 def slots(
     cls: type,  # any class
@@ -281,7 +281,7 @@ def _(t: torch.Tensor) -> Iterator:
         yield from attributes(t).values()
     yield from (getattr(t, "_backward_hooks", None) or {}).values()
 
-
+# %% ../../nbs/analysis/core/objects.ipynb #a7e9fc54
 @_inside.register(FunctionType)
 def _(fn: FunctionType) -> Iterator:
     yield from closed_over(fn).values()
@@ -315,7 +315,7 @@ def _(cls: type) -> Iterator:
             value = value.__func__
         yield value.fget if isinstance(value, property) else value
 
-
+# %% ../../nbs/analysis/core/objects.ipynb #623ac625
 @no_gc(collect=False)
 def reachable(
     *roots: object,  # modules, functions, arguments

@@ -140,7 +140,7 @@ def _(x: torch.nn.Module) -> Iterator[Restorer]:
     if isinstance(x, torch.jit.ScriptModule):
         yield _names_restorer(partial(script_attributes, x), x._c.setattr, lambda name: None)
 
-
+# %% ../../nbs/analysis/core/restoring.ipynb #061458e5
 @_restorers.register(FunctionType)
 def _(fn: FunctionType) -> Iterator[Restorer]:
     yield _dict_restorer(fn.__dict__)
@@ -163,7 +163,7 @@ def _(cls: type) -> Iterator[Restorer]:
     read = partial(class_data, cls)
     yield _names_restorer(read, partial(type.__setattr__, cls), partial(type.__delattr__, cls))
 
-
+# %% ../../nbs/analysis/core/restoring.ipynb #b4361b0c
 @_restorers.register(torch.Generator)
 @_restorers.register(np.random.RandomState)
 def _(x: torch.Generator | np.random.RandomState) -> Iterator[Restorer]:

@@ -122,7 +122,7 @@ _GLOBAL_HOOKS = [
     if name.startswith("_global_") and name.endswith("hooks")
 ]
 
-
+# %% ../../nbs/analysis/core/settings.ipynb #d180fd2c
 def _refill(hooks: dict, items: list) -> None:
     hooks.clear()
     hooks.update(items)

@@ -127,7 +127,7 @@ class Share:
     def __str__(self):
         return f"{self.what} {100 * self.share:.0f} % of {si(self.printed, self.unit)}"
 
-
+# %% ../../nbs/analysis/machine/datasheet.ipynb #cf11b7e1
 def chip_of(
     peaks: Roof,  # measured peaks
 ) -> Chip | None:  # None if the device is not in the registry, or is only part of a chip
@@ -146,7 +146,7 @@ def chip_of(
         return None
     return candidate
 
-
+# %% ../../nbs/analysis/machine/datasheet.ipynb #00aef7a7
 def shares(
     peaks: Roof,  # measured peaks
     c: Chip,  # chip of the same device

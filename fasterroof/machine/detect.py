@@ -151,7 +151,7 @@ def processor(
         len(parts) > 1 or Path(root, "sys/devices/cpu_atom").exists(),
     )
 
-
+# %% ../../nbs/analysis/machine/detect.ipynb #d19abe3b
 def _clock(root: str | Path, cpus: list[int], present: list[str]) -> tuple[float | None, str]:
     "Return the clock of these CPUs in Hz, and its source."
     files = (cpu_fact(cpu, "cpufreq/cpuinfo_max_freq", root) for cpu in cpus)

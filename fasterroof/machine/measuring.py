@@ -203,7 +203,7 @@ def measure_peaks(
     asked = Asked(device, _asked_modes(modes), size=matmul_size, warmup=warmup, steps=steps)
     return _measured(asked, cache, True, bandwidth_mb, fresh=fresh)
 
-
+# %% ../../nbs/analysis/machine/measuring.ipynb #3ba402e6
 def peaks_for(
     modes: Sequence[str],  # compute modes that a program uses, the most important first
     device: torch.device | str,  # device of the program
@@ -312,7 +312,7 @@ def _measured(
         _CACHE[key] = peaks
     return peaks
 
-
+# %% ../../nbs/analysis/machine/measuring.ipynb #dca8a488
 def _known_roof(
     kept: KeptMachine, question: dict[str, Any], looks: list[dict[str, float]]
 ) -> HardwarePeaks | None:

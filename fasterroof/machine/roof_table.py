@@ -74,7 +74,7 @@ def states_text(
     )
     return ", ".join(ends)
 
-
+# %% ../../nbs/analysis/machine/roof_table.ipynb #256b0517
 _HEADINGS = ("", "unit, mix", "ceiling", "interval", "FLOP/B", "capacity", "kernel")
 
 

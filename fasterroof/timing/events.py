@@ -40,7 +40,7 @@ class Event(NamedTuple):
     def end(self) -> float:  # s since the trace's first event
         return self.start + self.duration
 
-
+# %% ../../nbs/analysis/timing/events.ipynb #8028375d
 TORCH_STEP = "ProfilerStep#"  # prefix of torch.profiler's step marks; the step number follows
 STEP = "fasterroof.step:"  # prefix of fasterroof's step marks in a profile of this process
 UNMEASURED = "fasterroof.unmeasured"  # mark of a warm-up step
@@ -189,7 +189,7 @@ def _nested(events: list[Event]) -> list[CallNode]:
         open_.append((end, node))
     return roots
 
-
+# %% ../../nbs/analysis/timing/events.ipynb #483a8809
 def call_trees(
     events: Sequence[Event],  # events of a trace
 ) -> tuple[list[CallNode], list[Event]]:

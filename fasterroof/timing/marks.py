@@ -29,7 +29,7 @@ def module_mark(
     "Return the name of the mark of a module call, for a profile of this process."
     return f"{MODULE_MARK}{owner.module}|{owner.type}|{int(owner.leaf)}"
 
-
+# %% ../../nbs/analysis/timing/marks.ipynb #c43a8d66
 class Places:
     "Determine phases and modules of events, from outer to inner ones."
 

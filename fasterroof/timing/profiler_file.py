@@ -66,7 +66,7 @@ def _texts(x: object) -> tuple:
 def _shapes(x: object) -> tuple:
     return tuple(map(_shape, x))
 
-
+# %% ../../nbs/analysis/timing/profiler_file.ipynb #87e25414
 _RECORDED = {
     "Input Dims": _shapes,
     "Input type": _texts,

@@ -327,7 +327,7 @@ def _take(watch: Watch, steps: int) -> Taken:
         notes=(*taken.notes, *([] if own else [note]), *slowed),
     )
 
-
+# %% ../../nbs/analysis/timing/steps.ipynb #8c357b91
 def _counted_again(watch: Watch, keys: list[tuple]) -> str:
     "Count again until the frequent inputs are counted; return why no list is reliable, or ''."
     watch.count()

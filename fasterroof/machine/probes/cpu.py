@@ -143,7 +143,7 @@ def modes_here(
     known = ("fp64", "fp32", "medium", "bf16", "fp16", *INTEGERS)
     return [mode for mode in known if _computed_in(machine, mode)]
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu.ipynb #da54cf78
 def compute_readings(
     probe: CPUProbe,  # running probe
     modes: Iterable[str],  # compute modes

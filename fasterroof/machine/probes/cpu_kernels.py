@@ -431,7 +431,7 @@ def vector_bits(
         return (256,) if "avx" in machine.features else (128,)
     return (machine.sve_bits, 128) if machine.sve_bits > 128 else (128,)
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #296dd3d5
 _UNITS = (  # architecture, feature, mode, unit; later entries override earlier ones
     *(("x86_64", f"amx-{mode}", mode, "AMX") for mode in ("bf16", "fp16", "int8")),
     ("aarch64", "i8mm", "int8", "I8MM"),
@@ -451,7 +451,7 @@ def matrix_units(
         units += [(mode, "Apple's matrix unit") for mode in ("fp64", "fp32", "bf16", "fp16")]
     return dict(units)
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu_kernels.ipynb #09a4a4b1
 def arithmetic(
     machine: TargetMachine,  # machine that the kernels are for
     mode: str,  # compute mode

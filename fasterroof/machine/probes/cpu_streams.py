@@ -108,7 +108,7 @@ def _moved(machine: TargetMachine, mix: str, bits: int) -> Kernel:
         ),
     )
 
-
+# %% ../../../nbs/analysis/machine/probes/cpu_streams.ipynb #24023cc1
 def mixes(
     machine: TargetMachine,  # machine that the kernels are for
     which: tuple[str, ...] = tuple(_MIXES),  # names of mixes

@@ -81,7 +81,7 @@ def _sampled(queue: Callable[[], object], n: int) -> list[float]:
     torch.cuda.current_stream().synchronize()
     return [start.elapsed_time(end) * 1e-3 for start, end in pairs]  # milliseconds
 
-
+# %% ../../../nbs/analysis/machine/probes/cuda_graphs.ipynb #08b3dd39
 @contextmanager
 def _queue(fn: Callable[[], object], calls: int) -> Iterator[tuple[Callable[[], object], bool]]:
     """Yield a function that queues `calls` calls of `fn`, and whether it replays a graph.

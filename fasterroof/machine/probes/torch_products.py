@@ -145,7 +145,7 @@ def normal(
     # three standard deviations reach 96 of the 127
     return x.mul_(32).round_().clamp_(-127, 127).to(dtype) if dtype is torch.int8 else x.to(dtype)
 
-
+# %% ../../../nbs/analysis/machine/probes/torch_products.ipynb #337256b3
 def build(
     product: Product,  # multiplication to run
     mode: str,  # compute mode, which decides the formats

@@ -69,14 +69,14 @@ def _of_call(e: HostEvent, within: list[HostEvent], name: str) -> list[_Piece]:
     until = min(handed_over, default=e.end)
     return [(e.start, until, _COMPILE, name), (until, e.end, _DISPATCH, name)]
 
-
+# %% ../../../nbs/analysis/timing/xla/host.ipynb #827a7824
 def _fetched(e: HostEvent, ends: list[float]) -> list[_Piece]:
     "Return the pieces of a fetch: until the last run inside it ends, and after that."
     last = bisect_left(ends, e.end) - 1
     ready = max(ends[last], e.start) if last >= 0 else e.start
     return [(e.start, ready, _WAIT, ""), (ready, e.end, _TRANSFER, "")]
 
-
+# %% ../../../nbs/analysis/timing/xla/host.ipynb #b06fc4c3
 def _of_thread(events: list[HostEvent], runs: list[Execution]) -> list[_Piece]:
     "Yield the pieces of a thread's time that have a category."
     pieces: list[_Piece] = []
@@ -136,7 +136,7 @@ def _laid_over(pieces: Iterable[_Piece], window: Stretch) -> list[tuple[float, f
                 del active[category][name]
     return laid
 
-
+# %% ../../../nbs/analysis/timing/xla/host.ipynb #20e1e586
 def host_marks(
     profile: XlaProfile,  # profile of this process or of a file
     window: Stretch,  # begin and end in s, on the clock of the profile

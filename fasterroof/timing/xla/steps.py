@@ -101,7 +101,7 @@ def iterations(
         return steps_between(profile, [(begin, end)])
     return steps_between(profile, [*pairwise([begin, *ends])])
 
-
+# %% ../../../nbs/analysis/timing/xla/steps.ipynb #ea6774bf
 class _Place(NamedTuple):
     "An instruction of a program."
 
@@ -125,7 +125,7 @@ def _below(op: Op, name: str) -> Op:
     module = ".".join(filter(None, (name, op.module)))
     return replace(op, module=module, fused=tuple(_below(part, name) for part in op.fused))
 
-
+# %% ../../../nbs/analysis/timing/xla/steps.ipynb #53a81732
 def _trivial(op: Op) -> bool:
     "Return True for work on scalars, such as a loop's condition, which XLA runs without an event."
     return not op.flops and op.footprint <= 64
@@ -151,7 +151,7 @@ def _pieces(step: XlaStep) -> Counter:
         if a.hlo_op == b.hlo_op
     )
 
-
+# %% ../../../nbs/analysis/timing/xla/steps.ipynb #67f78380
 def _listed(
     counts: Counter,
     pieces: Counter,
@@ -213,7 +213,7 @@ def _usual(steps: Sequence[XlaStep], programs: Mapping) -> tuple[Counter, list[X
     same = [s for s, c in zip(steps, counted, strict=True) if frozenset(c.items()) == usual]
     return Counter(dict(usual)), same
 
-
+# %% ../../../nbs/analysis/timing/xla/steps.ipynb #54f27ef0
 def _one_device(steps: Sequence[XlaStep]) -> tuple[list[XlaStep], list[str]]:
     "Return the steps on one accelerator if there are several, because a roof describes one."
     devices = sorted({run.device for step in steps for run in step.runs})
