@@ -43,7 +43,7 @@ def apart(
         f"comes out in {_written(unit)}, that is {ratio:.6g} times the declared {_written(wanted)}"
     )
 
-
+# %% ../../nbs/analysis/contract/dimensions.ipynb #c9121f87
 def declared(
     units: dict,  # a name, or a constant as it is written -> its unit as a text
 ) -> tuple[dict, dict]:  # name -> unit, value of a constant -> unit

@@ -291,7 +291,7 @@ def _some(choices: list) -> list:
         raise ContractError("it is empty")
     return choices
 
-
+# %% ../../nbs/analysis/contract/domain.ipynb #242a45d8
 def drawn(
     d: Domain,  # the domain of an input
 ) -> "SearchStrategy":  # strategy of floats

@@ -172,7 +172,7 @@ def closed_over(
             continue  # not set yet
     return contents
 
-
+# %% ../../nbs/analysis/core/objects.ipynb #db1c048c
 @functools.cache
 def _own_classes(cls: type) -> list[type]:
     "Return the class and its bases, without those that belong to libraries."
@@ -190,7 +190,7 @@ def class_data(
         and not isinstance(value, MemberDescriptorType)
     }
 
-
+# %% ../../nbs/analysis/core/objects.ipynb #4a9fe8bb
 def script_attributes(
     module: torch.jit.ScriptModule,  # compiled module
 ) -> dict[str, object]:
@@ -215,7 +215,7 @@ def _items(x: object) -> Iterable:
         return ()
     return base.values(x) if issubclass(base, dict) else base.__iter__(x)
 
-
+# %% ../../nbs/analysis/core/objects.ipynb #2d0445bb
 _COMPRESSED_ROWS = ("crow_indices", "col_indices", "values")
 _COMPRESSED_COLUMNS = ("ccol_indices", "row_indices", "values")
 _SPARSE = {
@@ -244,7 +244,7 @@ def tensor_parts(
         return [t]
     return [getattr(t, name)() for name in _SPARSE.get(t.layout, ())]
 
-
+# %% ../../nbs/analysis/core/objects.ipynb #281659f6
 def is_leaf(
     t: torch.Tensor,  # any tensor
 ) -> bool:

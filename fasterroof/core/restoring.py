@@ -206,7 +206,7 @@ def _(x: bytearray | array.array) -> Iterator[Restorer]:
 
     yield restore
 
-
+# %% ../../nbs/analysis/core/restoring.ipynb #c3c76d1f
 @_restorers.register(functools._lru_cache_wrapper)
 def _(x: Callable) -> Iterator[Restorer]:
     misses = x.cache_info().misses
@@ -284,7 +284,7 @@ def _all_restorers(x: object) -> Iterator[Restorer]:
     elif base in (list, set, deque):
         yield _sequence_restorer(x)
 
-
+# %% ../../nbs/analysis/core/restoring.ipynb #d1712c11
 class Kept(NamedTuple):
     "Objects that `kept` restores, and the guard of their tensors."
 

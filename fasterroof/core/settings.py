@@ -54,7 +54,7 @@ def fp32_mode(
     older = not _NEW and (device, kind) == ("cpu", "matmul")
     return "medium" if older and torch.get_float32_matmul_precision() == "medium" else "fp32"
 
-
+# %% ../../nbs/analysis/core/settings.ipynb #0ea2c990
 def pin_fp32(
     # "fp32": IEEE fp32; "tf32", "medium" (through bf16): only on devices that support it
     mode: str = "fp32",

@@ -134,7 +134,7 @@ def interval_text(
     ends = (signed(x, digits) for x in (low, high))
     return f"{' to '.join(ends)} %"
 
-
+# %% ../../nbs/analysis/core/units.ipynb #dad5390e
 def change_text(
     ratio: float,  # candidate time over baseline time, above 0
     interval: tuple[float, float] | None = None,  # confidence interval of the ratio; None: unknown
@@ -210,7 +210,7 @@ def mode_name(
     name = str(dtype).rpartition(".")[2]
     return name if name in FORMATS else _MODES.get(name, name)
 
-
+# %% ../../nbs/analysis/core/units.ipynb #b895fa17
 def rate_unit(
     mode: str,  # compute mode
 ) -> str:
@@ -224,7 +224,7 @@ def computed_as(
     "Return the real mode that computes the parts of complex numbers; a real mode is unchanged."
     return {"complex32": "fp16", "complex64": "fp32", "complex128": "fp64"}.get(mode, mode)
 
-
+# %% ../../nbs/analysis/core/units.ipynb #846bfce2
 def format_name(
     dtype: str,  # "fp32", "float32", "bf16", "half", …
 ) -> str:  # "float32"
