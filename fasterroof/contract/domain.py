@@ -133,7 +133,7 @@ def _numbers(text: str) -> Domain | None:
             if (letter + rest in _SETS)
             else None
         )
-    zero = signs == ">=" or (plus and letter == "N")
+    zero = signs == ">="
     if letter == "R":
         return Domain(False, 0.0, above=not zero)
     return Domain(True, 0.0 if zero else 1.0)
