@@ -64,7 +64,7 @@ def conditions(
         "plain runs": _runs(run.plain),
         "profiled runs": _runs(run.watched),
         **run.headline,
-        "ceilings": f"{run.roof.name}, {run.roof.source}",
+        "ceilings": f"{run.roof.name.removesuffix(f', {run.roof.source}')}, {run.roof.source}",
         **{name: value for name, value in environment.items() if name != "device"},
     }
     return [(name, value) for name, value in rows.items() if value]
@@ -88,7 +88,9 @@ def ceilings(
     "Return the ceilings that give a run its floors, with their intervals."
     headings, rows = roof_cells(run.roof, mixes)
     columns = [
-        Column(heading or "ceiling", itemgetter(i), right=heading in ("ceiling", "FLOP/B"))
+        Column(
+            heading or "part of the machine", itemgetter(i), right=heading in ("ceiling", "FLOP/B")
+        )
         for i, heading in enumerate(headings)
     ]
     return Table(columns, rows, sortable=False)

@@ -382,7 +382,8 @@ class Diff:
 
     def __repr__(self) -> str:
         figures = (f"{what} {value}" for what, value in self.headline.items())
-        return f"Diff({'; '.join([self.sentence, *self.remarks, *figures])})"
+        parts = (part.removesuffix(".") for part in (self.sentence, *self.remarks, *figures))
+        return f"Diff({'; '.join(parts)})"
 
 # %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #06941219
 def diff(
