@@ -81,7 +81,8 @@ def pairings(
         compared = [(a, b) for a, b in partners if b and a.baseline.name == names[0]]
     if not compared:
         raise InputError(
-            f"There is nothing to compare: no selected attempt runs on {one_line(platform, 40)}."
+            f"There is nothing to compare: no selected attempt runs on {one_line(platform, 40)};"
+            " select another case, point or platform."
         )
     return [
         Pairing(str(i), a, b, a.case.least_effect if effect is None else effect)
