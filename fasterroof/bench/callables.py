@@ -26,7 +26,7 @@ from ..core.errors import CaseError, FasterroofError, one_line
 
 # %% ../../nbs/analysis/bench/callables.ipynb #2960c71c
 _FUNCTION = re.compile(r"(?P<place>[^:]+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<name>[A-Za-z_]\w*)")
-_SIDES = ("git", "env", "baseline")  # what begins a word that names a side in another way
+_SIDES = ("git", "env", "baseline")  # prefixes of words that name a side: git:main
 
 
 def is_function(
@@ -138,7 +138,7 @@ def _arguments(fn: Callable, word: str, setup: str, folder: str) -> tuple[tuple,
 
 
 def _digest(values: object) -> np.ndarray:
-    "Return a digest of arguments; other objects than arrays, numbers and texts count by type."
+    "Return a digest of arguments; objects other than arrays, numbers and texts count by type."
     sha = hashlib.sha256()
     for x in leaves(values):
         known = None if isinstance(x, str | bytes) else on_host(x)

@@ -371,7 +371,7 @@ class Python(Numpy):
 
     def outputs(
         self,
-        out: object,  # result of a call, which has no effect after the first one
+        out: object,  # result of any call; only that of the first call is returned
     ) -> list[np.ndarray]:
         "Return the results of the first call as numpy arrays."
         return [a for a, _ in self.first or ()]

@@ -52,7 +52,7 @@ def _work(figure: str, full: bool) -> "Callable[[Change], Cell]":
 
     return cell
 
-
+# %% ../../nbs/analysis/report/diffs.ipynb #297393e7
 _WORK = {"FLOP": "flops", "bytes": "bytes_moved"}
 _COLUMNS = (
     Column("layer", lambda c: _layer(c.name), code=True, limit=48, least=8),
@@ -112,7 +112,7 @@ def diff_figure(
         [(c.a, c.b, c.verdict) for c in diff.changes], diff.after.roof, diff.before.roof, title
     )
 
-
+# %% ../../nbs/analysis/report/diffs.ipynb #19d21cc9
 def diff_page(
     diff: "Diff",  # the difference to show
 ) -> str:  # HTML
@@ -138,7 +138,7 @@ def _title(diff: "Diff") -> str:
     before, after = diff.before.model, diff.after.model
     return f"{after}, before and after" if before == after else f"{before} → {after}"
 
-
+# %% ../../nbs/analysis/report/diffs.ipynb #0f3fa739
 def diff_markdown(
     diff: "Diff",  # the difference to show
     top: int = 10,  # number of rows

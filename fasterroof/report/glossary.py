@@ -49,6 +49,8 @@ _RUN = {
     "unsteady": "the runs differ from each other by more than a factor of two, so that the median"
     " says little",
 }
+
+# %% ../../nbs/analysis/report/glossary.ipynb #2a624ac6
 _LIMITS = {
     **{limit: f"lost time {text}" for limit, text in CAUSES.items()},
     "unknown limit": "the operation has no cost rule, or its compute mode has no ceiling",
@@ -65,6 +67,8 @@ _LIMITS = {
     "small operations": "all operations limited by overhead, counted together in the first lines;"
     " the time between operations is not among them",
 }
+
+# %% ../../nbs/analysis/report/glossary.ipynb #a9fd22e6
 _WORK = {
     "FLOP": "one floating-point operation; a multiply-accumulate is two. FLOP/s is a rate",
     "executed FLOPs": "FLOPs without those that a kernel provably skips, such as the masked half of"
@@ -92,6 +96,8 @@ _WORK = {
     "uncounted": "an operation without a cost rule. It is listed by name; its FLOPs are in no sum,"
     " its bytes are, since they follow from its tensors",
 }
+
+# %% ../../nbs/analysis/report/glossary.ipynb #0e395732
 _MACHINE = {
     "ceiling": "the highest rate that a part of the machine can reach: FLOP/s of a unit in a"
     " compute mode, or bytes/s of a memory level. The ceilings together are the roof",
@@ -116,6 +122,8 @@ _MACHINE = {
     "dispatch clock": "a slower way to time operations, as PyTorch dispatches them; used where"
     " torch.profiler cannot be, or where its events do not match the counted operations",
 }
+
+# %% ../../nbs/analysis/report/glossary.ipynb #3486d29c
 _COMPARING = {
     "baseline": "the side that a comparison starts from: the earlier run, the older revision. In a"
     " benchmark case the word has a second meaning: one of its implementations",
@@ -161,6 +169,8 @@ _COMPARING = {
     "FAILED": "the baseline or the candidate could not be run, or its result is wrong; the reason"
     " names the side. Exit code 1; 3 where only the baseline failed, as nothing was compared",
 }
+
+# %% ../../nbs/analysis/report/glossary.ipynb #e9177c53
 _SUITE = {
     "case": "a function to benchmark, with its inputs, implementations, oracle and tolerance",
     "oracle": "the right result of a case, usually computed in fp64; an implementation whose result"
@@ -182,6 +192,8 @@ _SUITE = {
     "no figure": "one of the two rows has no time",
     "not ok": "the attempt failed in both rows",
 }
+
+# %% ../../nbs/analysis/report/glossary.ipynb #67015635
 _CONTRACT = {
     "contract": "a YAML file of formulas for ceilings, the domains and units of their inputs, and"
     " promises that can be tested",
@@ -192,6 +204,8 @@ _CONTRACT = {
     "fails": "the statement is false; the counterexample, wrong unit or wrong number is shown",
     "not checked": "the statement could not be evaluated, for the reason that is given",
 }
+
+# %% ../../nbs/analysis/report/glossary.ipynb #a751bb72
 _PREDICTION = {
     "calibration": "parameters of a device, fitted to measured times of its operations: the share"
     " of the peak and of the bandwidth, the launch cost, the size of tiles, the power limit."
@@ -212,6 +226,8 @@ _PREDICTION = {
     "host bound": "the host launches operations more slowly than the GPU runs them, so that the GPU"
     " waits; `host` is the share of this waiting in the predicted time",
 }
+
+# %% ../../nbs/analysis/report/glossary.ipynb #01bdee6d
 GLOSSARY = {  # group → term → definition
     "The answer of a run": _RUN,
     "What limits an operation": _LIMITS,

@@ -56,7 +56,7 @@ def limit_line(
         return Limit(p.level, "B/s", rate, best)
     return None
 
-
+# %% ../../nbs/analysis/report/grouped.ipynb #2979206e
 def _limit_text(x: Loss, roof: Roof) -> str:
     "Return what limits an operation, in words."
     p, limit = x.part, limit_line(x, roof)
@@ -122,7 +122,7 @@ def _lost(g: Group) -> Cell:
     "Return the lost time; a row whose lost time is unknown sorts by its whole time."
     return Cell("unknown" if g.lost_s is None else si(g.lost_s, "s"), g.weight)
 
-
+# %% ../../nbs/analysis/report/grouped.ipynb #7dddc47e
 def _shared(name: str) -> Column:
     "Return a column of a fact that the operations of a group share, or the first of several."
 
@@ -151,7 +151,7 @@ def _union(name: str) -> Callable[[Group], str]:
 def _any(fact: Callable[[Group], object]) -> Callable[[Sequence[Group]], bool]:
     return lambda groups: any(fact(g) for g in groups)
 
-
+# %% ../../nbs/analysis/report/grouped.ipynb #d6028515
 _GROUPS = (
     Column("lost", _lost, right=True),
     Column("time", lambda g: g.time_s, unit="s"),

@@ -160,7 +160,7 @@ def _totals(groups: "dict[str, Total]", heading: str, whole_s: float) -> Table:
     name = Column(heading, lambda t: names[id(t)], code=True, limit=44)
     return Table([name, *columns], sorted(groups.values(), key=lambda t: -t.time_s))
 
-
+# %% ../../nbs/analysis/report/html.ipynb #5c9438c5
 def _module(p: RooflinePoint) -> str:
     "Return the module that a point is, or that it belongs to."
     if p.phase == "host" or not _is_operation(p):
@@ -196,7 +196,7 @@ def module_of(
 
     return module
 
-
+# %% ../../nbs/analysis/report/html.ipynb #6114b451
 def further_tables(
     run: "Run",  # the run to show
 ) -> list[tuple[str, Table]]:  # titles and tables

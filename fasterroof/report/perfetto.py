@@ -95,7 +95,7 @@ class _Work:
         "Operations, with those of a fused kernel one by one."
         return [x for op in self.ops for x in op.fused or (op,)]
 
-
+# %% ../../nbs/analysis/report/perfetto.ipynb #ffcd39f8
 _ARGUMENTS: dict[str, Callable[[_Work], object]] = {  # a value of None or "" does not apply
     "layer": lambda w: _listed(op.module for op in w.ops),
     "type": lambda w: _listed(op.type for op in w.ops),
@@ -195,7 +195,7 @@ def _whole(run: Run) -> dict:
     }
     return facts | {"remarks": list(run.remarks)} if run.remarks else facts
 
-
+# %% ../../nbs/analysis/report/perfetto.ipynb #d6fb6e02
 def _threads(run: Run, names: _Slices, spans: list[Span], origin: float) -> Iterator[tuple]:
     "Yield the threads of a device as labels and slices: the step, its phases, its streams."
     slices = _slices(spans, origin)
@@ -218,7 +218,7 @@ def _threads(run: Run, names: _Slices, spans: list[Span], origin: float) -> Iter
                 ],
             )
 
-
+# %% ../../nbs/analysis/report/perfetto.ipynb #4dca7802
 def _trace(run: Run) -> dict:
     "Return the timeline of a run as an object of the Trace Event Format."
     names, events, groups = _Slices(run), [], {}

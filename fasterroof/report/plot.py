@@ -51,13 +51,13 @@ def text(
     "Escape a name, so that plotly shows it literally."
     return escape(one_line(name))
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #f5e6bfb4
 def _drawable(p: RooflinePoint) -> bool:
     """Return whether a point has a place on logarithmic axes: FLOPs, bytes and time are known and
     above zero."""
     return bool(p.flops and p.bytes_moved and p.time_s) and p.bound != "undefined"
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #2401baca
 def _interval_text(p: RooflinePoint) -> str:
     return f" [{si(p.interval[0], 's')}, {si(p.interval[1], 's')}]" if p.interval else ""
 
@@ -109,7 +109,7 @@ def _hover(p: RooflinePoint) -> str:
     lines = ("".join(part(p) for part in parts) for parts in _DETAILS)
     return "<br>".join(line for i, line in enumerate(lines) if line or i == 1)
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #8e6e90f5
 def _left_out(points: Iterable[RooflinePoint]) -> str:
     "Return a sentence on the points that the figure does not show; empty if it shows all."
     kinds: dict[str, list[str]] = {"without arithmetic": [], "without work": [], "undefined": []}
@@ -203,7 +203,7 @@ def _trace(label: str, x: list, y: list, mode: str = "lines", **style) -> dict:
     shared = dict(mode=mode, name=label, hoverinfo="name", showlegend=False, x=x, y=y)
     return shared | ({"text": texts} if "text" in mode else {}) | style
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #a7e6a128
 def _line(
     rate: float,
     about: _Rate,
@@ -250,7 +250,7 @@ def _roof_lines(
         ends = lambda r, x=x: (x, [r, r])  # noqa: E731
         yield _line(rate, about, "FLOP/s", roof.peak_flops, ends, place, beside)
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #ac88407a
 _DASHES = {"B/s": "dot", "FLOP/s": "dash"}
 
 
@@ -280,7 +280,7 @@ def _roof_traces(
     ridge = _trace(label, [roof.ridge_point], [roof.peak_flops], mode, **look)
     return [*traces, ridge]
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #26091518
 def _earlier_traces(roof: Roof, later: Roof, low: float, high: float) -> list[dict]:
     "Return faint lines of those earlier ceilings whose rate no later one has."
     traces, others = [], {"B/s": _slopes(later), "FLOP/s": _flats(later)}
@@ -319,7 +319,7 @@ def figure_note(
     note = "Grey bands: intervals of ceilings and levels. " * banded + _left_out(points)
     return note.rstrip()
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #07bc7b46
 def _frame(
     points: Sequence[RooflinePoint],
     roof: Roof,
@@ -352,7 +352,7 @@ def _frame(
         fig.add_annotation(_NOTE, text=text(note))
     return fig
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #573bcd51
 def _marks(
     points: Sequence[tuple[str, RooflinePoint | None]],  # heading, point; None interrupts a line
     name: str,
@@ -437,7 +437,7 @@ def _lines(roof: Roof, x: Axis, y: Axis, modes: set[str]) -> "Iterator[FT]":
         place = (a + at * (b - a) for a, b in zip(start, end, strict=True))
         yield label(next(place) - 4, next(place) - 6, line.label, "end")
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #f8cd3125
 _PICTURES = itertools.count(1)
 
 

@@ -112,7 +112,7 @@ def _heading(run: "Run", width: int) -> Iterator[str]:
     for text in (answer(run), losses_sentence(run)):
         yield from textwrap.wrap(text, width, break_long_words=True, break_on_hyphens=False)
 
-
+# %% ../../nbs/analysis/report/screen.ipynb #c40bf6e0
 def run_text(
     run: "Run",  # the run to show
     top: int | None = None,  # number of rows; None: as many as fit twenty lines, 0: all groups

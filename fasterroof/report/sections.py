@@ -34,7 +34,7 @@ class Section:
         "Whether the section has a sentence or a row."
         return bool(self.texts or self.table and self.table.rows)
 
-
+# %% ../../nbs/analysis/report/sections.ipynb #e75331a1
 def print_sections(
     answer: str,  # the first line, a sentence
     sections: Iterable[Section],  # sections in display order
@@ -68,7 +68,7 @@ def markdown_sections(
         parts.append(markdown_table(section.table) if section.table else "")
     return "\n\n".join(filter(None, parts)) + "\n"
 
-
+# %% ../../nbs/analysis/report/sections.ipynb #82a257d3
 def html_sections(
     sections: Iterable[Section],  # sections in display order
 ) -> "list[FT]":

@@ -55,7 +55,7 @@ class Axis:
         first = next((i for i, x in enumerate(ticks) if round(math.log10(x)) % step == 0), 0)
         return ticks[first::step]
 
-
+# %% ../../nbs/analysis/report/svg.ipynb #140414b0
 def _leading(low: float, high: float, leads: Sequence[int]) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     return [
@@ -77,7 +77,7 @@ def _even(low: float, high: float, most: int) -> list[float]:
             break
     return ticks
 
-
+# %% ../../nbs/analysis/report/svg.ipynb #9c0c0cbd
 def axis(
     numbers: Iterable[float],  # numbers to show, in the unit of the axis
     start: float,  # position of the lower end, in px
@@ -136,7 +136,7 @@ def mark(
     name = ft("title", one_line(tip, 400)) if tip else None
     return ft("g", name, shape, cls=f"pt s{i % _COLOURS}", data_r=row)
 
-
+# %% ../../nbs/analysis/report/svg.ipynb #bae670b4
 def path(
     points: Sequence[tuple[float, float]],  # positions in px
     classes: str,  # classes of the style sheet
@@ -228,7 +228,7 @@ def chart(
         cls="chart",
     )
 
-
+# %% ../../nbs/analysis/report/svg.ipynb #b61702dc
 def swatch(
     i: int,  # number of a line
     lines: bool = True,  # False: show only the mark

@@ -102,7 +102,7 @@ def _filled(cell: Cell) -> bool:
 def _right(column: Column) -> bool:
     return column.right or column.unit is not None
 
-
+# %% ../../nbs/analysis/report/table.ipynb #7391d9f7
 @dataclass(frozen=True)
 class _Layout:
     "Cells of a table, without the columns and rows that are left out."
@@ -144,7 +144,7 @@ def _layout(table: Table) -> _Layout:
     left = len(table.rows) - len(rows)
     return _Layout(columns, lines, once, [*[f"… and {left:,} more."] * bool(left), *table.notes])
 
-
+# %% ../../nbs/analysis/report/table.ipynb #36bd008e
 def _grouped(layout: _Layout) -> list[list[Cell]]:
     "Return the cells of all rows; a group is empty where it repeats the row above."
     rows, above = [], []
@@ -192,7 +192,7 @@ def _grid(
         )
     return grid
 
-
+# %% ../../nbs/analysis/report/table.ipynb #f32da81f
 def text_table(
     table: Table,  # the table to show
     width: int = 80,  # number of characters in a line of the terminal

@@ -68,7 +68,7 @@ def _arguments(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     Raises `InputError` if a single sample is neither a tensor, a tuple nor a dict."""
     return call_arguments(args[0]) if len(args) == 1 and not kwargs else (args, kwargs)
 
-
+# %% ../../nbs/analysis/roofline/analyzer.ipynb #e0acfee8
 class RooflineAnalyzer:
     "Roofline analysis of one model and one set of inputs."
 

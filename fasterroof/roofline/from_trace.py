@@ -141,7 +141,7 @@ def _environment(trace: TraceFile, recorded: Profiled) -> dict:
         }
     return record
 
-
+# %% ../../nbs/analysis/roofline/from_trace.ipynb #b4850583
 def _sample(trace: TraceFile, recorded: Profiled) -> str:
     "Describe the number of steps and operations, and the rank."
     steps = f"{len(recorded.steps)} step{'s' * (len(recorded.steps) > 1)}"

@@ -150,7 +150,7 @@ def _bound(roof: Roof, ops: "list[Op]", floors: list[Floor], times: list, idle: 
         weights[bound] += max(floor.time_s, roof.launch_s * op.times)
     return max(weights, key=weights.get)
 
-
+# %% ../../nbs/analysis/roofline/join.ipynb #eada2d95
 def _point(
     key: tuple[str, str],
     ops: "list[Op]",

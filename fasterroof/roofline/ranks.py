@@ -285,7 +285,7 @@ def _waits(job: _Job) -> Iterator[str]:
         sums = {r: sum(by_rank.get(r, 0.0) for by_rank in waits.values()) for r in job.runs}
         yield f"Waiting in all {len(waits)} collectives together, per step: {_each(sums)}."
 
-
+# %% ../../nbs/analysis/roofline/ranks.ipynb #a36c80a1
 _MERGING: tuple[Callable[[_Job], object], ...] = (
     lambda job: (
         f"Merged from the runs of ranks {_ranks(job.runs)}; operations and ceilings are those of"
@@ -328,7 +328,7 @@ def _notes(job: _Job) -> Iterator[str]:
     yield from sentences_on(job, _DIFFERENCES)
     yield from _passed_on(job.runs)
 
-
+# %% ../../nbs/analysis/roofline/ranks.ipynb #e72ec538
 def _given(run: Run) -> str:
     "Return the sample of a run without the rank that a trace appends."
     return re.sub(r", rank \d+ of \d+$", "", run.sample)

@@ -88,7 +88,7 @@ def _operations(run: "Run") -> str:
     overlap = f"; overlap {si(several, 's')}" if several and run.device != "cpu" else ""
     return si(run.time_s - run.host_s, "s") + overlap
 
-
+# %% ../../nbs/analysis/roofline/summary.ipynb #d5f70dee
 _PHASES = "forward", "recompute", "backward", "optimizer", "host"  # the order in a training step
 
 
@@ -108,7 +108,7 @@ def _communication(run: "Run") -> str | None:
         f"{si(most.hidden_communication_s, 's')} hidden"
     )
 
-
+# %% ../../nbs/analysis/roofline/summary.ipynb #d499a3b9
 # label → text for a measured run; a false value drops the line
 _HEADLINE: "dict[str, Callable[[Run], object]]" = {
     "unstable": lambda run: (
@@ -195,7 +195,7 @@ def _of_points(run: "Run") -> Iterator[str]:
             several = listed(dict.fromkeys(names))  # a module has the same name in all phases
             yield remark.format(names=several, count=len(names), all=len(run.points))
 
-
+# %% ../../nbs/analysis/roofline/summary.ipynb #b01f0112
 def ago(
     seconds: float,  # elapsed time, s
 ) -> str:
@@ -232,7 +232,7 @@ def _states(run: "Run") -> Iterator[str]:
                 f" is {si(x.bandwidth, 'B/s')}{reached}."
             )
 
-
+# %% ../../nbs/analysis/roofline/summary.ipynb #182411f7
 # remarks that follow from the times of the whole run
 _OF_RUN: "tuple[Callable[[Run], object], ...]" = (
     lambda run: (

@@ -164,7 +164,7 @@ def _marking_closure(optimizer: torch.optim.Optimizer, args: tuple, kwargs: dict
         kwargs = kwargs | {"closure": marked(kwargs["closure"])}
     return args, kwargs
 
-
+# %% ../../nbs/analysis/roofline/watching.ipynb #2eea55e3
 def _jax_loop(stack: ExitStack, model: object, framework: str | None) -> tuple[JaxLoop | None, str]:
     """Start to record JAX if requested, or if it is in use and nothing else is requested.
 
@@ -201,7 +201,7 @@ def _longer(live: "_Live | None", loop: JaxLoop | None) -> tuple[Taken, int | No
     )
     return replace(taken, notes=(*taken.notes, note)), threads
 
-
+# %% ../../nbs/analysis/roofline/watching.ipynb #be9a3a1b
 @contextmanager
 def watch(
     model: object = None,  # module whose names to use; None: name modules by their class
@@ -276,7 +276,7 @@ _BLOCK_NOTES: "tuple[Callable[[_Live], object], ...]" = (
     ),
 )
 
-
+# %% ../../nbs/analysis/roofline/watching.ipynb #71b5ff4a
 class _Live:
     "Profile of a block with shapes; timed by the dispatch clock if a profiler is already running."
 

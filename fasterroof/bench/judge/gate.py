@@ -204,15 +204,14 @@ class Gate(Result):
         "Conditions that limit the verdicts, a sentence each."
         remarks = []
         for rows, which in (
-            (self.only_baseline, "baseline has"),
-            (self.only_current, "current rows have"),
+            (self.only_baseline, "baseline"),
+            (self.only_current, "current rows"),
         ):
             if rows:
                 moved = sum(bool(u.elsewhere) for u in rows)
                 device = f" ({moved:,} on a device that the other side lacks)" * bool(moved)
-                remarks.append(
-                    f"Only the {which} {count_text(len(rows), 'attempt')}{device}: not compared."
-                )
+                attempts = count_text(len(rows), "attempt is", "attempts are")
+                remarks.append(f"{attempts} only in the {which}{device}: not compared.")
         if same := sum(f.runs[0] == f.runs[1] for f in self.findings):
             remarks.append(
                 f"{same:,} of {len(self.findings):,} rows come from the same run on both sides:"

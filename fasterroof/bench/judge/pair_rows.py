@@ -61,7 +61,7 @@ def kept(
     else:
         good = [True] * len(samples)
     own = [s - w for s, w in zip(samples, waited, strict=True)]
-    # the readings are taken beside the sample, so that they may contain more than the sample
+    # the kernel's counter is read just outside the sample, so it may count more than the sample
     counted = {i: x for i, x in enumerate(own) if good[i] and x > 0}
     return counted or dict(enumerate(samples))
 

@@ -110,7 +110,7 @@ class _LoadWatch:
 
     def conditions(
         self,
-        limit: float | None = None,  # largest share of the CPUs for others, and of a quota's pause
+        limit: float | None = None,  # share of the CPUs for others, and of the time lost to a quota
     ) -> tuple[list[str], str | None]:
         "Return what disturbed the slot, and the first of these above the limit, or None."
         load, (held, hot) = self.foreign_load(), throttled()
@@ -141,7 +141,7 @@ class PairOptions:
     # number of further pairs of each pairing, to replace disturbed ones and to reach a verdict; 0:
     # it is judged once; None: as many as the time allows
     repeats: int | None = None
-    time_limit_s: float | None = None  # s after which no further round begins; None: 300 a pairing
+    time_limit_s: float | None = None  # s after which no new round begins; None: 300 per pairing
     # share of the CPUs used by other programs that disturbs a pair; None: all pairs count
     most_foreign: float | None = None
     timeout_s: float = 300.0  # s, time limit of one process

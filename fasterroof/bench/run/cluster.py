@@ -165,8 +165,8 @@ class OnRay:
         for name in ("in_process", "peaks", "gpus"):
             if getattr(options, name):
                 raise InputError(
-                    f"`--{name.replace('_', '-')}` applies to a single machine: leave it or"
-                    " `--executor` out."
+                    f"`--{name.replace('_', '-')}` applies to a single machine: leave out"
+                    " this option or `--executor`."
                 )
         absent = {x: why for x in sorted(kinds) if (why := self._missing([x], options))}
         if kinds and kinds == absent.keys():

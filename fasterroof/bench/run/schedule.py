@@ -79,7 +79,7 @@ class _Running:
     text: bytes = b""  # beginning of a stage whose line is incomplete
     output: bytes = b""  # end of the printed text
     begun: float = field(default_factory=time.monotonic)
-    waiting: bool = False  # for its locks
+    waiting: bool = False  # whether it waits for its locks
     locked: bool = False
     # identifies all its processes, by a variable in their environment
     mark: str = field(default_factory=lambda: f"{os.getpid()}-{secrets.token_hex(8)}")

@@ -415,7 +415,7 @@ def _guards_of(rows: Sequence[Mapping]) -> str:
 def compared(
     rows: Iterable[Mapping],  # rows of `bench.judge.pairs`
     level: float = 0.99,  # confidence level of the intervals, a share from 0 to 1
-    # relative change that counts, a ratio; None: that of each case, as the rows record it
+    # relative change that counts, as a share; None: that of each case, as the rows record it
     effect: float | None = None,
     quantile: float = _QUANTILE,  # quantile of the samples to compare, 0 to 1; 0.5: the median
 ) -> Compared:

@@ -64,7 +64,7 @@ class Block:
         known = self.known_s > 0 and 2 * self.known_s >= self.time_s
         return 100 * self.floor_s / self.known_s if known else None
 
-
+# %% ../../../nbs/analysis/report/interactive/icicle.ipynb #c92496cc
 def _path(x: Loss, phased: bool) -> list[str]:
     p = x.part
     if p.kind == "host":
@@ -132,7 +132,7 @@ def _drawn(nodes: Sequence[Block]) -> list[tuple[int, Block, int | None]]:
         drawn.append((len(nodes) + parent, together, parent))
     return drawn
 
-
+# %% ../../../nbs/analysis/report/interactive/icicle.ipynb #72f000b9
 def block_text(
     node: Block,  # the block
 ) -> str:  # plotly's HTML, with names escaped
@@ -182,7 +182,7 @@ def icicle_figure(
     )
     return blocks, go.Figure(trace, _layout(drawn))
 
-
+# %% ../../../nbs/analysis/report/interactive/icicle.ipynb #b2769aff
 def _layout(drawn: Sequence[tuple]) -> dict:
     depth: dict[int | None, int] = {None: 0}
     for i, _, parent in drawn:

@@ -99,7 +99,7 @@ def _switch() -> "FT":
     )
     return Fieldset(Legend("Losses", cls="hidden"), *choices)
 
-
+# %% ../../../nbs/analysis/report/interactive/layout.ipynb #2a2c6441
 def _pictures(run: "Run") -> "list[FT]":
     "Return the sections with figures: roofline and waterfall side by side, the icicle below."
     from fastcore.xml import H2, Div, P, Section
@@ -119,7 +119,7 @@ def _pictures(run: "Run") -> "list[FT]":
     )
     return [Div(*pair, cls="pair" if run.measured else None), icicle]
 
-
+# %% ../../../nbs/analysis/report/interactive/layout.ipynb #24cae221
 def _tools() -> "FT":
     "Return the search field, the line that names the selection, and the button that clears it."
     from fastcore.xml import Button, Div, Input, P

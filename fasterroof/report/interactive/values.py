@@ -106,7 +106,7 @@ def _blocks(blocks: Sequence[tuple[Block, int | None]]) -> list[dict]:
         for i, (b, above) in enumerate(blocks)
     ]
 
-
+# %% ../../../nbs/analysis/report/interactive/values.ipynb #32310dd0
 def _roofline(run: "Run") -> "Figure":
     "Return the roofline without hover texts of points, which the script writes."
     fig = figure(run.points, run.roof, "", compact=True)

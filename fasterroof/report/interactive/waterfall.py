@@ -149,7 +149,7 @@ def waterfall_figure(
     )
     return go.Figure(bars, _layout(steps, ends))
 
-
+# %% ../../../nbs/analysis/report/interactive/waterfall.ipynb #fa437ec0
 def _layout(steps: Sequence[Step], ends: Sequence[float]) -> dict:
     "Return the axes, and the lines that join the end of each bar to the next one."
     far = max(ends)
@@ -191,7 +191,7 @@ def _layout(steps: Sequence[Step], ends: Sequence[float]) -> dict:
         ),
     )
 
-
+# %% ../../../nbs/analysis/report/interactive/waterfall.ipynb #d63b092d
 def run_waterfall(
     run: "Run",  # a measured run
     lost: LostTime,  # lost time of the run

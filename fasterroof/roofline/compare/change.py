@@ -76,7 +76,7 @@ def _settings(run: Run) -> dict[str, object]:
     named = {"model": run.model, "sample": run.sample, "device": run.device}
     return dict(_flat(run.environment)) | named | {"roof.name": run.roof.name}
 
-
+# %% ../../../nbs/analysis/roofline/compare/change.ipynb #3374e752
 class _Rate(NamedTuple):
     value: float
     low: float  # lower end of its interval
@@ -97,7 +97,7 @@ def _rates(roof: Roof) -> dict[str, _Rate]:
         rates[name] = _rate(c.flops_per_s, c.interval, rate_unit(c.mode))
     return rates
 
-
+# %% ../../../nbs/analysis/roofline/compare/change.ipynb #531e416f
 def _both(a: dict, b: dict) -> Iterator[tuple]:
     return ((name, a[name], b[name]) for name in a if name in b)
 
@@ -324,7 +324,7 @@ class Factors:
         low, high = zip(*ends, strict=True)
         return min(low), max(high)
 
-
+# %% ../../../nbs/analysis/roofline/compare/change.ipynb #48f4d32f
 def changes(
     before: Run,  # earlier run
     after: Run,  # later run

@@ -95,7 +95,7 @@ def _phases(a: Run, b: Run) -> Iterator[tuple[str, str]]:
     if (a.compile_s, b.compile_s) != (None, None):
         yield "compile time", _arrow_s(a.compile_s, b.compile_s)
 
-
+# %% ../../../nbs/analysis/roofline/compare/run_diff.ipynb #feb54e00
 def _other_times(d: "Diff") -> str | None:
     "Return a note on runs without plain times; None if both have them."
     sides = {"the earlier": d.before, "the later": d.after}

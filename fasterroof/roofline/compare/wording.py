@@ -111,7 +111,7 @@ def _disturbance(d: "Diff") -> str:
     texts[1:] = [text.removeprefix("other programs used ") for text in texts[1:]]
     return f"{' and '.join(texts)}, which" if texts else "the machine's speeds changed, which"
 
-
+# %% ../../../nbs/analysis/roofline/compare/wording.ipynb #0ca931ca
 def _timed(d: "Diff", x: "Timing", y: "Timing") -> str:
     "Compare measured runs."
     times, counts, apart = arrow(x.median, y.median, "s"), _counts(x, y), d.comparison
@@ -147,7 +147,7 @@ def _replaced(changes: Sequence[Change]) -> str:
         return ""
     return " → ".join(", ".join(names[:5]) + ", …" * (len(names) > 5) for names in sides)
 
-
+# %% ../../../nbs/analysis/roofline/compare/wording.ipynb #5e07189d
 def _floors(d: "Diff") -> str:
     "Compare two runs, at least one of them a projection."
     a, b = d.before, d.after

@@ -66,7 +66,7 @@ def limit_of(
     level = loss.part.level if loss.cause == "memory" else ""
     return f"{loss.cause} {level}".rstrip()
 
-
+# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #9227c4ee
 @dataclass(frozen=True)
 class Group:
     "Repeated layers of a run, or one layer."
@@ -141,7 +141,7 @@ class Group:
         figures = {name: getattr(self, name) for name in (*names, "limited_by")}
         return figures | {"parts": [p.name for p in self.parts]}
 
-
+# %% ../../../nbs/analysis/roofline/lost/grouping.ipynb #8066a529
 def groups(
     lost: LostTime,  # lost time of a run, or floors of a projection
 ) -> list[Group]:

@@ -146,7 +146,7 @@ class LostTime:
         names += ("lost_s", "unknown_s", "efficiency_pct", "by_cause")
         return {name: getattr(self, name) for name in names}
 
-
+# %% ../../../nbs/analysis/roofline/lost/losses.ipynb #73ecc3c5
 def lost_time(
     run: "Run",  # measured run
 ) -> LostTime | None:  # None: the run is a projection

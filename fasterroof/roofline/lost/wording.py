@@ -40,7 +40,7 @@ def _median(run: "Run", scale: Scale) -> str:
         return f"{text} (95 % CI {scale.between(*timing.interval)})"
     return f"{text} ({n} runs, too few for an interval)" if n < _FEW else text
 
-
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #c47eda0b
 def _floor(run: "Run", lost: LostTime, scale: Scale) -> str:
     "Describe floor, efficiency, lost and unknown time."
     if not lost.floor_s:
@@ -63,7 +63,7 @@ def _floor(run: "Run", lost: LostTime, scale: Scale) -> str:
         text += f", {scale(lost.unknown_s)} unknown"
     return text
 
-
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #753b0a95
 def _no_floor(run: "Run", lost: LostTime, scale: Scale) -> str:
     "Describe why there is no floor, and where the time went."
     shapeless = next((note for note in run.notes if "record_shapes=True" in note), "")
@@ -92,7 +92,7 @@ def _percent(share: float) -> str:
     "Format a share in percent; below 1 %, with one significant digit."
     return f"{share:.0f} %" if share >= 1 else f"{share:.1g} %"
 
-
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #9f5babae
 def _unstable(run: "Run") -> str:
     "Describe what disturbed a run most; other programs come first, since they also slow memory."
     if run.others:
@@ -188,7 +188,7 @@ def _where(group: Group, phased: bool) -> str:
     phase = f"{group.phase}, " * (phased and group.phase != "host")
     return f"{text} ({phase}{group.cause if host else group.limited_by})"
 
-
+# %% ../../../nbs/analysis/roofline/lost/wording.ipynb #77c7cdd8
 def losses_sentence(
     run: "Run",  # measured run, or projection
 ) -> str:  # "": nothing was lost

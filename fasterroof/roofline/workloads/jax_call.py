@@ -71,7 +71,7 @@ def _evaluated(closed, captured: Iterator, arrays: Sequence) -> list:
         env |= dict(zip(eqn.outvars, outputs, strict=True))
     return [read(v) for v in closed.jaxpr.outvars]
 
-
+# %% ../../../nbs/analysis/roofline/workloads/jax_call.ipynb #013acfa9
 @dataclass(frozen=True)
 class JaxCall:
     "Staged function with the arrays of its call."
@@ -92,7 +92,7 @@ class JaxCall:
         count = len(self.captured)
         return _evaluated(self.closed, iter(arrays[:count]), arrays[count:])
 
-
+# %% ../../../nbs/analysis/roofline/workloads/jax_call.ipynb #a060c39b
 def staged_call(
     fn: object,  # JAX function, jitted or not
     args: tuple,  # positional arguments
@@ -176,7 +176,7 @@ class CompiledCall:
         sizes = ", ".join(f"{what} {si(n, 'B')}" for what, n in self.memory.items())
         return [times, *([f"XLA's memory analysis: {sizes}."] if sizes else [])]
 
-
+# %% ../../../nbs/analysis/roofline/workloads/jax_call.ipynb #da7ac0ca
 _SIZES = {"temporaries": "temp", "arguments": "argument", "outputs": "output"}
 
 
@@ -198,7 +198,7 @@ def _spread(program: Any) -> tuple:
     devices = {d for s in jax.tree_util.tree_leaves(shardings) for d in s.device_set}
     return tuple(sorted(devices, key=lambda d: d.id))
 
-
+# %% ../../../nbs/analysis/roofline/workloads/jax_call.ipynb #65c395f2
 def compile_call(
     call: JaxCall,  # staged call
 ) -> CompiledCall:

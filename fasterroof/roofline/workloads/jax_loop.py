@@ -153,7 +153,7 @@ def _wait() -> None:
         jax.effects_barrier()
         jax.block_until_ready(jax.live_arrays())
 
-
+# %% ../../../nbs/analysis/roofline/workloads/jax_loop.ipynb #cb11b309
 class JaxLoop:
     "Recording of what XLA runs in a `with` block; waits until it ends."
 
@@ -212,7 +212,7 @@ def _roof(profile: XlaProfile, taken: Taken) -> tuple[Roof, str]:
         torch.set_num_threads(len(cpu_set()))  # measure the ceilings with XLA's threads
         return peaks_for(modes_of(taken.ops), "cpu"), note
 
-
+# %% ../../../nbs/analysis/roofline/workloads/jax_loop.ipynb #326c9d16
 def _longest(profile: XlaProfile) -> str:
     "Return the name of the program that takes most of the time."
     seconds: Counter = Counter()
@@ -252,7 +252,7 @@ def _run(
     notes = (source, note, *taken.notes)
     return replace(run, notes=tuple(filter(None, notes)))
 
-
+# %% ../../../nbs/analysis/roofline/workloads/jax_loop.ipynb #ed6af8d0
 def run_from_jax_profile(
     path: str | os.PathLike,  # .xplane.pb file, or folder of a profiler session
     peaks: Roof | None = None,  # ceilings of its machine; None: measure them here (CPU only)
