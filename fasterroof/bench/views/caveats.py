@@ -221,7 +221,7 @@ _MEANINGS = {  # column -> its place in a row, and its meaning if no metric expl
     "attainable": ("metrics.attainable.value", ""),
     "utilization": (
         "metrics.utilization.value",
-        "; cold: if all of its traffic came from main memory",
+        "; cold: the same if all traffic came from main memory",
     ),
 }
 
