@@ -149,7 +149,7 @@ def _slopes(roof: Roof) -> dict[float, _Rate]:
     every = (*levels, (roof.peak_bandwidth, roof.main))
     return _merged((rate, x.name, x.interval, False) for rate, x in every)
 
-
+# %% ../../nbs/analysis/report/plot.ipynb #85e2d98b
 _VECTOR = "elementwise"
 _UNITS = {"matrix": "matrix products", "convolution": "convolutions", "vector": _VECTOR}
 

@@ -35,7 +35,7 @@ class CompilerChange:
         before = self.written.get(figure, 0)
         return self.compiled.get(figure, 0) / before if before else None
 
-
+# %% ../../nbs/analysis/roofline/compiler.ipynb #1acbc973
 def compiler_changes(
     run: "Run",  # run of a compiled program
 ) -> tuple[CompilerChange, ...]:  # empty: not compiled, or the work as written is unknown

@@ -232,7 +232,7 @@ def _carried(path: str | os.PathLike) -> Run | None:
     except (OSError, ValueError, RecursionError):
         return None  # `read_trace` raises the error
 
-
+# %% ../../nbs/analysis/roofline/from_trace.ipynb #e7373d21
 def run_from_trace(
     # one trace, or one per rank of a distributed program
     paths: str | os.PathLike | Sequence[str | os.PathLike],

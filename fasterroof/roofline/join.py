@@ -265,7 +265,7 @@ def _seamless(changes: list[tuple[float, str | None]]) -> list[tuple[float, str 
         covered.append((at, first))
     return covered
 
-
+# %% ../../nbs/analysis/roofline/join.ipynb #2feff92b
 class _Host:
     "Time between operations: pieces with a name, a phase, a run and a length."
 

@@ -46,7 +46,7 @@ def _communication(run: Run) -> dict[_Key, int]:
         kinds[_key(p)] = any(talks) + (any(talks) and all(talks))
     return kinds
 
-
+# %% ../../nbs/analysis/roofline/ranks.ipynb #9b04d00e
 @dataclass(frozen=True)
 class _Job:
     "Runs of the ranks of one job."

@@ -42,7 +42,7 @@ def run_to_dict(
         | {"lost_time": explained(run)}  # for readers of the file; `run_from_dict` ignores it
     )
 
-
+# %% ../../nbs/analysis/roofline/run_file.ipynb #8bd55a5b
 def _points(d: dict, key: str) -> tuple[RooflinePoint, ...]:
     if not isinstance(d.get(key), list):
         raise RunFileError(f"{key} must be a list.")

@@ -81,7 +81,8 @@ def pairings(
         compared = [(a, b) for a, b in partners if b and a.baseline.name == names[0]]
     if not compared:
         raise InputError(
-            f"There is nothing to compare: no selected attempt runs on {one_line(platform, 40)}."
+            f"There is nothing to compare: no selected attempt runs on {one_line(platform, 40)};"
+            " select another case, point or platform."
         )
     return [
         Pairing(str(i), a, b, a.case.least_effect if effect is None else effect)
@@ -301,7 +302,7 @@ class Pairs:
             "canary": {"loop_s": loop} if self.options.canary and a.accelerator == "cpu" else None,
         }
         if functions and not side and not self.pairs[p.name]:
-            # its results are what those of all others are compared with
+            # its results are the oracle of all other processes
             spec["keep_outputs"] = str(self.brief.oracle_path(a))
         if this.tree:
             spec |= {"tree": this.tree, "checkout": this.checkout}

@@ -47,7 +47,7 @@ class Paired:
     effect: float  # smallest relative change that matters, as a share, such as 0.01
     # probability (a share) of such pairs, or clearer ones, if B is not slower by more than `effect`
     p_slower: float
-    p_faster: float  # the same share for faster
+    p_faster: float  # the same, if B is not faster by more than `effect`
     spread: float  # standard deviation of the logarithms of the pairs' ratios
     error: float  # standard error of the logarithm of `ratio`
     # share of 1 − level that this look at the pairs may be wrong with; 1: there is no other look

@@ -177,8 +177,8 @@ def columns_database(
             settings["memory_limit"] = memory
         with duckdb.connect(config=CLOSED | settings) as database:
             database.execute("SET timezone = 'UTC'")
-            # It is printed to stdout. In a Jupyter kernel without ipywidgets DuckDB 2.0 has no bar
-            # to turn off, and says so by an exception.
+            # The progress bar goes to stdout. In a Jupyter kernel without ipywidgets DuckDB 2.0 has
+            # none to turn off, and raises.
             with suppress(duckdb.InvalidInputException):
                 database.execute("SET enable_progress_bar = false")
             yield database
@@ -319,8 +319,8 @@ class Compacted:
         if n := len(self.aside):
             some = ", ".join(one_line(name, 80) for name in self.aside[:3]) + ", …" * (n > 3)
             text += (
-                f"; left as {'they are' if n > 1 else 'it is'}, since a line is not a row of that"
-                f" case and run: {some}"
+                f"; left as {'they are' if n > 1 else 'it is'}, since a line is not a row of the"
+                f" file's case and run: {some}"
             )
         return text
 
@@ -465,7 +465,7 @@ def compact_store(
     tell: Callable[[str], object] = lambda text: None,  # receives progress messages
     share: int = _SHARE,  # B of the journal per part
 ) -> Compacted | None:  # None where another process is compacting
-    """Copy the rows of finished runs into Parquet columns, from which `--latest` and others read.
+    """Copy the rows of finished runs into Parquet columns, which readers of a store prefer.
 
     Raises `InputError` where DuckDB is not installed or there is no store, and `RunFileError` where
     the folder cannot be written; the store is then unchanged."""

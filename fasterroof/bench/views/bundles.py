@@ -48,8 +48,8 @@ def bundle_of(
         files.append(about | {"rows": read, "rows_used": used})
     if not rows:
         raise RowError(
-            f"There are no rows of {one_line(case, 60)}: name one of"
-            f" {one_line(', '.join(sorted(names)) or 'no cases', 200)}."
+            f"There are no rows of {one_line(case, 60)}: name one of the cases with"
+            f" rows ({one_line(', '.join(sorted(names)) or 'none', 200)})."
         )
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     sources = {

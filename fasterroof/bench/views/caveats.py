@@ -116,7 +116,7 @@ def failures(
     return "\n\n".join(["## Failures", *parts]) if parts else ""
 
 # %% ../../../nbs/analysis/bench/views/caveats.ipynb #2b97de4c
-# every row is tested: `within` would take four times as long where the part is surely an object
+# called for every row: `within` takes four times as long, and this part is an object or None
 def _of(part: str, name: str) -> Callable[[Mapping], object]:
     return lambda row: (row.get(part) or {}).get(name)
 
@@ -221,7 +221,7 @@ _MEANINGS = {  # column -> its place in a row, and its meaning if no metric expl
     "attainable": ("metrics.attainable.value", ""),
     "utilization": (
         "metrics.utilization.value",
-        "; cold: if all of its traffic came from main memory",
+        "; cold: the same if all traffic came from main memory",
     ),
 }
 

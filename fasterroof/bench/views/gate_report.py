@@ -126,7 +126,7 @@ def _sections(gate: Gate, groups: Mapping[str, Sequence[Finding]], most: int) ->
     common = _common(gate.findings)
     columns = _columns(gate, common)
     around = several((difference(*fact) for fact in common.items()), 12)
-    texts = [f"Differences around all comparisons: {around}."] if common else []
+    texts = [f"All comparisons differ in {around}."] if common else []
     return [
         *(
             Section(title, Table(columns, findings, most=most, sparse=True))

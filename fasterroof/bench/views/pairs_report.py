@@ -116,9 +116,7 @@ class Comparison:
     why: str = ""  # reason of a failure
     blame: str = ""  # side that failed: "A", "B" or "both"
     unchecked: bool = False  # True: the results were not compared with an oracle
-    agreement: str = (
-        ""  # how far B's results are from A's, if those are what they are compared with
-    )
+    agreement: str = ""  # how far B's results are from A's, if A's results are the oracle
 
     @property
     def baseline(self) -> str:

@@ -99,8 +99,8 @@ def _sections(diff: RunDiff, most: int | None) -> list[Section]:
     some = several((f"{one_line(place, 60)} ({n:,})" for place, n in diff.apart.items()), 30)
     return [
         attempts("Another status", _STATUSES, diff.statuses),
-        Section("Differences around all rows", Table(_FACTS, around, most=60)),
-        Section("Differences around some rows", texts=[f"{some}."] if some else []),
+        Section("Environment differences of all rows", Table(_FACTS, around, most=60)),
+        Section("Environment differences of some rows", texts=[f"{some}."] if some else []),
         attempts("Times, the largest change first", _TIMES, diff.rows),
         attempts("Also changed", _MORE, [r for r in diff.rows if _more(r)]),
         alone_section("before", diff.only_before, most),

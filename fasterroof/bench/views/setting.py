@@ -206,7 +206,7 @@ _TOPICS: dict[str, tuple[_Fact, ...]] = {
     ),
     "system": (_fact("os"),),
     "git": (_git,),
-    "all packages": (lambda p: one_line(p.get("versions_hash") or "", 60)[:12],),
+    "package hash": (lambda p: one_line(p.get("versions_hash") or "", 60)[:12],),
 }
 
 

@@ -49,7 +49,7 @@ def _patterns(path: Sequence[str]) -> Iterator[tuple[str, ...]]:
             if names[-1] != "*":
                 yield names
 
-
+# %% ../../../nbs/analysis/roofline/compare/wording.ipynb #52a27b13
 def _share_text(delta_s: float, total_s: float, name: str) -> str:
     where = name if name == BETWEEN else f"in {one_line(name, 60)}"
     share = 100 * delta_s / total_s

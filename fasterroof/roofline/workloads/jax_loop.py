@@ -83,7 +83,7 @@ def _whole_block(block: XlaStep, lost: dict[str, float]) -> str:
         f" the rest: {', '.join(parts) or 'nothing'}."
     )
 
-
+# %% ../../../nbs/analysis/roofline/workloads/jax_loop.ipynb #64b2d1b6
 def taken_of(
     profile: XlaProfile,  # profile of a block, or of a file
     window: Stretch | None = None,  # s, start and end of the block; None: those of its programs

@@ -120,7 +120,7 @@ def _block_sizes(steps: int, parts: CompiledProgram) -> list[int]:
     size = max(1, min(-(-steps // _BLOCKS), _MOST_EVENTS // events))
     return [min(size, steps - at) for at in range(0, steps, size)]
 
-
+# %% ../../../nbs/analysis/roofline/workloads/jax_workload.ipynb #79ae976a
 def _pages() -> int:
     "Return the number of memory pages that the system has given to this process; 0 if unknown."
     try:

@@ -35,7 +35,7 @@ def timed_device(
         raise InputError(f"Timing operations on {resolved.type} is not supported: use cpu or cuda.")
     return resolved
 
-
+# %% ../../../nbs/analysis/roofline/workloads/torch_workload.ipynb #0cafc905
 class TorchWorkload:
     "Workload of a torch program on a device."
 

@@ -53,7 +53,7 @@ class Verdict(NamedTuple):
     "Verdict on an attempt: faster or slower than the reference, or why there is no verdict."
 
     kind: str  # a key of `GLYPHS`
-    word: str  # "faster", "about the same", "out of memory", …
+    word: str  # "faster", "about the same", "compile error", …
 
 
 _RATED = (  # verdict, condition on a row and its ratio; the first that holds counts
