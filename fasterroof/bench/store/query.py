@@ -185,7 +185,7 @@ def _from_parts(places: Mapping[int, Covered], what: str, files: Mapping[int, in
 
 def _newest_kept(files: Sequence[Path], places: Mapping[int, Covered]) -> Places:
     "Return the newest place of each identity in columns."
-    # One number of moment, rank of run and file, and line, of which DuckDB takes the largest.
+    # Moment, rank of run and file, and line form one number, of which DuckDB takes the largest.
     ranked = sorted(places, key=lambda i: (Path(files[i]).stem, i))
     rows = _from_parts(
         places,
