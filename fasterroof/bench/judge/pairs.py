@@ -302,7 +302,7 @@ class Pairs:
             "canary": {"loop_s": loop} if self.options.canary and a.accelerator == "cpu" else None,
         }
         if functions and not side and not self.pairs[p.name]:
-            # its results are what those of all others are compared with
+            # its results are the oracle of all other processes
             spec["keep_outputs"] = str(self.brief.oracle_path(a))
         if this.tree:
             spec |= {"tree": this.tree, "checkout": this.checkout}

@@ -40,7 +40,7 @@ class Canary:
 
     def __call__(self) -> None:
         "Take a reading; repeat it while the loop is slow and patience is left."
-        # a sample that is long contains every disturbance, whenever it begins: waiting is useless
+        # a long sample contains disturbances whenever it begins, so waiting does not help
         long = self._ended is not None and perf_counter() - self._ended >= _LONG_S
         first = last = self._reading()
         if self.pause:

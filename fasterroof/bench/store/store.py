@@ -108,7 +108,7 @@ class Store:
             try:
                 age = time.time() - folder.lstat().st_mtime
             except FileNotFoundError:
-                continue  # another suite has just begun with it
+                continue  # another process has just renamed or removed it
             if folder.name.startswith(".gone-") or (folder.name.startswith(".new-") and age > 3600):
                 shutil.rmtree(folder, ignore_errors=True)
         runs = map(_recovered, self.unfinished())

@@ -272,7 +272,7 @@ def _head(
 
 def _case(name: str, attempts: Sequence[ShownAttempt], most: int) -> list[str]:
     points = sorted({a.rank[0] for a in attempts})
-    # limit the places like the points
+    # limit the number of platforms and devices like that of points
     places = dict([*groupby(attempts, lambda a: a.place).items()][:most])
     parts = [f"## {code(name)}"]
     if common := common_text(attempts):
