@@ -84,7 +84,7 @@ class _Storages:
     def total(self) -> int:
         return sum(min(sum(views.values()), self.sizes[key]) for key, views in self.views.items())
 
-
+# %% ../../nbs/analysis/work/cost.ipynb #3fe7699e
 @cache
 def _written_arguments(func) -> tuple[frozenset, frozenset, frozenset]:
     """Return the positions and names of the arguments that the schema marks as written, and the
@@ -124,7 +124,7 @@ def only_views(
         r.alias_info is not None and not r.alias_info.is_write for r in returns
     )
 
-
+# %% ../../nbs/analysis/work/cost.ipynb #8ec92661
 class _Traffic(NamedTuple):
     "Compulsory traffic of one call, in bytes."
 
@@ -190,7 +190,7 @@ def known_costs() -> dict[str, Any]:
 
 _MOST_COSTS = 20_000
 
-
+# %% ../../nbs/analysis/work/cost.ipynb #ad602af4
 def op_name(
     op: object,  # operator, operator overload or higher-order operator
 ) -> str:
@@ -267,7 +267,7 @@ def taps(
     "Return the number of weights per output channel of a convolution."
     return w.numel() // max(1, w.shape[0])
 
-
+# %% ../../nbs/analysis/work/cost.ipynb #51ace505
 def _registry_kind(name: str) -> str:
     return "convolution" if "conv" in name else "attention" if "attention" in name else "matmul"
 
@@ -286,7 +286,7 @@ _PRIMS = frozenset(
     ).split()
 )
 
-
+# %% ../../nbs/analysis/work/cost.ipynb #76f29c6b
 @cache
 def _rule(func) -> Rule | None:
     "Return an operator's rule: a registered rule, else torch's counter, else torch's tag."
@@ -316,7 +316,7 @@ def _rule(func) -> Rule | None:
         return Rule("elementwise", _pointwise, "torch.Tag.pointwise")
     return None
 
-
+# %% ../../nbs/analysis/work/cost.ipynb #a8a8b6c4
 def depends_on_values(
     func: object,  # operator overload
 ) -> bool:
@@ -363,7 +363,7 @@ def _mode(tensors: list[torch.Tensor], kind: str) -> str:
         else mode
     )
 
-
+# %% ../../nbs/analysis/work/cost.ipynb #e6d81f07
 def _ruled(rule: Rule, func, args: tuple, kwargs: dict, out: object) -> Work:
     kwargs = {k: v for k, v in kwargs.items() if k != "out"}
     return rule.work(func, *args, out=out, **kwargs)
@@ -380,7 +380,7 @@ def _sequences(rule: Rule, func, args: tuple, kwargs: dict, out: object, most: i
     read = None if any(p.read is None for p in parts) else min(most, sum(p.read for p in parts))
     return summed(parts)._replace(read=read, mode=parts[0].mode, note=parts[0].note)
 
-
+# %% ../../nbs/analysis/work/cost.ipynb #7caf6cc3
 def operator_cost(
     func,  # operator overload or higher-order operator
     args: tuple,  # its positional arguments

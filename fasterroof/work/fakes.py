@@ -411,7 +411,7 @@ class _Recipe(NamedTuple):
     container: type | None  # list or tuple; None: one tensor
     outputs: tuple  # one `_Output` per tensor; empty: it returns its first argument
 
-
+# %% ../../nbs/analysis/work/fakes.ipynb #2225051e
 @cache
 def repeats(
     func: object,  # operator
@@ -434,7 +434,7 @@ def _returns_first(func: object) -> bool:
     written = len(returns) == 1 and returns[0].alias_info and returns[0].alias_info.is_write
     return bool(written) and torch.Tag.inplace_view not in func.tags
 
-
+# %% ../../nbs/analysis/work/fakes.ipynb #68890731
 def _output(t: torch.Tensor, first: object) -> _Output | None:
     if type(t) is not FakeTensor or t.layout is not torch.strided or t.is_complex() or t is first:
         return None
@@ -471,7 +471,7 @@ def recipe_of(
         return None
     return _Recipe(type(out) if several else None, outputs)
 
-
+# %% ../../nbs/analysis/work/fakes.ipynb #5c0f5adc
 def repeated(
     recipe: _Recipe,  # recipe of an earlier call
     mode: FakeTensorMode,  # mode of the new fake tensors

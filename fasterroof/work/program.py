@@ -93,7 +93,7 @@ def call_arguments(
         f" {type(sample).__name__}."
     )
 
-
+# %% ../../nbs/analysis/work/program.ipynb #2a60dcd4
 def sample_arguments(
     model: object,  # module or another callable
     args: tuple,  # positional arguments, or one sample (a tuple or a dict of arguments)
@@ -130,7 +130,7 @@ def _misfit(model: object, args: tuple, kwargs: dict) -> str:
         return f"it takes ({', '.join(names[:8])}{more}): {one_line(e)}"
     return ""
 
-
+# %% ../../nbs/analysis/work/program.ipynb #7a05755b
 def model_name(
     model: object,  # module or another callable
 ) -> str:
@@ -175,7 +175,7 @@ def _held_by(model: object) -> list[torch.Tensor]:
     "Return the parameters and buffers of a module."
     return [*parameters_of(model), *model.buffers()] if isinstance(model, torch.nn.Module) else []
 
-
+# %% ../../nbs/analysis/work/program.ipynb #87f35f6a
 def describe(
     args: tuple,  # positional arguments
     kwargs: dict,  # keyword arguments
@@ -192,7 +192,7 @@ def describe(
     parts = [f"{n} of {text}" if n > 3 else ", ".join([text] * n) for text, n in runs]
     return ", ".join(parts) or "no tensors"
 
-
+# %% ../../nbs/analysis/work/program.ipynb #87f739c8
 def check_call(
     model: object,  # callable to check
     args: tuple,  # positional arguments
@@ -226,7 +226,7 @@ def _passed(args: tuple, kwargs: dict) -> str:
     given = [*map(one, args), *(f"{one_line(str(k), 40)}={one(x)}" for k, x in kwargs.items())]
     return ", ".join(given[:8]) + ", …" * (len(given) > 8)
 
-
+# %% ../../nbs/analysis/work/program.ipynb #b51da049
 @contextmanager
 def model_errors(
     model: object,  # callable that runs inside
@@ -293,7 +293,7 @@ _PAST_DISPATCHER = (
     "CudaFusionGroup",
 )
 
-
+# %% ../../nbs/analysis/work/program.ipynb #bf26d240
 def undispatched(
     objects: Iterable,  # objects from `reachable`
 ) -> list[str]:  # "prim.mkldnn_convolution", one for each place in a graph
@@ -319,7 +319,7 @@ def undispatched(
                     kinds.append(kind.replace("::", "."))
     return kinds
 
-
+# %% ../../nbs/analysis/work/program.ipynb #08cce5ee
 def program_notes(
     model: object,  # any callable
 ) -> tuple[str, ...]:
@@ -334,7 +334,7 @@ def program_notes(
         )
     return tuple(notes)
 
-
+# %% ../../nbs/analysis/work/program.ipynb #61fa6272
 def _is_jax(
     x: object,  # any object
 ) -> bool:

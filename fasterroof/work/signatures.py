@@ -56,7 +56,7 @@ def refuse_mixed(
             f"{func} needs operands that have the same dtype, not {' and '.join(formats)}"
         )
 
-
+# %% ../../nbs/analysis/work/signatures.ipynb #d6b5e4b2
 class Signature(list):
     """Everything that a cost depends on, the operator first.
 
@@ -123,7 +123,7 @@ def signature(
         return None
     return known
 
-
+# %% ../../nbs/analysis/work/signatures.ipynb #c24719ae
 # Fake tensors do not support the strided nested layout, and whether a mask is left-aligned depends
 # on its values.
 ALIGNED = _aten._nested_tensor_from_mask_left_aligned.default

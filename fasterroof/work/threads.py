@@ -73,7 +73,7 @@ def _followed() -> Followed | None:
     followed = getattr(_current, "followed", None)
     return None if followed is None or followed.over else followed
 
-
+# %% ../../nbs/analysis/work/threads.ipynb #83631339
 def _start(start_plainly: Callable) -> Callable:
     def start(thread):
         followed = _followed()
@@ -101,7 +101,7 @@ def _submit(submit_plainly: Callable) -> Callable:
 
     return submit
 
-
+# %% ../../nbs/analysis/work/threads.ipynb #eaff8d36
 def _pooled(method: Callable) -> Callable:
     def call(pool, func, *args, **kwargs):
         followed = _followed()
@@ -123,7 +123,7 @@ def _counted(method: Callable) -> Callable:
 
     return call
 
-
+# %% ../../nbs/analysis/work/threads.ipynb #9c3eeb3f
 _PATCHES = (
     Patched(threading.Thread, start=_start),
     Patched(futures.ThreadPoolExecutor, submit=_submit),

@@ -149,7 +149,7 @@ def _copied(fn: Callable, x: object) -> object:
         y[k] = fn(v)
     return y
 
-
+# %% ../../nbs/analysis/work/tracer.ipynb #9ee0693c
 @contextmanager
 def record_optimizer_steps(
     recorder: Recorder,  # recorder whose phase and owner are set
@@ -178,7 +178,7 @@ def record_optimizer_steps(
         for hook in hooks:
             hook.remove()
 
-
+# %% ../../nbs/analysis/work/tracer.ipynb #7803e295
 @contextmanager
 def _restored(program, args, kwargs, optimizer, real: bool, backward: bool) -> Iterator[Kept]:
     "Restore everything that the program can reach, and all settings, on exit."
@@ -210,7 +210,7 @@ def _restored(program, args, kwargs, optimizer, real: bool, backward: bool) -> I
         stack.enter_context(_muted("torch._subclasses.fake_tensor"))
         yield held
 
-
+# %% ../../nbs/analysis/work/tracer.ipynb #3e724ae3
 def _unseen(name: str) -> Op:
     "Return an uncounted operation that ran outside of torch's dispatcher."
     return Op.of(UNCOUNTED, name=name, module="", type="", leaf=False, call=0)
@@ -348,7 +348,7 @@ def warn_uncounted(
     if texts:
         warnings.warn(f"{name}: {'; '.join(texts)}.", UncountedWarning, stacklevel=3)
 
-
+# %% ../../nbs/analysis/work/tracer.ipynb #84749d21
 def _without_values(error: ModelError) -> str:
     "Return in a few words why the program could not run on fake tensors."
     cause = error.__cause__
@@ -379,7 +379,7 @@ def _clearer(error: ModelError, program: object) -> ModelError:
         " meta have none: pass integers that are not on meta, or build the model with its weights."
     )
 
-
+# %% ../../nbs/analysis/work/tracer.ipynb #4c75bac1
 def trace(
     model: Callable,  # module or another callable
     # positional arguments, or one sample (a tuple or a dict of arguments)
@@ -435,7 +435,7 @@ def trace(
     warn_uncounted(work.uncounted, work.name)
     return work
 
-
+# %% ../../nbs/analysis/work/tracer.ipynb #96a82953
 def _trace_torch(program, args, kwargs, notes, real, backward, optimizer, target) -> Trace:
     check_call(program, args, kwargs)
     backward = backward or optimizer is not None

@@ -215,7 +215,7 @@ def cells_table(
         f" maximum_object_size = {max(2**24, 2 * longest)}, columns = {{{columns}}})"
     )
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #1e403597
 def _write_file(
     file: Path, number: int, to: BinaryIO
 ) -> tuple[int, int] | None:  # rows, B of the longest line; None: it cannot be compacted
@@ -234,7 +234,7 @@ def _write_file(
         return None
     return rows, longest
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #01f86ade
 def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -324,7 +324,7 @@ class Compacted:
             )
         return text
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #b3ec7a6c
 def _todo(root: Path, manifest: _Manifest) -> tuple[list[Path], int]:
     "Return the files that can be compacted and are not, and the number of compacted ones."
     files = store_files(root)
@@ -351,7 +351,7 @@ def _shares(files: Sequence[Path], share: int) -> list[list[str]]:
         size += (_stamp(file) or (0, 0, 0, 0))[1]
     return shares
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #97a84c98
 def _ask(root: Path, names: Sequence[str], to: Path) -> dict:
     "Write a part in a separate process, and return its result."
     code = "from fasterroof.bench.store.compact import _part_process; _part_process()"
@@ -374,7 +374,7 @@ def _take(folder: Path, manifest: _Manifest, part: Path, files: Sequence[_File])
     settle(folder)
     manifest.parts[name] = _stamp(folder / name), [*files]
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #9d848f32
 def _live(root: Path, part: Sequence[_File]) -> list[int]:
     "Return the numbers of the files of a part that have not changed."
     return [n for n, file in enumerate(part) if _stamp(root / file.name) == file.stamp]
@@ -416,7 +416,7 @@ def _tidy(root: Path, folder: Path, to: Path, manifest: _Manifest, share: int) -
     for name in [*dead, *again]:
         del manifest.parts[name]
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #ebd15b0f
 def _sweep(folder: Path, manifest: _Manifest) -> None:
     "Remove files of killed processes, which the manifest does not list."
     keep = {"manifest.json", "lock", *manifest.parts}
@@ -444,7 +444,7 @@ def _alone(folder: Path) -> Iterator[bool]:
     finally:
         lock.release()
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #5b376dfe
 def _written_parts(
     root: Path, shares: Sequence[Sequence[str]], temporary: Path, tell: Callable[[str], object]
 ) -> Iterator[tuple[Path, dict]]:
@@ -459,7 +459,7 @@ def _written_parts(
             tell(f"{100 * i // len(shares)} %")
             yield paths[done], result
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #fac56ba6
 def compact_store(
     root: str | Path,  # folder of the store
     tell: Callable[[str], object] = lambda text: None,  # receives progress messages
@@ -489,7 +489,7 @@ def compact_store(
         why = getattr(e, "strerror", None) or one_line(e, 200).rstrip(".")
         raise RunFileError(f"Cannot compact {one_line(root)}: {why}.") from e
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #7a55eff7
 def _compacted(root: Path, folder: Path, tell: Callable[[str], object], share: int) -> Compacted:
     manifest = _read_manifest(folder)
     manifest.parts = {k: x for k, x in manifest.parts.items() if _stamp(folder / k) == x[0]}

@@ -248,7 +248,7 @@ def _kept_at(
     if missing:
         raise ValueError("Some rows are missing: read the journal.")
 
-
+# %% ../../../nbs/analysis/bench/store/query.ipynb #dc5debc9
 def _journal_at(
     files: Sequence[Path], wanted: Mapping[int, Mapping[int, str]]
 ) -> Iterator[tuple[int, int, dict]]:
@@ -286,7 +286,7 @@ def _at(
     from_journal = ((i, line, read(row)) for i, line, row in _journal_at(files, rest))
     return [x for *_, x in sorted(chain(from_columns or (), from_journal), key=lambda f: f[:2])]
 
-
+# %% ../../../nbs/analysis/bench/store/query.ipynb #68e1a1dc
 def _reader() -> Callable[[str], object]:
     "Return a JSON parser: orjson if installed, which rounds integers of rows marked `large`."
     try:
@@ -319,7 +319,7 @@ def rows_at(
     with no_gc(collect=False):
         return _at(files, best, 'large, "row"', kept, lambda row: row)
 
-
+# %% ../../../nbs/analysis/bench/store/query.ipynb #6ff85448
 def outlines_at(
     files: Sequence[Path],  # in the order of reading
     best: Places,  # places from `newest_places`, or some of them
@@ -344,7 +344,7 @@ def outlines_at(
     with no_gc(collect=False):
         return _at(files, best, what, kept, lambda row: row)
 
-
+# %% ../../../nbs/analysis/bench/store/query.ipynb #2452f919
 def cells_at(
     files: Sequence[Path],  # in the order of reading
     best: Places,  # places from `newest_places`, or some of them
@@ -484,7 +484,7 @@ def _journal_table(
         table = cells_table(lines.name, _ASKED | {"file": "VARCHAR"}, longest)
         database.execute(f"CREATE TABLE journal AS SELECT * FROM {table}")
 
-
+# %% ../../../nbs/analysis/bench/store/query.ipynb #ae1d8792
 @contextmanager
 def _opened(
     files: Sequence[Path], skipped: list[str] | None, places: Mapping[int, Covered] | None = None
@@ -514,7 +514,7 @@ def _opened(
         database.execute("SET lock_configuration = true")
         yield database
 
-
+# %% ../../../nbs/analysis/bench/store/query.ipynb #00316ffa
 def _query_result(
     files: Sequence[Path],
     sql: str,
