@@ -57,7 +57,7 @@ class Displayed:
 
     def __repr__(self) -> str:
         parts = (self.sentence, *(f"{label} {value}" for label, value, *_ in self.rows()))
-        return f"{type(self).__name__}({'; '.join(parts)})"
+        return f"{type(self).__name__}({'; '.join(part.removesuffix('.') for part in parts)})"
 
     def _repr_html_(self) -> str:
         return html_rows(self.sentence, self.rows(), self.COLUMNS, self.footnotes())
