@@ -76,7 +76,7 @@ UNCOUNTED = Cost(
     rule=None,
 )
 
-
+# %% ../../nbs/analysis/work/op.ipynb #0da96b59
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Op(Cost):
     "One operation of a program: its cost and the module that ran it."
@@ -444,7 +444,7 @@ def collective_of(
         plain if plain in _SHARES else "receive" if plain in ("recv", "recv_any_source") else None
     )
 
-
+# %% ../../nbs/analysis/work/op.ipynb #1655faa3
 def wire_bytes(
     # "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce" or "send"
     collective: str,

@@ -57,7 +57,7 @@ def _called_from(path_end: str, until: str = "") -> bool:
         frame = frame.f_back
     return False
 
-
+# %% ../../nbs/analysis/work/recorder.ipynb #cf8e522e
 def _scan(combine: Callable, init: list, xs: list, others: list) -> list:
     carried, rows = list(init), []
     for i in range(xs[0].shape[0]):
@@ -79,6 +79,8 @@ _BODIES = {
     "while_loop": _while_loop,
     "scan": _scan,
 }
+
+# %% ../../nbs/analysis/work/recorder.ipynb #9b5245eb
 _FAKE = torch._C._TorchDispatchModeKey.FAKE
 _ITEM = torch.ops.aten._local_scalar_dense.default
 _COMPOSITE: dict[object, bool] = {}
@@ -111,7 +113,7 @@ def _decomposed(func, args, kwargs) -> object:
         return func._op_dk(DispatchKey.CompositeImplicitAutogradNestedTensor, *args, **kwargs)
     return NotImplemented if nested == "kernel" else func.decompose(*args, **kwargs)
 
-
+# %% ../../nbs/analysis/work/recorder.ipynb #c30de2e0
 _WRAPS: dict[type, bool] = {torch.Tensor: False, torch.nn.Parameter: False, FakeTensor: False}
 
 

@@ -139,7 +139,7 @@ def blank(
     about = {"device": spec.get("device"), "provenance": dict(spec.get("provenance") or {})}
     return row | about | _NO_OUTCOME
 
-
+# %% ../../../nbs/analysis/bench/run/measure.ipynb #d9399ce6
 @dataclass
 class _Between:
     "What happens between two samples: the canary and the turn, and readings of the kernel."
@@ -159,7 +159,7 @@ class _Between:
         self.step()
         self.last = waited_s() or 0.0
 
-
+# %% ../../../nbs/analysis/bench/run/measure.ipynb #e47098c4
 def _samples(run: Callable, warmup: int, budget_s: float, turns: Turns | None) -> int:
     """Warm up, and return how many samples the budget allows while nothing waits for a CPU.
 
@@ -178,7 +178,7 @@ def _samples(run: Callable, warmup: int, budget_s: float, turns: Turns | None) -
 
 _ONE_THREAD = 1.02  # CPU time of the process over that of its main thread
 
-
+# %% ../../../nbs/analysis/bench/run/measure.ipynb #b00c7dcc
 def _measured(
     case: Case, point: Mapping, f, run: Callable, compile_s, spec: Mapping, between: "_Between"
 ) -> tuple[dict, Timing]:
@@ -201,7 +201,7 @@ def _measured(
         metrics["throughput"] = {"value": rate, "unit": f"{case.item}/s"}
     return metrics, t
 
-
+# %% ../../../nbs/analysis/bench/run/measure.ipynb #5a572b5a
 def _counted(case: Case, point: Mapping, f, fn: Callable, inputs: Mapping, written: int) -> tuple:
     "Return FLOP or None, operations, B read, and notes of one call."
     nbytes, notes, work = f.nbytes(list(inputs.values())), [], None
@@ -294,7 +294,7 @@ def _roofline_metrics(
         notes = [*notes, f"No ceilings are available: {spec['roof_why']}."]
     return placed(flops, nbytes + written, floor, roof, time_s), notes
 
-
+# %% ../../../nbs/analysis/bench/run/measure.ipynb #42fde37b
 def _is_right(
     case: Case, point: Mapping, base: Baseline, inputs: Mapping, outs: Sequence[np.ndarray]
 ) -> bool:
@@ -324,7 +324,7 @@ def _kept_answer(
         return "", f"{unknown}no input can be changed."
     return kept, ""
 
-
+# %% ../../../nbs/analysis/bench/run/measure.ipynb #dd69cf15
 def _run(
     spec: Mapping, case: Case, row: dict, begin, provenance: Callable[[], Mapping], keep: Callable
 ) -> None:

@@ -52,7 +52,7 @@ class _ResultFile:
     results: tuple[_Result, ...]
     left_out: tuple[str, ...]  # a sentence for each kind of result without a time
 
-
+# %% ../../../nbs/analysis/bench/store/imported.ipynb #a357ea08
 def _cpus(name: object, count: object) -> str:
     "Return a processor as rows name it: its model, and the number of CPUs."
     number = count if isinstance(count, int) and not isinstance(count, bool) else 0
@@ -178,7 +178,7 @@ def _asv_kind(name: str, about: Mapping) -> str:
     kind = kind[0] if kind else "unknown"
     return "time" if kind == "timeraw" else kind
 
-
+# %% ../../../nbs/analysis/bench/store/imported.ipynb #9302dd9f
 def _at(values: object, i: int) -> Any:
     return values[i] if isinstance(values, list) and i < len(values) else None
 
@@ -220,7 +220,7 @@ def _asv_results(name: str, entry: Mapping, about: Mapping, where: str) -> Itera
         point = _asv_point(about.get("param_names"), [str(v) for v in values])
         yield _Result(name, name, point, _times(samples, where), notes)
 
-
+# %% ../../../nbs/analysis/bench/store/imported.ipynb #e941e9eb
 def _of_asv(value: object, where: str, path: Path) -> _ResultFile:
     "Return the results of asv."
     read, described = from_plain(_AsvFile, value, where), _described(path)
@@ -280,7 +280,7 @@ class _GoogleFile:
     benchmarks: tuple[_GoogleBenchmark, ...]
     context: dict[str, Any]
 
-
+# %% ../../../nbs/analysis/bench/store/imported.ipynb #9d4ef417
 def _google_point(parts: Sequence[str]) -> dict[str, object]:
     "Return the arguments in a name: n:8 has a name, 1024 has a number, real_time is a mode."
     point: dict[str, object] = {}
@@ -311,7 +311,7 @@ def _google_result(name: str, several: Sequence[_GoogleBenchmark], where: str) -
             counters[rate] = {"value": sum(values) / len(values), "unit": unit}
     return _Result(head, head, _google_point(parts), _times(samples, where), (), counters)
 
-
+# %% ../../../nbs/analysis/bench/store/imported.ipynb #de772379
 def _of_google(value: object, where: str) -> _ResultFile:
     "Return the results of Google Benchmark."
     read = from_plain(_GoogleFile, value, where)
@@ -363,7 +363,7 @@ def _case_name(text: str) -> str:
     safe = re.sub(r"[^A-Za-z0-9_.+-]+", "-", text).strip("-.")[:150]
     return safe or "benchmark"
 
-
+# %% ../../../nbs/analysis/bench/store/imported.ipynb #0fc646ba
 @dataclass(frozen=True)
 class Imported:
     "Results of another tool as rows."
@@ -390,7 +390,7 @@ class Imported:
             f"{out}."
         )
 
-
+# %% ../../../nbs/analysis/bench/store/imported.ipynb #d88c9cf1
 def read_results(
     path: str | Path,  # file of pytest-benchmark, asv or Google Benchmark
 ) -> Imported:
@@ -417,7 +417,7 @@ def read_results(
     rows = tuple(_row(read, r, run_id, f"{i:05d}") for i, r in enumerate(timed, 1))
     return Imported(path, read.tool, run_id, rows, left_out)
 
-
+# %% ../../../nbs/analysis/bench/store/imported.ipynb #a8fc23a1
 def _row(read: _ResultFile, result: _Result, run_id: str, attempt: str) -> dict:
     "Return a result as a row."
     times = Timing(tuple(map(float, result.samples))).as_dict()
@@ -441,7 +441,7 @@ def _row(read: _ResultFile, result: _Result, run_id: str, attempt: str) -> dict:
         **({"counters": dict(result.counters)} if result.counters else {}),
     }
 
-
+# %% ../../../nbs/analysis/bench/store/imported.ipynb #dda7c1fe
 def import_results(
     path: str | Path,  # file of pytest-benchmark, asv or Google Benchmark
     store: str | Path,  # folder of the store; created if missing

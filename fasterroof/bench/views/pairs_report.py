@@ -61,7 +61,7 @@ def _not_slower(c: "Comparison") -> str:
     interval = interval_text((c.paired.low, c.paired.high))
     return f"Not slower{size}: {arrow(*c.times, 's')} ({100 * c.paired.level:.4g} % CI {interval})."
 
-
+# %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #94a8af55
 def _left_out(c: "Comparison") -> str:
     "Return what disturbed the pairs that do not count, and which argument counts them."
     kinds = Counter(relaxing(reason) for reason in c.reasons)
@@ -87,7 +87,7 @@ def _ambiguous(c: "Comparison") -> str:
     needed = f"{c.needed:,} pairs find a change of {100 * c.sought:.3g} % in 95 of 100 cases"
     return cannot_tell(f"{times}{between} from {p.n} pairs", needed * bool(c.needed))
 
-
+# %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #d1dd0b2f
 _SENTENCES = {
     "FAILED": lambda c: f"Failed: {one_line(c.why, 400).rstrip('.')}.",
     "SAME": _same,
@@ -330,7 +330,7 @@ def _pairs(rows: Iterable[Mapping]) -> dict[tuple, list[tuple[Mapping, Mapping]]
     }
     return {key: pairs for key, pairs in whole.items() if pairs}
 
-
+# %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #e1d14e02
 def _agreement(rows: Sequence[Mapping]) -> str:
     "Return how far the results of B are from those of A; empty if an oracle judged both."
     fidelity = [row["fidelity"] for row in rows if row["fidelity"]]
@@ -373,7 +373,7 @@ def _comparison(
         "" if why else _agreement([b for _, b in pairs]),
     )
 
-
+# %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #3af67e89
 def _conditions_of(rows: Sequence[Mapping]) -> str:
     "Return what disturbed the machine while the pairs ran, as a sentence; empty if nothing did."
     loads = [x for row in rows if (x := within(row, "side", "foreign_load")) is not None]
@@ -409,7 +409,7 @@ def _guards_of(rows: Sequence[Mapping]) -> str:
         f"{some * (canaries < len(rows))}."
     )
 
-
+# %% ../../../nbs/analysis/bench/views/pairs_report.ipynb #35d9f8c0
 def compared(
     rows: Iterable[Mapping],  # rows of `bench.judge.pairs`
     level: float = 0.99,  # confidence level of the intervals, a share from 0 to 1

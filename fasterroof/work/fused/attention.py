@@ -54,7 +54,7 @@ def _fused(
         query, key, value, attn_mask, lse, dropout_p, is_causal, scale=scale
     )[0]
 
-
+# %% ../../../nbs/analysis/work/fused/attention.ipynb #efec364d
 class FusedAttention(TorchFunctionMode):
     "Mode that turns `scaled_dot_product_attention` into the operator that a CUDA device would run."
 

@@ -36,7 +36,7 @@ class InductorKernel(NamedTuple):
     stems: tuple = ()
     dynamic: bool = False  # True if its graph was compiled for dynamic sizes
 
-
+# %% ../../../nbs/analysis/work/fused/inductor.ipynb #7825fa11
 def _number(x: object) -> int:
     "Return a size of Inductor as a number; raise `ValueError` for one known only at run time."
     from torch._inductor.virtualized import V
@@ -64,7 +64,7 @@ def _buffer(name: str) -> tuple[tuple[int, ...], int, object]:
         return (), 0, None
     return shape, held.get_dtype().itemsize, getattr(held, "origin_node", None)
 
-
+# %% ../../../nbs/analysis/work/fused/inductor.ipynb #cf804cf1
 def _index(dep: object) -> object:
     "Return the index expression of an access; None for an access to a whole buffer."
     try:
@@ -146,7 +146,7 @@ def _ordered(nodes: set) -> tuple:
     "Return nodes in the order of their graph."
     return tuple(n for n in next(iter(nodes)).graph.nodes if n in nodes) if nodes else ()
 
-
+# %% ../../../nbs/analysis/work/fused/inductor.ipynb #882d339d
 def _computed(origins: set, held: set, ends: set) -> tuple:
     """Return the nodes that a kernel computes, among those that it stems from.
 
@@ -179,7 +179,7 @@ def _ends(node: object, mine: set) -> set:
 def _part(node: object) -> bool:
     return getattr(node.target, "__name__", "") == "getitem"
 
-
+# %% ../../../nbs/analysis/work/fused/inductor.ipynb #b69bde20
 def _generated(name: str, nodes: Iterable) -> InductorKernel:
     "Return a generated kernel with its nodes and bytes, from its scheduler nodes."
     nodes = [x for n in nodes for x in n.get_nodes()]

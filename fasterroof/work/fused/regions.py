@@ -82,7 +82,7 @@ def _relative(path: str) -> str:
     "Return the path inside the compiled module: `blocks.0` for `L['self'].blocks.0`."
     return path.partition("]")[2].lstrip(".").partition("@")[0] if path.startswith("L[") else path
 
-
+# %% ../../../nbs/analysis/work/fused/regions.ipynb #a0d5f983
 class _Unsized(Exception):
     "Raised for a size that is known only at run time, such as the number of nonzero elements."
 
@@ -162,7 +162,7 @@ def _whole(node: Node) -> Node:
         node = node.args[0]
     return node
 
-
+# %% ../../../nbs/analysis/work/fused/regions.ipynb #b1c69d17
 def _of_backward(node: Node, backward: Node) -> bool:
     """Return True if a repeated node of the forward is part of what this backward operator computes
     by itself."""
@@ -203,7 +203,7 @@ def _alone(nodes: list[Node]) -> tuple[int, int]:
     results = [p for p in dict.fromkeys(parts) if not isinstance(p.meta.get("val"), (tuple, list))]
     return _bytes(read.values()), _bytes(results)
 
-
+# %% ../../../nbs/analysis/work/fused/regions.ipynb #265fcb36
 def _calls(nodes: Iterable[Node]) -> dict[tuple, list[Node]]:
     "Group nodes by the call of the program that they came from."
     calls: dict[tuple, list[Node]] = {}

@@ -86,7 +86,7 @@ def _from_hub(name: str, batch, seq, image_size, phase, train, pretrained) -> tu
     build = timm_model if hub == "timm" else diffusers_model
     return build(rest, batch, image_size, train, pretrained)
 
-
+# %% ../../../nbs/analysis/work/hubs/loading.ipynb #e5eeca2d
 def _memory() -> int | None:
     "Return this machine's memory in bytes; None if the system does not report it."
     try:
@@ -117,7 +117,7 @@ def _check_memory(name: str) -> None:
             " commands trace and predict do."
         )
 
-
+# %% ../../../nbs/analysis/work/hubs/loading.ipynb #4614c719
 def _elsewhere(name: str, shapes, batch, image_size, pretrained) -> tuple:
     module, sample = load_target(name, shapes, batch, image_size, pretrained)
     if ":" in name:

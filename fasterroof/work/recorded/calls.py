@@ -79,7 +79,7 @@ class Formats:
         "Return the most frequent number format of tensors with this shape."
         return self.by_shape.get(dims, self.all).most_common(1)[0][0]
 
-
+# %% ../../../nbs/analysis/work/recorded/calls.ipynb #5e9cbc73
 class _Call:
     "Arguments of an operator, created again on one device."
 
@@ -222,7 +222,7 @@ def _missing(func, inputs: Inputs, values: list) -> dict[int, tuple[list, bool]]
         tries[i] = [*{repr(x): x for x in own}.values()], only  # repr separates 1, 1.0 and True
     return tries
 
-
+# %% ../../../nbs/analysis/work/recorded/calls.ipynb #bcc80e50
 def _outcome(call: Callable[[], Cost]) -> Cost | Exception:
     "Return the cost of a call, or the exception that it raises; `Unrecorded` propagates."
     try:
@@ -267,7 +267,7 @@ def _tried(func, inputs: Inputs, values: list, formats: Formats) -> Cost:
         )
     return base
 
-
+# %% ../../../nbs/analysis/work/recorded/calls.ipynb #879b15ba
 def _whatever(base: Cost, argument, others: list[Cost], only: bool) -> Cost:
     """Return a call's cost if it does not depend on one argument, else raise `Unrecorded`.
 
@@ -289,7 +289,7 @@ def _whatever(base: Cost, argument, others: list[Cost], only: bool) -> Cost:
         raise Unrecorded(f"its argument {name!r} was not recorded, and decides what it costs")
     return _noted(base, f"its argument {name!r} was {SCALED}")
 
-
+# %% ../../../nbs/analysis/work/recorded/calls.ipynb #79e3c43e
 def _agreed(whole: list[tuple], script: list[tuple], formats: Formats) -> tuple:
     """Return the overload of a call and its cost; raise `Unrecorded` if several fit whose costs
     differ."""

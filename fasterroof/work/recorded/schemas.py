@@ -105,7 +105,7 @@ def is_lost(
         recorded == "" and not inputs.concrete and bare_type(kind) in _LISTS
     )
 
-
+# %% ../../../nbs/analysis/work/recorded/schemas.ipynb #112d35f2
 def _fits(kind: torch.Type, recorded: str, value: object) -> bool:
     "Return True if an argument of this declared type can appear like this in a trace."
     wanted = str(kind)
@@ -135,7 +135,7 @@ def _fits(kind: torch.Type, recorded: str, value: object) -> bool:
         isinstance(value, inner) and (wanted != "int" or not isinstance(value, bool))
     )
 
-
+# %% ../../../nbs/analysis/work/recorded/schemas.ipynb #8fef826e
 @cache
 def overloads(
     name: str,  # "aten::add"; any text is allowed
@@ -162,7 +162,7 @@ def out_arguments(
         if a.kwarg_only and a.alias_info and a.alias_info.is_write
     ]
 
-
+# %% ../../../nbs/analysis/work/recorded/schemas.ipynb #f9bef47c
 def _last(inputs: Inputs, n: int) -> Inputs:
     "Return the last n arguments of a call."
     return Inputs(*(part[-n:] if n else () for part in inputs))
