@@ -85,7 +85,7 @@ def _columns(run: "Run", shown: Sequence[Group], width: int) -> list[Column]:
 # %% ../../nbs/analysis/report/screen.ipynb #c32b1573
 def _last_line(run: "Run", rows: Sequence[Group], shown: int, opened: bool) -> str:
     "Return the last line: how many rows are shown, and which options show more."
-    what = "rows" if opened else "groups"
+    what = ("row" if opened else "group") + "s" * (len(rows) != 1)
     shown_of = f"{shown} of {len(rows)} {what}" if shown < len(rows) else f"{len(rows)} {what}"
     more = " (--all)" * (not opened and (shown < len(rows) or len(rows) < len(run.parts)))
     n, calls = len(run.points), sum(p.calls for p in run.points)

@@ -109,11 +109,11 @@ def _caveats(trace: TraceFile, recorded: Profiled, roof: Roof) -> Iterator[str]:
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #782bda30
 def _left_out(recorded: Profiled) -> Iterator[str]:
-    if recorded.between:
-        yield (
-            f"{recorded.between} operations ran outside of the {recorded.marked} marked steps and"
-            " were left out."
-        )
+    if n := recorded.between:
+        ran = f"{n} operations ran" if n > 1 else "One operation ran"
+        were = "were" if n > 1 else "was"
+        steps = f"{recorded.marked} marked step{'s' * (recorded.marked != 1)}"
+        yield f"{ran} outside of the {steps} and {were} left out."
     if recorded.aside:
         yield (
             f"{recorded.aside} of {recorded.marked or 1} steps ran a different list of operations"

@@ -58,7 +58,7 @@ def _members(text: str, at: int) -> list[_Member]:
             at = _gap(text, at + 1).end()
     return members
 
-
+# %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #5a6250d0
 def operations(
     text: str,  # JSON document with operations
 ) -> dict[str, tuple[_Member, list[_Member]]]:
@@ -90,7 +90,7 @@ def operations(
         )
     return entries
 
-
+# %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #05fd99b3
 def filled(
     text: str,  # JSON document with operations
     values: Mapping[str, Mapping[str, object]],  # operation -> field -> value
@@ -147,7 +147,7 @@ def read_map(
             )
     return entries
 
-
+# %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #5eb3266f
 def _point(point: Mapping) -> str:
     "Return a text that is the same for equal points: 8.0 equals 8."
     whole = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in point.items()}
@@ -167,7 +167,7 @@ class _MatrixPlace:
     # baseline -> (s, or why it has no valid time; moment of the measurement in µs)
     took: dict
 
-
+# %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #9c8d7994
 def _took(row: Mapping) -> float | str:
     fidelity = within(row, "fidelity", "status")
     if row["status"] != "ok":
@@ -229,7 +229,7 @@ class _Fed:
 class _Undecided(Exception):
     "Raised to leave a side of an operation unchanged; the message is the reason."
 
-
+# %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #3adb9b9d
 def _choice(wanted: str | None, named: Sequence[str], what: str, there: Iterable[str]) -> str:
     "Return the requested name, or the only candidate; raises `_Undecided`."
     if wanted is not None:
@@ -266,7 +266,7 @@ def _representative(case: str) -> Mapping | None:
     installed = find_cases()[0].get(case)
     return installed.representative if installed else None
 
-
+# %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #8a5f558c
 def _newest_pair(places: list[_MatrixPlace], ours: str, reference: str) -> _MatrixPlace:
     "Return the newest place where both baselines have a valid time; raises `_Undecided`."
     pair = ours, reference
@@ -322,7 +322,7 @@ def _of_side(
         raise _Undecided(f"{one_line(ours, 40)} is both ours and the reference")
     return _newest_pair(places, ours, reference), ours, reference
 
-
+# %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #55da0e21
 def _changes(
     op: Mapping,
     name: str,
@@ -351,7 +351,7 @@ def _changes(
         if op.get(f) != value or f not in op
     ]
 
-
+# %% ../../../nbs/analysis/bench/views/op_matrix.ipynb #78bb47f2
 def feed(
     text: str,  # text of the matrix
     paths: Iterable[str | Path],  # files of rows, and folders of such files

@@ -163,6 +163,8 @@ def _tables(lines: Sequence[ShownAttempt]) -> list[Table]:
         "Throughput and roofline": _ROOF,
         "Other metrics": (*_KEYS_OF_RUNS, *more),
     }
+    if not more:
+        del parts["Other metrics"]
     return [Table(columns, lines, title, sparse=True) for title, columns in parts.items()]
 
 # %% ../../../nbs/analysis/bench/views/run_report.ipynb #b1b4cc1a

@@ -147,8 +147,8 @@ def _projected(run: "Run") -> str:
         bound = max(shares, key=shares.get)
         limited = {"compute": "arithmetic", "memory": "memory traffic"}[bound]
         text += f"; {limited} is {_percent(100 * shares[bound] / run.time_s)} of it"
-    if run.undefined:
-        text += f", without {len(run.undefined)} operations whose floor is unknown"
+    if n := len(run.undefined):
+        text += f", without {n} operation{'s' * (n != 1)} whose floor is unknown"
     return f"{text}."
 
 # %% ../../../nbs/analysis/roofline/lost/wording.ipynb #2cf7a267

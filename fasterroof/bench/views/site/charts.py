@@ -126,7 +126,7 @@ def figure_element(
         Figcaption(Ul(*names, cls="legend") if f.legend else None, *map(P, f.sentences)),
     )
 
-
+# %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #be10fa7c
 class Point(NamedTuple):
     "A mark of a line."
 
@@ -161,7 +161,7 @@ def _line_marks(
     line = path([(x.at(p.x), y.at(p.y)) for p in known], f"ln {style_of(i)}")
     return [line, *bars, *marks]
 
-
+# %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #9711ffa2
 def _line_name(
     key: tuple[str, str, str],  # baseline, platform, device of the line
     keys: Iterable[tuple[str, str, str]],  # the same of all lines
@@ -249,7 +249,7 @@ class Roofline:
     time: str  # time of the measurement of the ceilings, ISO 8601
     points: list[tuple[float, float, ShownAttempt]]  # FLOP/B, FLOP/s, attempt
 
-
+# %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #b7bb5f02
 def _positive(value: object) -> float:
     "Return a finite number above zero, or 0 for anything else."
     x = figure(value) or 0.0
@@ -273,7 +273,7 @@ def _ceilings(roof: Mapping) -> dict[str, float]:
 def _levels(roof: Mapping) -> dict[str, float]:
     return _rates(roof, "levels", "memory", "bandwidth")
 
-
+# %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #c82ddc86
 def _lacks(a: ShownAttempt) -> str:
     'Return what is missing to draw an attempt under ceilings; "" if nothing is.'
     roof = within(a.row, "provenance", "roof")
@@ -289,7 +289,7 @@ def _lacks(a: ShownAttempt) -> str:
 def _amount(a: ShownAttempt, metric: str) -> float:
     return _positive(within(a.row, "metrics", metric, "value"))
 
-
+# %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #d73f7fb8
 def rooflines(
     attempts: Iterable[ShownAttempt],  # attempts of all cases
     # rooflines, the newest first; what is missing -> number of attempts
@@ -356,7 +356,7 @@ def _level_lines(levels: Mapping[str, float], highest: float, x: Axis, y: Axis) 
             )
     return elements
 
-
+# %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #ec44b79a
 def roof_figure(
     r: Roofline,  # ceilings and the attempts under them
     key: str,  # HTML id of the chart
@@ -453,7 +453,7 @@ def _level_marks(h: History, first: int, x: Axis, y: Axis) -> Iterator[FT]:
         yield path([(place, TOP), (place, BOTTOM)], "change")
         yield label(place, TOP - 3, "change", "middle", "small")
 
-
+# %% ../../../../nbs/analysis/bench/views/site/charts.ipynb #94dd5207
 def history_figure(
     h: History,  # history from `ranked`
     key: str,  # HTML id of the chart

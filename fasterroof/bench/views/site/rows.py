@@ -148,7 +148,7 @@ class ShownAttempt:
         "Verdict on the attempt."
         return verdict(self.row)
 
-
+# %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #2da2ae5e
 class Left(NamedTuple):
     "Summary of a row that the page does not show."
 
@@ -181,7 +181,7 @@ def by_case(
     "Group attempts by case, and keep their order."
     return groupby(attempts, lambda a: a.case)
 
-
+# %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #9d1b0e5e
 def _shared(points: Iterable[Mapping]) -> frozenset[str]:
     return shared({id(point): point for point in points}.values())  # many rows share one object
 
@@ -245,7 +245,7 @@ def in_order(
         )
     ]
 
-
+# %% ../../../../nbs/analysis/bench/views/site/rows.ipynb #6b60785b
 def _by_turns(order: Iterable, case_of: Callable[[object], str]) -> list:
     "Order rows by turns: the first of each case, then the second of each, and so on."
     turns = zip_longest(*groupby(order, case_of).values())
