@@ -106,7 +106,7 @@ class Signature(list):
             else:
                 self.append(type(x))  # such as a generator, which is a new object at every call
 
-
+# %% ../../nbs/analysis/work/signatures.ipynb #a763bb27
 def signature(
     func: object,  # operator
     args: tuple,  # its positional arguments

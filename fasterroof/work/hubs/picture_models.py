@@ -121,7 +121,7 @@ def _picture(config: Mapping, batch: int, image_size: int | None) -> torch.Tenso
     side = image_size // unit if image_size else _of(config, "sample_size")
     return noise((batch, channels, side, side))
 
-
+# %% ../../../nbs/analysis/work/hubs/picture_models.ipynb #0a98e539
 def _drawing_sample(
     model: torch.nn.Module, batch: int, image_size: int | None
 ) -> dict[str, torch.Tensor]:
@@ -151,7 +151,7 @@ def _drawing_sample(
         )
     return {n: makers[n]() for n in needed}
 
-
+# %% ../../../nbs/analysis/work/hubs/picture_models.ipynb #4059d4ae
 def diffusers_model(
     name: str,  # class such as "UNet2DConditionModel", folder, or config.json
     batch: int = 1,  # number of images

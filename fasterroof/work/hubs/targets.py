@@ -40,7 +40,7 @@ def _shape(text: str) -> tuple[int, ...]:
         raise InputError(f"Invalid shape {text!r}: write it like 1,3,224,224.")
     return shape
 
-
+# %% ../../../nbs/analysis/work/hubs/targets.ipynb #381b6156
 # the fake mode inside a `weightless` block; None outside
 _VALUELESS: ContextVar[FakeTensorMode | None] = ContextVar("valueless", default=None)
 
@@ -71,7 +71,7 @@ def fake_mode() -> FakeTensorMode | None:  # None outside `weightless`
     "Return the mode in which tensors are fake."
     return _VALUELESS.get()
 
-
+# %% ../../../nbs/analysis/work/hubs/targets.ipynb #480ef1ed
 def _crop(name: str) -> int:
     "Return the image size that torchvision states for a model's weights; 224 if it states none."
     from torchvision import models
@@ -141,7 +141,7 @@ def _compiler_later() -> Iterator[None]:
         if "torch._dynamo" in sys.modules and (ops := sys.modules.get("torchvision.ops.roi_align")):
             ops.is_compile_supported = later.real("is_compile_supported")
 
-
+# %% ../../../nbs/analysis/work/hubs/targets.ipynb #ef2aaf86
 def _by_hub(name: str) -> str:
     "Return a clause that names a hub model like this, with or without its organization."
     same = [
@@ -187,7 +187,7 @@ def torchvision_model(
             f"torchvision's {name} could not be built: {type(e).__name__}: {one_line(e)}."
         ) from e
 
-
+# %% ../../../nbs/analysis/work/hubs/targets.ipynb #c75c0988
 def _required(function: Callable) -> list[str]:
     "Return the names of a callable's required arguments."
     try:
@@ -260,7 +260,7 @@ def _input(text: str, batch: int | None) -> torch.Tensor:
     with _VALUELESS.get() or nullcontext():
         return torch.zeros(shape, dtype=getattr(torch, form))
 
-
+# %% ../../../nbs/analysis/work/hubs/targets.ipynb #8477098d
 def _module_in(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
     if not any(isinstance(p, FakeTensor) for p in model.parameters()):
         return model.to(dtype)
@@ -297,7 +297,7 @@ def in_format(
 
     return model, tree_map_only(torch.Tensor, converted, sample)
 
-
+# %% ../../../nbs/analysis/work/hubs/targets.ipynb #c9f59ee4
 def load_target(
     target: str,  # torchvision name, or "package.module:callable"
     # shapes of the inputs, "1,3,224,224" or "1,2048:int64"; empty: the sample of the target

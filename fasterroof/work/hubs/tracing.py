@@ -36,7 +36,7 @@ def _looks_at_values(error: BaseException | None) -> bool:
         error = error.__cause__ or error.__context__
     return False
 
-
+# %% ../../../nbs/analysis/work/hubs/tracing.ipynb #f2e44bb3
 def traced(
     target: str,  # name for `load`: "resnet18", "hf:gpt2", "package.module:callable"
     shapes: tuple[str, ...] = (),  # shapes of the inputs, such as "1,3,224,224"

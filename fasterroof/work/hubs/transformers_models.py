@@ -54,7 +54,7 @@ def _quiet() -> Iterator[None]:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
 
-
+# %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #14af7742
 def _from_dict(config: Mapping[str, Any], of: str) -> "PretrainedConfig":
     given = dict(config)
     kind = given.pop("model_type", None)
@@ -73,7 +73,7 @@ def _from_file(path: Path) -> "PretrainedConfig":
         raise InputError(f"{one_line(file)} is not a configuration: it holds no JSON object.")
     return _from_dict(config, os.fspath(file))
 
-
+# %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #5decf3fd
 def _reachable() -> bool:
     """Return True if the hub can be reached.
 
@@ -115,7 +115,7 @@ def _from_hub(name: str) -> "PretrainedConfig":
             f" network, use one of {several} built-in names or a folder with a config.json."
         ) from None
 
-
+# %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #7489b9b4
 def configuration_of(
     name: str,  # "gpt2", "meta-llama/Llama-3.1-8B", folder, or config.json
 ) -> tuple["PretrainedConfig", str]:  # configuration and its source
@@ -157,7 +157,7 @@ def _tokens(config, batch: int, seq: int | None) -> torch.Tensor:
     seq = seq or min(TOKENS, most or TOKENS)
     return integers((batch, seq), text.vocab_size)
 
-
+# %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #cd6783e6
 def _sample_of(
     module, config, batch: int, seq: int | None, image_size: int | None
 ) -> dict[str, torch.Tensor]:
@@ -189,7 +189,7 @@ def _sample_of(
         sample["decoder_input_ids"] = _tokens(config, batch, seq)
     return sample
 
-
+# %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #d6e99c5a
 def _labels(
     config, sample: Mapping[str, torch.Tensor], takes: Iterable[str]
 ) -> dict[str, torch.Tensor]:
@@ -226,7 +226,7 @@ def _parts(cache) -> tuple[list[dict], object]:
         vars(layer).update(dict.fromkeys(mine))
     return tensors, rest
 
-
+# %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #fb0dc0b1
 class DecodeStep(torch.nn.Module):
     "Causal model that reads one token after a prompt."
 
@@ -252,7 +252,7 @@ class DecodeStep(torch.nn.Module):
             vars(layer).update(tensors)
         return self.model(input_ids=input_ids, use_cache=True, **{self._name: full})
 
-
+# %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #9062ebd3
 def _decode_step(
     model: torch.nn.Module, sample: Mapping[str, torch.Tensor]
 ) -> tuple[DecodeStep, dict[str, object]]:
@@ -296,7 +296,7 @@ def _built(name: str, config: "PretrainedConfig", pretrained: bool) -> torch.nn.
             f"hf:{one_line(name, 100)} could not be built: {type(e).__name__}: {one_line(e, 300)}."
         ) from e
 
-
+# %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #b2a17182
 def is_causal(
     model: object,  # module
 ) -> bool:
@@ -307,7 +307,7 @@ def is_causal(
         config, "is_encoder_decoder", False
     )
 
-
+# %% ../../../nbs/analysis/work/hubs/transformers_models.ipynb #a636a9dc
 @_quiet()
 def transformers_model(
     name: str,  # name on the hub, folder, or config.json
