@@ -65,7 +65,7 @@ class Attempt:
             "framework": self.framework,
         }
 
-
+# %% ../../../nbs/analysis/bench/run/plan.ipynb #37903613
 def _new_run_id() -> str:
     "Return a unique name of a run; names sort by the time of their creation."
     now = datetime.datetime.now(datetime.UTC)

@@ -190,7 +190,7 @@ def _torch(kind: str) -> dict:
         "deterministic": torch.are_deterministic_algorithms_enabled(),
     }
 
-
+# %% ../../../nbs/analysis/bench/run/provenance.ipynb #489b772c
 def worker_provenance(
     slot: Mapping,  # from `Slot.as_dict`
     framework: str,  # framework of the baseline: "numpy", "torch" or "jax"

@@ -79,7 +79,7 @@ def _kept(new: Sequence[float], known: Sequence[float]) -> bool:
         and min(new) > _EACH * statistics.median(known)
     )
 
-
+# %% ../../../nbs/analysis/bench/run/recall.ipynb #144ab2f6
 def _timed(run: Callable[[], object]) -> float:
     start = perf_counter()
     run()
@@ -103,7 +103,7 @@ def _slower_on_new(run: Callable[[], object], inputs: _Inputs, budget_s: float) 
         " on new ones"
     )
 
-
+# %% ../../../nbs/analysis/bench/run/recall.ipynb #323873a4
 def _same_answer(before: list[np.ndarray], after: list[np.ndarray]) -> bool:
     """Return whether all floating-point outputs are the same bit for bit; outputs with one value
     everywhere do not count."""

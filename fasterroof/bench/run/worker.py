@@ -67,7 +67,7 @@ def _roof(spec: Mapping, tell: Callable[[str], None], case: Case | None) -> str:
         torch.set_num_threads(spec["threads"])
     return json.dumps(measure_peaks(spec["device_kind"], modes=spec["modes"]).as_dict())
 
-
+# %% ../../../nbs/analysis/bench/run/worker.ipynb #0fc0863c
 _JOBS = {"attempt": _row, "oracle": _oracle, "roof": _roof}  # each returns JSON, or None
 
 
@@ -84,7 +84,7 @@ def do_job(
         write_whole(spec["result"], text)
     tell("written")
 
-
+# %% ../../../nbs/analysis/bench/run/worker.ipynb #cf05ea2d
 def _serve(spec: Mapping, tell: Callable[[str], None]) -> None:
     "Pin this process to its slot, and do the job."
     pin(Slot.from_dict(spec["slot"]))

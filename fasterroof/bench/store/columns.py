@@ -162,7 +162,7 @@ _OF: dict[str, Callable[[Mapping], object]] = {
     "outline": _outline,
 }
 
-
+# %% ../../../nbs/analysis/bench/store/columns.ipynb #351154ee
 def cells_of(
     row: Mapping,  # a row of a file
     names: Iterable[str] = tuple(CELLS),  # names of columns

@@ -92,7 +92,7 @@ def _together(lines: Iterable[_RowLine], problems: list[str]) -> dict[tuple, _Ro
             rows[key] = line
     return rows
 
-
+# %% ../../../nbs/analysis/bench/store/merge.ipynb #712c7ef1
 @dataclass
 class _Part:
     "A file of a run and a case, in one of the stores."
@@ -184,7 +184,7 @@ class Merged:
         plain = json.loads(json.dumps(asdict(self), default=str))
         return {"schema": "fasterroof.bench.merge/1"} | plain
 
-
+# %% ../../../nbs/analysis/bench/store/merge.ipynb #21bad560
 def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[Path]:
     "Return the stores to read, each once; raises `InputError` for other paths."
     target, stores = Path(os.path.realpath(into)), {}
@@ -216,7 +216,7 @@ def _sources(paths: Iterable[str | Path], into: Path, notes: list[str]) -> list[
             ]
     return list(stores.values())
 
-
+# %% ../../../nbs/analysis/bench/store/merge.ipynb #3cddb189
 def _refusals(path: Path, into: Path) -> Iterator[str]:
     "Yield reasons why a file of the target must not be written."
     if Path(os.path.realpath(path)) != Path(os.path.realpath(into), *path.parts[-2:]):
@@ -259,7 +259,7 @@ def _alone(into: Path, tell: Callable[[str], None]) -> Iterator[None]:
             except OSError:
                 break  # it is in use
 
-
+# %% ../../../nbs/analysis/bench/store/merge.ipynb #722d1a52
 def merge_stores(
     sources: Iterable[str | Path],  # folders of the stores to merge
     into: str | Path,  # folder of the target; created if missing
