@@ -59,7 +59,7 @@ def given_bytes(
     "Return the bytes of the distinct elements of several tensors."
     return sum(map(distinct_bytes, tensors_in(given)))
 
-
+# %% ../../nbs/analysis/work/cost.ipynb #5fbd4bcd
 class _Storages:
     "Distinct elements of a set of tensors, in bytes per storage."
 

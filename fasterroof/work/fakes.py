@@ -319,7 +319,7 @@ def _checked(read: Callable) -> Callable:
 # These read memory directly; `item` and `bool` dispatch an operator.
 _READS = Patched(torch.Tensor, numpy=_checked, tolist=_checked, __dlpack__=_checked)
 
-
+# %% ../../nbs/analysis/work/fakes.ipynb #f4442724
 class UnknownRead(Exception):
     "Raised if a program reads a tensor that unknown values were written to."
 
@@ -528,7 +528,7 @@ def stood_in(
         for change in reversed(undo):
             _set(*change)
 
-
+# %% ../../nbs/analysis/work/fakes.ipynb #a04ee4a5
 def _set(holder, key, value) -> None:
     if key is None:
         holder.cell_contents = value

@@ -40,7 +40,7 @@ DTYPES = {
     if hasattr(torch, name.lower())
 }
 
-
+# %% ../../../nbs/analysis/work/recorded/schemas.ipynb #d684f29e
 UNKNOWN = "the installed torch has no such operator"
 WITHOUT_RULE = "it has no cost rule"
 UNFIT = "its arguments fit none of its overloads"
