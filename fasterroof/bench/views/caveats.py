@@ -78,7 +78,7 @@ def is_log(
     "Return whether a text is so long that it is shown as a block."
     return "\n" in text.strip() or len(text) > 300
 
-
+# %% ../../../nbs/analysis/bench/views/caveats.ipynb #ffc83d10
 def _entry(rows: Sequence[Mapping], several_cases: bool, known: frozenset[str]) -> str:
     row = rows[0]
     points = list({point_key(r): point_text(r["param_point"], known) for r in rows}.values())
@@ -238,7 +238,7 @@ def _meanings(rows: Sequence[Mapping]) -> list[str]:
             lines.append(f"- **{name}**: {meaning}{text}.")
     return lines
 
-
+# %% ../../../nbs/analysis/bench/views/caveats.ipynb #7ccc13af
 def notes(
     rows: Sequence[Mapping],  # rows of a benchmark
     skipped: Sequence[str] = (),  # lines that could not be read, with the reason

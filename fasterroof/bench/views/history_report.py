@@ -53,7 +53,7 @@ _CHANGES = (
     *(replace(c, value=lambda change, c=c: c.value(change[1])) for c in _STEPS),
 )
 
-
+# %% ../../../nbs/analysis/bench/views/history_report.ipynb #e3918b8e
 def _counts(past: Sequence[History]) -> dict[str, int]:
     return {
         "attempts": len(past),
@@ -77,7 +77,7 @@ def history_answer(
         text += f". Cannot tell for {few:,}: fewer than {LEAST} runs with a time"
     return f"{text}."
 
-
+# %% ../../../nbs/analysis/bench/views/history_report.ipynb #e25368f7
 _RUNS = 400  # maximum number of runs in a chart, the newest
 
 

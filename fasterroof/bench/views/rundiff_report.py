@@ -59,7 +59,7 @@ def _load(r: RowDiff) -> str:
     text = _arrow(r.foreign_load, lambda x: MISSING if x is None else f"{100 * x:.0f} %")
     return text if any(r.foreign_load) else ""
 
-
+# %% ../../../nbs/analysis/bench/views/rundiff_report.ipynb #e204643e
 _TIMES = (
     *ATTEMPT,
     Column("status", _status, role="once", detail=True),

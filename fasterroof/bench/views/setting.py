@@ -54,7 +54,7 @@ def _fact(*paths: str, before: str = "", after: str = "") -> _Fact:
 
     return text
 
-
+# %% ../../../nbs/analysis/bench/views/setting.ipynb #810ab3a1
 def _count(*paths: str, of: str, after: str = "") -> _Fact:
     "Return a fact that shows a count, from a number or a list."
 
@@ -78,7 +78,7 @@ def _size(*paths: str, unit: str, before: str = "", after: str | _Fact = "") -> 
 
     return text
 
-
+# %% ../../../nbs/analysis/bench/views/setting.ipynb #71c4d455
 def ranges(
     numbers: object,  # list of CPU numbers
 ) -> str:  # text such as "0–3, 8"
@@ -247,7 +247,7 @@ def _gathered(rows: Iterable[Mapping]) -> dict[str, dict[str, list[Mapping]]]:
                 texts[name].setdefault(text, []).extend(firsts.values())
     return texts
 
-
+# %% ../../../nbs/analysis/bench/views/setting.ipynb #9e3a888f
 def _whose(values: Sequence[Sequence[Mapping]], runs: set) -> list[str]:
     """Return the names that identify the rows of each value.
 
@@ -267,7 +267,7 @@ def _whose(values: Sequence[Sequence[Mapping]], runs: set) -> list[str]:
             return [*map(text, sets)]
     return [*map(text, names("platform"))]
 
-
+# %% ../../../nbs/analysis/bench/views/setting.ipynb #c1c7a8ab
 _SETTING = (
     Column("setting", itemgetter(0), role="group"),
     Column("value", itemgetter(1), limit=4000),

@@ -36,7 +36,7 @@ def _overview_point(
     order = [key for _, key in sorted({a.rank[0] for a in attempts})]
     return max(order, key=lambda k: len({*ran.get(k, ())}))  # the first of equals
 
-
+# %% ../../../../nbs/analysis/bench/views/site/boards.ipynb #7b9b1099
 def _chip(a: ShownAttempt, name: str = "") -> FT:
     "Return a cell of the overview: the ratio, the verdict and the time, linked to the row."
     kind, word = a.verdict
@@ -62,7 +62,7 @@ def _chip_column(name: str) -> Column:
 
     return Column(one_line(name, 60), cell)
 
-
+# %% ../../../../nbs/analysis/bench/views/site/boards.ipynb #11c65f82
 _COLUMNS, _BOARDS, _CASES = 8, 12, 300  # maximum number of baseline columns, tables, cases
 
 
@@ -92,7 +92,7 @@ def _board(attempts: Sequence[ShownAttempt], anchors: Mapping[str, str]) -> FT:
         columns.append(Column("others" if alone else "baselines", others))
     return boxed(Table(columns, rows, "Overview", most=_CASES))
 
-
+# %% ../../../../nbs/analysis/bench/views/site/boards.ipynb #1df5fdf6
 def overview(
     attempts: Sequence[ShownAttempt],  # attempts of all cases
     representative: Mapping[str, Mapping],  # case -> its representative point

@@ -150,7 +150,7 @@ def head_of(
         head.append(P(text, A("The rest is summarised", href="#rest"), ".", cls="warn"))
     return head
 
-
+# %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #be28ed4e
 _MEANING = (
     "The ratio is the attempt's fastest sample over the reference's, in the same run, at the same"
     " point, on the same platform: below 1 is faster. An attempt is called faster or slower beyond"
@@ -265,7 +265,7 @@ def _older_roofs(roofs: Sequence[Roofline]) -> FT:
         )
     )
 
-
+# %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #9236a60a
 def _roof_section(
     page: Page,  # content of the page
 ) -> list[FT]:
@@ -300,7 +300,7 @@ def _roof_section(
     table = _older_roofs(older) if older else None
     return [note(" ".join(sentences)), Div(*drawn, cls="charts"), table]
 
-
+# %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #bcd707d9
 def _platform_section(
     page: Page,  # content of the page
 ) -> list[FT]:
@@ -388,7 +388,7 @@ def _runs_section(
     )
     return [note(text), shown_runs(page.shown.attempts)]
 
-
+# %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #45e6ef5d
 _SECTIONS: tuple[tuple[str, str, Callable[[Page], list[FT]]], ...] = (  # id, heading, content
     ("overview", "Overview", _overview_section),
     ("cases", "Cases", _case_section),

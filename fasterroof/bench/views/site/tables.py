@@ -89,7 +89,7 @@ def _verdict(a: ShownAttempt) -> FT:
 def _place(a: ShownAttempt) -> FT:
     return Span(one_line(a.row["platform"], 40), Small(a.device) if a.device else None)
 
-
+# %% ../../../../nbs/analysis/bench/views/site/tables.ipynb #734a3744
 _ATTEMPTS = (
     Column("baseline", lambda a: a.baseline, role="key", limit=80),
     Column("point", lambda a: a.at, role="key"),
@@ -223,7 +223,7 @@ def histories_table(
         )
     )
 
-
+# %% ../../../../nbs/analysis/bench/views/site/tables.ipynb #c4b045c5
 _MOMENTS = (  # columns of (moment, whether the level changed there)
     Column("when", lambda x: time_text(x[0].time), role="key"),
     Column("revision", lambda x: revision_text(x[0].sha, x[0].dirty)),
