@@ -251,7 +251,7 @@ def _copy(database: "DuckDBPyConnection", table: str, to: Path) -> None:
     )
     _sync(to)
 
-
+# %% ../../../nbs/analysis/bench/store/compact.ipynb #56ae0f66
 def _write_part(
     root: Path, names: Sequence[str], to: Path, parent: int
 ) -> tuple[list[_File], dict[str, Stamp]]:

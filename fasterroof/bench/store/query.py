@@ -182,7 +182,7 @@ def _from_parts(places: Mapping[int, Covered], what: str, files: Mapping[int, in
         for part, those in _by_part(places).items()
     )
 
-
+# %% ../../../nbs/analysis/bench/store/query.ipynb #6e313a6e
 def _newest_kept(files: Sequence[Path], places: Mapping[int, Covered]) -> Places:
     "Return the newest place of each identity in columns."
     # Moment, rank of run and file, and line form one number, of which DuckDB takes the largest.

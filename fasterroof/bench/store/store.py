@@ -179,7 +179,7 @@ class Store:
             file.unlink(missing_ok=True)
         return removed
 
-
+# %% ../../../nbs/analysis/bench/store/store.ipynb #b06faade
 def load_rows(
     paths: Iterable[str | Path],  # files of rows, and folders that contain them at any depth
     latest: bool = False,  # True: only the newest row of each identity
