@@ -17,7 +17,13 @@ from ...core.settings import resolve_dtype
 from ...core.units import format_name, si
 from .configurations import hub_of
 from .picture_models import diffusers_model, timm_model
-from .targets import fake_mode, in_format, load_target, weightless
+from fasterroof.work.hubs.targets import (
+    fake_mode,
+    floating_format,
+    in_format,
+    load_target,
+    weightless,
+)
 from .transformers_models import is_causal, transformers_model
 
 # %% ../../../nbs/analysis/work/hubs/loading.ipynb #93ebf904
@@ -61,7 +67,15 @@ def _in_int8(module: torch.nn.Module) -> torch.nn.Module:
     return module
 
 
-def _as_run(module: object, autocast: str | None, int8: bool) -> object:
+def _autocast_format(autocast: str) -> torch.dtype:
+    "Return the format of autocast by name. Raises `InputError` for any other than bf16 and fp16."
+    dtype = resolve_dtype(format_name(autocast))
+    if dtype not in (torch.bfloat16, torch.float16):
+        raise InputError(f"autocast must be bf16 or fp16, not {one_line(autocast, 20)}.")
+    return dtype
+
+
+def _as_run(module: object, autocast: torch.dtype | None, int8: bool) -> object:
     if not (autocast or int8):
         return module
     if not isinstance(module, torch.nn.Module):
@@ -69,10 +83,7 @@ def _as_run(module: object, autocast: str | None, int8: bool) -> object:
     if int8:
         module = _in_int8(module)
     if autocast:
-        dtype = resolve_dtype(format_name(autocast))
-        if dtype not in (torch.bfloat16, torch.float16):
-            raise InputError(f"autocast must be bf16 or fp16, not {one_line(autocast, 20)}.")
-        module = Autocast(module, dtype)
+        module = Autocast(module, autocast)
     return module
 
 # %% ../../../nbs/analysis/work/hubs/loading.ipynb #4e04790c
@@ -157,6 +168,10 @@ def load(
             raise InputError(f"{flag} must be 1 or more, not {number}.")
     if phase not in (None, "prefill", "decode"):
         raise InputError(f'phase must be "prefill" or "decode", not {one_line(repr(phase), 40)}.')
+    # a wrong name of a format ends the call before a model is built or downloaded
+    under = _autocast_format(autocast) if autocast else None
+    if dtype is not None:
+        floating_format(dtype)
     if hub_of(name):
         if shapes:
             raise InputError(
@@ -175,4 +190,4 @@ def load(
     module, sample, source = built
     causal = phase is not None or (hub_of(name) == "hf" and is_causal(module))
     module, sample = in_format(module, sample, dtype)
-    return Loaded(_as_run(module, autocast, int8), sample, source, causal)
+    return Loaded(_as_run(module, under, int8), sample, source, causal)
