@@ -239,7 +239,7 @@ def _open_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
-
+# %% ../../nbs/analysis/cli/app.ipynb #52e2785e
 # messages of numpy, torch, the loader of shared objects and threads when memory runs out
 _NO_MEMORY = (
     *("cannot allocate memory", "can't allocate memory", "failed to map segment"),
@@ -269,7 +269,7 @@ def _resource_error(error: BaseException) -> str:
         return f"Cannot write {one_line(error.filename or 'stdout')}: {error.strerror}."
     return ""
 
-
+# %% ../../nbs/analysis/cli/app.ipynb #0dcf9da5
 _OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out", "markdown")
 
 
@@ -290,7 +290,7 @@ def _parsed(argv: list[str] | None) -> argparse.Namespace | None:
         sys.stdout.flush()
     return None
 
-
+# %% ../../nbs/analysis/cli/app.ipynb #d1555204
 def main(
     argv: list[str] | None = None,  # arguments; None: the arguments of the process
     # exit code: 0; 1 if a contract, claim, gate or check does not hold, or after a bug; 2 for wrong

@@ -134,7 +134,7 @@ def _by_item(p, batch_size):
         if_it_fit={k: x * batch_size if k == "throughput" else x for k, x in p.if_it_fit.items()},
     )
 
-
+# %% ../../nbs/analysis/cli/prediction.ipynb #44988922
 def _prediction(args: "Namespace") -> object:
     "Return a `PerformanceProfile`, a `Generation`, or a `Sweep` if an argument is a list."
     swept = _swept(args.sweep)
@@ -215,7 +215,7 @@ def _columns(parts: list[Part], wide: bool) -> list[Column]:
         for c in ([old] if old.heading != "bound" else of_terms if wide else [_LARGEST])
     ]
 
-
+# %% ../../nbs/analysis/cli/prediction.ipynb #f048f4b3
 def _parts_table(prediction, top: int | None, wide: bool = True) -> Table | None:
     "Return the slowest operations; None if the prediction does not list operations."
     parts = sorted(getattr(prediction, "parts", ()), key=lambda p: -p.time_s)

@@ -87,7 +87,7 @@ def profile_command(
     console.print()
     _profile(_loaded(args, "decode"), _for_phase(args, "decode"), console, "decode")
 
-
+# %% ../../nbs/analysis/cli/profiling.ipynb #af2e109c
 def _loaded_ahead(args: Namespace) -> loading.Loaded:
     "Load the model while the process of the CPU probes, if there is one, prepares."
     ahead = current()
@@ -112,7 +112,7 @@ def _loaded(args: Namespace, phase: str | None) -> loading.Loaded:
             args.model, **given, phase=phase, train=bool(args.train), shapes=tuple(args.shape)
         )
 
-
+# %% ../../nbs/analysis/cli/profiling.ipynb #35ad3db9
 def _for_phase(args: Namespace, phase: str) -> Namespace:
     "Return the arguments with separate files for a phase: gpt2.html becomes gpt2.prefill.html."
     paths = {name: getattr(args, name) for name in ("json", "csv", "html", "perfetto")}
@@ -127,7 +127,7 @@ def _for_phase(args: Namespace, phase: str) -> Namespace:
     }
     return Namespace(**{**vars(args), **own})
 
-
+# %% ../../nbs/analysis/cli/profiling.ipynb #d6bb9187
 def _profile(
     loaded: loading.Loaded, args: Namespace, console: "Console", phase: str | None = None
 ) -> None:
@@ -157,7 +157,7 @@ def _profile(
         run = replace(run, notes=(*run.notes, text))
     report_run(run, args, console)
 
-
+# %% ../../nbs/analysis/cli/profiling.ipynb #392857c2
 def _given_roof(args: Namespace) -> Roof | None:
     "Return the ceilings that the arguments name; None: those of the runs, or measure them."
     if args.on:
@@ -185,7 +185,7 @@ def _import_kernels(args: Namespace, console: "Console") -> None:
     if "-" not in (args.json, args.csv):
         print_result(console, report.sentence, report.table(args.top or None), {}, report.notes)
 
-
+# %% ../../nbs/analysis/cli/profiling.ipynb #f99a2379
 def import_command(
     args: Namespace,  # parsed arguments: traces, model, peaks, on, name, and outputs
     console: "Console",  # console to print on
@@ -209,7 +209,7 @@ def import_command(
     if expected and not args.explain and "-" not in (args.json, args.csv, args.html):
         console.print(f"On {args.on}: {expected}", markup=False, highlight=False)
 
-
+# %% ../../nbs/analysis/cli/profiling.ipynb #78262998
 def merge_command(
     args: Namespace,  # parsed arguments: folder, step, peaks, on, name, and outputs
     console: "Console",  # console to print on

@@ -33,7 +33,7 @@ def check_outputs(
     if args.json == args.csv == "-":
         raise InputError("--json - and --csv - cannot both go to stdout.")
 
-
+# %% ../../nbs/analysis/cli/runs.ipynb #b7edc06c
 def _roof_line(roof) -> str:
     modes = dict.fromkeys([roof.mode, *(c.mode for c in roof.ceilings)])
     rates = [f"{mode or 'peak'} {si(roof.ceiling(mode), rate_unit(mode or ''))}" for mode in modes]
@@ -77,7 +77,7 @@ def _print_run(run: Run, args: "Namespace", console: "Console") -> None:
         figures(console, run.headline)
         notes(console, (*run.remarks, *terms(run), *definitions(run)))
 
-
+# %% ../../nbs/analysis/cli/runs.ipynb #3497dd51
 def show_command(
     args: "Namespace",  # parsed arguments: run, and those of `report_run`
     console: "Console",  # console to print on

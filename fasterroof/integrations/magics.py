@@ -103,7 +103,7 @@ def _profile_call(options: argparse.Namespace, code: str, names: dict[str, Any])
         return profile_step(lambda: fn(*args, **kwargs), **how)
     return profile_step(fn, *args, **how, **kwargs)
 
-
+# %% ../../nbs/analysis/integrations/magics.ipynb #9aacc0ba
 def _profile_cell(options: argparse.Namespace, cell: str, shell: "InteractiveShell") -> Run:
     names = shell.user_ns
     tree = shell.transform_ast(shell.compile.ast_parse(shell.transform_cell(cell)))
@@ -113,7 +113,7 @@ def _profile_cell(options: argparse.Namespace, cell: str, shell: "InteractiveShe
         exec(code, names)
     return run
 
-
+# %% ../../nbs/analysis/integrations/magics.ipynb #32d717d7
 def roofline_magic(
     shell: "InteractiveShell",  # shell whose names the code uses
     line: str,  # options, and the expression if there is no cell

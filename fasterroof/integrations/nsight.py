@@ -137,7 +137,7 @@ def _metrics(rows: Sequence[_Row], column: str, where: str) -> dict[str, float |
             found[name] = _value(_cell(row, column), unit, f"{where}: {name}")
     return found
 
-
+# %% ../../nbs/analysis/integrations/nsight.ipynb #e3736f3a
 def _of_lines(rows: Sequence[_Row], where: str) -> Iterator[Launch]:
     "Yield the launches of a file with a line for each launch and metric."
     launch = groupby(rows, lambda r: (_cell(r, "Process ID"), _cell(r, "ID")))
@@ -172,7 +172,7 @@ _SHAPES: tuple[tuple[str, Callable], ...] = (
     ("ID", _of_columns),
 )  # heading by which a shape is recognized, and its reader
 
-
+# %% ../../nbs/analysis/integrations/nsight.ipynb #8561f58e
 def is_ncu(
     path: str | Path,  # any file
 ) -> bool:
@@ -226,7 +226,7 @@ class KernelRow:
         known = self.bytes_moved is not None and self.compulsory_bytes
         return self.bytes_moved / self.compulsory_bytes if known else None
 
-
+# %% ../../nbs/analysis/integrations/nsight.ipynb #2dba3c13
 @dataclass(frozen=True)
 class KernelReport:
     "The kernels of a file, beside a program and the ceilings of a machine."
@@ -269,7 +269,7 @@ class KernelReport:
         "Return the kernels as a table."
         return Table(_COLUMNS, self.rows, most=top, sparse=True)
 
-
+# %% ../../nbs/analysis/integrations/nsight.ipynb #810c5e21
 def _flops_text(row: KernelRow) -> str | None:
     return None if row.flops is None else f"{'≥ ' * row.flops_at_least}{si(row.flops, 'FLOP')}"
 

@@ -74,7 +74,7 @@ def gate_output(
     ]
     return answered("bench-gate", plain["sentence"], figures, plain)
 
-
+# %% ../../../nbs/analysis/cli/answers/bench_results.ipynb #9a7d5085
 def history_output(
     plain: Mapping[str, Any],  # histories, as plain values
 ) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def history_output(
             figures.append(AnswerFigure(_named("present level", h), h["levels"][-1], "s", source))
     return answered("bench-history", plain["sentence"], figures, plain)
 
-
+# %% ../../../nbs/analysis/cli/answers/bench_results.ipynb #aa32ef40
 def _evidence(plain: Mapping[str, Any]) -> Iterator[AnswerFigure]:
     for r in plain["ratios"]:
         of = r.get("of_medians") or {}
@@ -113,7 +113,7 @@ def bundle_output(
     ]
     return answered("bench-bundle", answer, figures, bundle)
 
-
+# %% ../../../nbs/analysis/cli/answers/bench_results.ipynb #0a57249a
 def import_output(
     imported: Sequence["Imported"],  # the files
     answer: str,  # the sentence of the command
@@ -132,7 +132,7 @@ def import_output(
     rows = [r for x in imported for r in x.rows]
     return answered("bench-import", answer, figures, {"runs": runs, "rows": rows})
 
-
+# %% ../../../nbs/analysis/cli/answers/bench_results.ipynb #7682cd4a
 def rows_output(
     rows: Sequence[Mapping[str, Any]],  # rows of one run
     answer: str,  # the sentence of the command

@@ -72,7 +72,7 @@ def _measured(run: "Run") -> Iterator[AnswerFigure]:
     if run.compile_s is not None:
         yield AnswerFigure("compile time", run.compile_s, "s", "measured: once")
 
-
+# %% ../../../nbs/analysis/cli/answers/results.ipynb #2077618c
 def run_figures(
     run: "Run",  # measured run, or projection
 ) -> list[AnswerFigure]:
@@ -272,7 +272,7 @@ def chips_output(
     counted = [AnswerFigure("chips", len(chips), "1", "counted: files of the package")]
     return answered("hardware", answer, counted, {"chips": [c.as_dict() for c in chips]})
 
-
+# %% ../../../nbs/analysis/cli/answers/results.ipynb #6f715f43
 _OF_A_MACHINE = (  # field, name, unit, scale, field of the source
     ("memory_gb", "memory", "B", 1e9, "memory_source"),
     ("peak_flops_per_second", "peak", "FLOP/s", 1.0, "peak_flops_source"),
@@ -292,7 +292,7 @@ def machine_output(
         figures.append(AnswerFigure(name, value and value * scale, unit, _by(plain[source], why)))
     return answered("hardware", specs.sentence, figures, plain)
 
-
+# %% ../../../nbs/analysis/cli/answers/results.ipynb #7d04effd
 def calibration_head(
     machine: "MachineCalibration",  # calibrations of a machine
 ) -> dict[str, Any]:  # schema, answer and figures

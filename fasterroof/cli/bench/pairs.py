@@ -61,7 +61,7 @@ def _line_of(pairs: Pairs) -> str:
     stage = filter(None, [pairs.stage])
     return progress(good, (again, "disturbed"), (failed, "failed"), doing=stage)
 
-
+# %% ../../../nbs/analysis/cli/bench/pairs.ipynb #c5770b5e
 @contextmanager
 def _selected(
     args: "Namespace", home: Path
@@ -109,7 +109,7 @@ def _selected(
 
 _PYTHON = "python-cpu"  # platform of functions: any framework, on the CPU
 
-
+# %% ../../../nbs/analysis/cli/bench/pairs.ipynb #6a9ad7d7
 def _run(args: "Namespace", home: Path) -> tuple[list[dict], list[str], str, bool]:
     "Run the pairs; return their rows, notes, what ended them, and whether that was an interrupt."
     _checked(

@@ -72,7 +72,7 @@ def reconciled(
         len(kernels), len(calls), tuple(e.name for e in alone), tuple(e.name for e in lost)
     )
 
-
+# %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #5e790f52
 def _launches(here: Here) -> CheckResult:
     model = ResidualNet().to(here.device)
     x = torch.randn(16, 3, 64, 64, device=here.device)
@@ -93,7 +93,7 @@ def _launches(here: Here) -> CheckResult:
             torch.cuda.synchronize(here.device)
     return matched(reconciled(recorded.events), "five training steps")
 
-
+# %% ../../../nbs/analysis/cli/doctor/cuda_checks.ipynb #eeb1c947
 def matched(
     pairs: Reconciled,  # kernels and launches of a profile
     what: str,  # name of the profiled program, for the sentence

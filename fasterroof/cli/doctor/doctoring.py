@@ -63,7 +63,7 @@ def _answer(outcomes: Sequence[Outcome]) -> str:
 def _seconds(outcomes: Sequence[Outcome]) -> float:
     return sum(o.seconds for o in outcomes)
 
-
+# %% ../../../nbs/analysis/cli/doctor/doctoring.ipynb #4fba21c5
 def machine_facts(
     device: torch.device,  # device that was checked
 ) -> dict[str, Any]:  # plain values
@@ -89,7 +89,7 @@ def _lines(facts: dict[str, Any], outcomes: Sequence[Outcome]) -> dict[str, str]
     lines["date"] = f"{facts['time'][:10]}, checked for {_seconds(outcomes):.0f} s"
     return lines
 
-
+# %% ../../../nbs/analysis/cli/doctor/doctoring.ipynb #8f8218db
 def doctor_output(
     outcomes: Sequence[Outcome],  # outcome of each check
     facts: dict[str, Any],  # from `machine_facts`

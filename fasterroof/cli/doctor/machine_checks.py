@@ -109,7 +109,7 @@ def _cpu_clock(root: str | Path = "/") -> CheckResult:
 
 _CLOCK_FILES = ("scaling_governor", "scaling_driver", "scaling_max_freq")
 
-
+# %% ../../../nbs/analysis/cli/doctor/machine_checks.ipynb #63ad4d87
 def _gpu_clock(here: Here) -> CheckResult:
     "Read the clock of a GPU while it multiplies."
     x = torch.randn(4096, 4096, device=here.device)

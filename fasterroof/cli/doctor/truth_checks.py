@@ -48,7 +48,7 @@ class ResidualNet(nn.Module):
         x = torch.relu(x + self.norm(self.conv(x)))
         return self.head(self.down(x).mean((2, 3)))
 
-
+# %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #f82c0317
 class ResidualBlock(nn.Module):
     "A transformer block; its attention is two products and a softmax."
 
@@ -70,7 +70,7 @@ class ResidualBlock(nn.Module):
         x = x + self.out((weights @ v).transpose(1, 2).flatten(2))
         return x + self.down(nn.functional.gelu(self.up(self.after(x))))
 
-
+# %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #527d6432
 def networks(
     device: torch.device,  # device of the networks and their inputs
     scale: int = 1,  # factor of the batch
@@ -164,7 +164,7 @@ def _copy_rate(here: Here) -> float:  # B/s, reads and writes both counted
     target = torch.empty_like(source).fill_(1)  # touched: a first write also maps its pages
     return max(8 * n / here.timed(lambda: target.copy_(source), 2) for _ in range(5))
 
-
+# %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #b6688944
 def above(
     rates: dict[str, float],  # mode or "copy" → FLOP/s or B/s
     peaks: HardwarePeaks,  # ceilings
@@ -191,7 +191,7 @@ def _ceilings(here: Here) -> CheckResult:
         again = "; the ceilings were measured twice"
     return compared(rates, peaks, again)
 
-
+# %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #70d47dbf
 def compared(
     rates: dict[str, float],  # mode or "copy" → FLOP/s or B/s
     peaks: HardwarePeaks,  # ceilings
@@ -246,7 +246,7 @@ def _timed_operations(device: torch.device) -> dict[str, Callable[[], object]]:
         "softmax": lambda: torch.softmax(rows, 1),
     }
 
-
+# %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #02c677d4
 def profiled_s(
     recorded: TraceFile,  # profile of equal calls and nothing else
     on_device: bool,  # True: of a GPU
@@ -270,7 +270,7 @@ def _operators(nodes: Sequence) -> Iterator:
         else:
             yield from _operators(node.children)
 
-
+# %% ../../../nbs/analysis/cli/doctor/truth_checks.ipynb #8e0032b7
 _CALLS, _ROUNDS = 10, 5
 
 

@@ -42,7 +42,7 @@ def inside(
         )
     return place
 
-
+# %% ../../../nbs/analysis/integrations/agents/allowed.ipynb #dc01311a
 def input_file(
     path: str,  # path that an agent named
     folder: Path,  # the working folder, resolved
@@ -58,7 +58,7 @@ def input_file(
         raise InputError(f"{what} {one_line(path, 60)} is not a regular file: name one.")
     return str(place.relative_to(folder))
 
-
+# %% ../../../nbs/analysis/integrations/agents/allowed.ipynb #313fb292
 def output_file(
     path: str,  # path that an agent named
     folder: Path,  # the working folder, resolved

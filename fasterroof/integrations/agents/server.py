@@ -63,7 +63,7 @@ class _Messages:
             return f"The command was ended by {name}: its memory may have run out."
         return f"The model or the command ended the process with exit code {code}."
 
-
+# %% ../../../nbs/analysis/integrations/agents/server.ipynb #21f04df2
 def _end(process: Any) -> None:
     "End a command and the processes that it started."
     with suppress(ProcessLookupError, PermissionError):
@@ -191,7 +191,7 @@ _INSTRUCTIONS = (
     " files are relative to the working folder, and nothing outside of it can be named."
 )
 
-
+# %% ../../../nbs/analysis/integrations/agents/server.ipynb #b11532ca
 def server_of(
     folder: Path,  # the working folder
     limit_s: float = 900.0,  # s, time after which a call is stopped
@@ -243,7 +243,7 @@ def server_of(
         on_call_tool=called,
     )
 
-
+# %% ../../../nbs/analysis/integrations/agents/server.ipynb #fb49e3cb
 def _listed(types: Any, tool: Tool) -> Any:
     "Return a tool as the protocol lists it."
     return types.Tool(
@@ -256,7 +256,7 @@ def _listed(types: Any, tool: Tool) -> Any:
         ),
     )
 
-
+# %% ../../../nbs/analysis/integrations/agents/server.ipynb #4c5eb92f
 def mcp_command(
     args: "Namespace",  # parsed arguments: folder, time_limit
     console: "Console",  # not used: stdout belongs to the protocol

@@ -30,7 +30,7 @@ class ToolArgument(NamedTuple):
     check: Callable[[str, Path, str], str] | None = None  # check of a text; None: plain text
     positional: bool = False  # True: the command takes it without the option
 
-
+# %% ../../../nbs/analysis/integrations/agents/tools.ipynb #c73aad7c
 def _text(about: str, **more: Any) -> dict[str, Any]:
     return {"type": "string", "minLength": 1, "maxLength": 400, "description": about} | more
 
@@ -50,7 +50,7 @@ def _flag(about: str) -> dict[str, Any]:
 def _several(item: dict[str, Any], about: str) -> dict[str, Any]:
     return {"type": "array", "items": item, "maxItems": 20, "description": about}
 
-
+# %% ../../../nbs/analysis/integrations/agents/tools.ipynb #d9b4156c
 _MODEL = ToolArgument(
     "model",
     _text(
@@ -76,6 +76,8 @@ _JSON = ToolArgument(
 _HTML = ToolArgument(
     "html", _text("new .html file below the working folder for a page"), output_file
 )
+
+# %% ../../../nbs/analysis/integrations/agents/tools.ipynb #9b8cdc1a
 _FIGURE = {
     "type": "object",
     "description": "One number of the answer.",
@@ -217,7 +219,7 @@ _COMPARED = {
     "sentence": "the result in a sentence",
 }
 
-
+# %% ../../../nbs/analysis/integrations/agents/tools.ipynb #380fdc38
 def _predicted_rows(plain: Mapping) -> list[dict[str, Any]]:
     "Return the slowest parts of a prediction, or the combinations of a sweep."
     if "swept" in plain:

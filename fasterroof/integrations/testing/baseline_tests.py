@@ -111,7 +111,7 @@ def _environment(side: Side) -> dict[str, str]:
     own = {k: x for k, x in os.environ.items() if not k.startswith("PYTEST_")}
     return own | side.environment()
 
-
+# %% ../../../nbs/analysis/integrations/testing/baseline_tests.ipynb #b3b36516
 def _run(side: Side, root: Path, tests: Sequence[str], folder: Path) -> dict[tuple, float]:
     """Run the tests of one side in a process; return a time in s for each test and call.
 
@@ -155,7 +155,7 @@ def _run(side: Side, root: Path, tests: Sequence[str], folder: Path) -> dict[tup
     times = {(x["test"], x["call"]): x["samples"] for x in read["times"]}
     return {key: float(np.quantile(samples, _QUANTILE)) for key, samples in times.items()}
 
-
+# %% ../../../nbs/analysis/integrations/testing/baseline_tests.ipynb #d59e1b2e
 def compare_tests(
     tests: Sequence[str],  # names of tests, relative to the root
     ref: str,  # git revision to compare with

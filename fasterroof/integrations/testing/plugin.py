@@ -64,7 +64,7 @@ def pytest_addoption(
         default="fail",
     )
 
-
+# %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #11742e34
 def pytest_configure(
     config: pytest.Config,  # configuration of the session
 ) -> None:
@@ -111,7 +111,7 @@ def _on_ambiguous(choice: str, sentence: str, message: str) -> None:
     else:
         raise AssertionError(message)
 
-
+# %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #5390569e
 class MeasuredModel:
     "A model that the fixture `roofline` profiled."
 
@@ -159,7 +159,7 @@ class MeasuredModel:
         self._node.user_properties.append(("run_time_s", self.run.wall_s))
         self._node.user_properties.append(("roofline", check.sentence))
 
-
+# %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #9f093ece
 class _TimedModel:
     "What the fixture returns in a process of a comparison: it asserts nothing."
 
