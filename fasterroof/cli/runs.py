@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/analysis/cli/runs.ipynb #450b4fec
 def check_outputs(
-    args: "Namespace",  # parsed arguments: json, csv
+    args: "Namespace",  # parsed arguments: html, perfetto, json, csv; any may be absent
 ) -> None:
-    "Raise `InputError` if two outputs of a run would go to stdout."
-    if args.json == args.csv == "-":
-        raise InputError("--json - and --csv - cannot both go to stdout.")
+    "Raise `InputError` if two outputs of a run would go to stdout, or a timeline would."
+    outputs = "json", "csv", "html", "perfetto"
+    to_stdout = [name for name in outputs if getattr(args, name, None) == "-"]
+    if "perfetto" in to_stdout:  # it may be compressed, and its reader loads a file
+        raise InputError("--perfetto requires the name of a file, such as step.json.gz.")
+    if len(to_stdout) > 1:
+        raise InputError(f"--{to_stdout[0]} - and --{to_stdout[1]} - cannot both go to stdout.")
 
 # %% ../../nbs/analysis/cli/runs.ipynb #b7edc06c
 def _roof_line(roof) -> str:

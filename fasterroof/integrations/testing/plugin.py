@@ -12,6 +12,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,7 +162,15 @@ class MeasuredModel:
 
 # %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #9f093ece
 class _TimedModel:
-    "What the fixture returns in a process of a comparison: it asserts nothing."
+    "Result of the fixture in a process of a comparison, which asserts nothing."
+
+    def __init__(self, profiled: Callable[[], "Run"]) -> None:
+        self._profiled = profiled
+
+    @cached_property
+    def run(self) -> "Run":
+        "Profile the model, for a test that reads its run."
+        return self._profiled()
 
     def assert_efficiency(self, *args: object, **kwargs: object) -> None:
         "Do nothing: only the times count."
@@ -195,12 +204,15 @@ class RooflineFixture:
             return self._timed(model, *args, **kwargs)
         if ref := self._config.getoption("fasterroof_compare"):
             self._assert_not_slower(ref)
+        run = self._profiled(model, *args, **kwargs)
+        self._node.add_report_section("call", "roofline", str(run))
+        return MeasuredModel(run, self._node, self._on_ambiguous)
+
+    def _profiled(self, model: Callable, *args: object, **kwargs: Any) -> "Run":
         from fasterroof.roofline.analyzer import profile
 
         with _alone():
-            run = profile(model, *args, **kwargs)
-        self._node.add_report_section("call", "roofline", str(run))
-        return MeasuredModel(run, self._node, self._on_ambiguous)
+            return profile(model, *args, **kwargs)
 
     def _timed(self, model: Callable, *args: object, **kwargs: Any) -> Any:
         "Time a model in a process of a comparison."
@@ -209,7 +221,7 @@ class RooflineFixture:
         samples = time_model(model, *args, **kwargs)
         entry = {"test": self._node.nodeid, "call": self._calls, "samples": samples}
         self._config.stash.setdefault(_TIMES, []).append(entry)
-        return _TimedModel()
+        return _TimedModel(partial(self._profiled, model, *args, **kwargs))
 
     def _assert_not_slower(self, ref: str) -> None:
         "Assert that this call is not slower than at another revision."
@@ -276,16 +288,16 @@ def pytest_sessionfinish(
     "Write the times of a process of a comparison, and the modules that came from elsewhere."
     if not (spec := session.config.getoption("fasterroof_times")):
         return
-    told = json.loads(Path(spec).read_text())
+    asked = json.loads(Path(spec).read_text())
     elsewhere = []
-    if told["tree"] != told["checkout"]:
+    if asked["tree"] != asked["checkout"]:
         for name, module in [*sys.modules.items()]:
             path = Path(getattr(module, "__file__", None) or "/")
             installed = {"site-packages", "dist-packages"} & {*path.parts}
-            if path.is_relative_to(told["checkout"]) and not installed:
+            if path.is_relative_to(asked["checkout"]) and not installed:
                 elsewhere.append(name)
     times = session.config.stash.get(_TIMES, [])
-    Path(told["out"]).write_text(json.dumps({"times": times, "elsewhere": elsewhere}))
+    Path(asked["out"]).write_text(json.dumps({"times": times, "elsewhere": elsewhere}))
 
 # %% ../../../nbs/analysis/integrations/testing/plugin.ipynb #0ec0042d
 def _sentences(reports: Iterable[Any]) -> Iterator[tuple[str, str]]:
