@@ -132,7 +132,7 @@ def _deviation(work: OperationWork, of_class: ClassCalibration) -> float:
     "Return the standard deviation of the error that an operation shares with its class."
     return of_class.shared if work.validated else math.hypot(of_class.shared, UNVALIDATED)
 
-
+# %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #2565a5a6
 @dataclass(frozen=True)
 class DeviceCalibration:
     "Fitted parameters of one device in one compute mode."
@@ -343,7 +343,7 @@ class DeviceCalibration:
         except (KeyError, TypeError, AttributeError, ValueError) as e:
             raise RunFileError(f"The calibration has a missing or an unknown field: {e}.") from e
 
-
+# %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #a91e35eb
 def _plain(of_class: ClassCalibration) -> dict[str, Any]:
     "Return the calibration of one class as plain data."
     hidden = {"figures", *["validated"] * of_class.validated}  # as in a class with rows
@@ -374,7 +374,7 @@ def shipped_calibrations() -> dict[str, DeviceCalibration]:  # name of the devic
             calibrations[one.figures.name] = one
     return calibrations
 
-
+# %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #b1822f9b
 def _guides(known: Iterable[DeviceCalibration], kind: str) -> list[tuple]:
     "Return figures and parameters of devices whose rows of a class are consistent."
     return [
@@ -394,7 +394,7 @@ def known_energy_law(
     pairs = [pair for kind in ("linear", "bmm") for pair in _guides(known, kind)]
     return fit_energy_law((figures, sustained_flops(figures, p)) for figures, p in pairs)
 
-
+# %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #9daf78c3
 @dataclass(frozen=True)
 class CalibrationPrior:
     "Uncertainty of a prediction for a device without a calibration."
@@ -438,7 +438,7 @@ def shipped_prior() -> CalibrationPrior:
     data = json.loads((_data_folder() / "prior.json").read_text(encoding="utf-8"))
     return CalibrationPrior(data["residual"], data["device"])
 
-
+# %% ../../../nbs/analysis/prediction/calibrated/calibration.ipynb #8954b038
 def device_calibration(
     figures: DeviceFigures,  # datasheet figures; the name selects the calibration
 ) -> DeviceCalibration:
