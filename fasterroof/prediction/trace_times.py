@@ -69,7 +69,7 @@ def _combined(
         return calibration
     return calibration.with_convolutions(of_convolutions)
 
-
+# %% ../../nbs/analysis/prediction/trace_times.ipynb #46b3b189
 def main_modes(
     trace: Trace,  # traced call
 ) -> tuple[str, str]:  # compute modes
@@ -106,7 +106,7 @@ def _in_torch_mode(op: Op) -> Op:
     mode = fp32_mode("cuda", op.kind)
     return replace(op, mode=mode) if mode == "tf32" else op
 
-
+# %% ../../nbs/analysis/prediction/trace_times.ipynb #0bff5f0f
 def is_gpu(
     system: SystemArchetype,  # system that work runs on
 ) -> bool:
@@ -118,7 +118,7 @@ def is_gpu(
     except InputError:
         return False
 
-
+# %% ../../nbs/analysis/prediction/trace_times.ipynb #091a5ffd
 def shipped_calibration(
     chip_name: str,  # name in the registry: "T4", "NVIDIA T4"
     mode: str,  # compute mode
@@ -146,7 +146,7 @@ def expected_calibration(
     known = shipped_calibrations().values()
     return shipped_prior().calibration(figures, known, mode) if figures else None
 
-
+# %% ../../nbs/analysis/prediction/trace_times.ipynb #a0475de5
 def _of_package(name: str) -> str:
     'Return the registry name of a device: "MI250" for "MI250, 1 of 2 devices".'
     return name.partition(", 1 of ")[0]
@@ -178,7 +178,7 @@ def _figures(chip_name: str, mode: str) -> DeviceFigures | None:
         itemsize=element_bytes(mode),
     )
 
-
+# %% ../../nbs/analysis/prediction/trace_times.ipynb #0ddb37c6
 def own_calibration(
     machine: MachineCalibration,  # calibrations that fasterroof calibrate wrote
     trace: Trace,  # traced call
