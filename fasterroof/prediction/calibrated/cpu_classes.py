@@ -35,7 +35,7 @@ def _matrix(op: Op, model_weights: float) -> OperationWork:
     kind = "bmm" if op.name in _BATCHED else "vector" if rows == 1 else "linear"
     return OperationWork(kind, sizes, op.name)
 
-
+# %% ../../../nbs/analysis/prediction/calibrated/cpu_classes.ipynb #1e38a957
 def _convolution(op: Op, model_weights: float) -> OperationWork:
     "Return a convolution with its groups as separate products."
     (images, kernel, *_), (output, *_) = op.shapes
@@ -52,7 +52,7 @@ def _convolution(op: Op, model_weights: float) -> OperationWork:
     kind = "grouped" if groups > 1 else "pointwise" if pointwise else "convolution"
     return OperationWork(kind, sizes, op.name, validated=not transposed)
 
-
+# %% ../../../nbs/analysis/prediction/calibrated/cpu_classes.ipynb #73ecdb3b
 def _attention(op: Op) -> OperationWork:
     "Return fused attention, as products of queries and keys in each head."
     queries, keys = op.shapes[0][:2]
