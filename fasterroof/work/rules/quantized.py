@@ -43,7 +43,7 @@ def _quantized(positions, x, packed, out, per_weight) -> Work:
     w, held = _packed(packed)
     return _in_int8(2 * positions.numel() * per_weight(w), x, out, held + distinct_bytes(x))
 
-
+# %% ../../../nbs/analysis/work/rules/quantized.ipynb #72b6f820
 @register_cost(
     *(
         f"quantized::{name}"
@@ -67,7 +67,7 @@ def _quantized_linear(x, packed, *_, out, **__):
 def _quantized_between(x, scale, zero, packed, *_, out, **__):
     return _quantized_linear(x, packed, out=out)
 
-
+# %% ../../../nbs/analysis/work/rules/quantized.ipynb #08d3cf82
 @register_cost(
     *(
         f"{space}::conv{d}{relu}{dyn}"
@@ -102,7 +102,7 @@ def _quantized_residual(x, added, packed, *_, out, **__):
 def _quantized_transposed(x, packed, *_, out, **__):
     return _quantized(x, x, packed, out, taps)
 
-
+# %% ../../../nbs/analysis/work/rules/quantized.ipynb #7e424d58
 @register_cost("quantized::matmul", kind="matmul")
 def _quantized_matmul(a, b, *_, out):
     contraction = product_flops(a, b, out)
@@ -112,7 +112,7 @@ def _quantized_matmul(a, b, *_, out):
         contraction + ends, contraction=contraction, mode=fp32_mode(a.device.type, "matmul")
     )
 
-
+# %% ../../../nbs/analysis/work/rules/quantized.ipynb #a41b9374
 @register_cost(
     "quantized::linear_dynamic_fp16", "quantized::linear_relu_dynamic_fp16", kind="matmul"
 )
@@ -142,7 +142,7 @@ def _fbgemm_half_weights(x, handle, bias=None, *_, out, **__):
     packed = 2 * x.shape[-1] * out.shape[-1]
     return Work(_linear(x, out), read=given_bytes(x, bias) + packed, mode="fp32")
 
-
+# %% ../../../nbs/analysis/work/rules/quantized.ipynb #69f46525
 @register_cost(
     "aten::fbgemm_linear_int8_weight",
     "aten::fbgemm_linear_int8_weight_fp32_activation",
@@ -171,7 +171,7 @@ def _wrapped_int8_unpacked(x, scale, zero, w, *_, out, **__):
 def _dyn_quant_matmul(x, packed, block, inputs, outputs, *_, out):
     return _in_int8(2 * out.numel() * inputs, x, out)
 
-
+# %% ../../../nbs/analysis/work/rules/quantized.ipynb #b6a6b5bb
 @register_cost("onednn::qlinear_pointwise", kind="matmul")
 def _onednn_linear(x, *_, out, **__):
     return _onednn(_linear(x, out), x, out)
