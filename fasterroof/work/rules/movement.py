@@ -37,6 +37,8 @@ _COPIED = (
     " _reshape _reshape_alias _sparse_broadcast_to _values"
 )
 register_cost(*(f"aten::{name}_copy" for name in _COPIED.split()), kind="move")(_nothing)
+
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #762730fb
 register_cost(
     *_aten(
         "clone _to_copy cat stack _chunk_cat constant_pad_nd pad reflection_pad1d reflection_pad2d"
@@ -62,6 +64,8 @@ register_cost(
     ),
     kind="move",
 )(_nothing)
+
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #01cb006f
 register_cost(
     *_aten(
         "copy slice_backward select_backward diagonal_backward unfold_backward"
@@ -80,6 +84,8 @@ register_cost(
     kind="move",
     reads_self=False,
 )(_written_only)
+
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #4518b63d
 register_cost(
     *_aten(
         "empty empty_like new_empty empty_strided new_empty_strided empty_permuted empty_quantized"
@@ -104,7 +110,7 @@ register_cost(
     kind="allocation",
 )(_nothing)
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #abc5309a
 @register_cost("aten::_nested_tensor_from_mask", kind="move")
 def _nested_from_mask(padded, mask, *_, out, **__):
     "Count a copy of the elements that the mask keeps; the padding is not read."
@@ -116,7 +122,7 @@ def _nested_from_mask(padded, mask, *_, out, **__):
 def _mask_left_aligned(padded, mask, *_, out):
     return Work(0, read=distinct_bytes(mask))  # reads only the mask
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #eb5f77a7
 register_cost(
     *_aten(
         "reflection_pad1d_backward reflection_pad2d_backward reflection_pad3d_backward "
@@ -124,6 +130,8 @@ register_cost(
     ),
     kind="move",
 )(per_element(1))  # gradients of repeated elements add up
+
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #c840cd62
 register_cost(
     *_aten("quantize_per_tensor quantize_per_channel quantize_per_tensor_dynamic"), kind="move"
 )(per_element(4))  # scale, shift, round, clamp
@@ -208,7 +216,7 @@ register_cost(
     reads_self=False,
 )(_draws(1))
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #80b82af2
 @register_cost("aten::native_dropout", "aten::_fused_dropout", kind="random")
 def _native_dropout(x, p, train=True, *_, out, **__):
     # a draw and a multiplication; a copy outside of training
@@ -220,7 +228,7 @@ register_cost("aten::native_dropout_backward", "aten::_masked_scale", kind="elem
     per_element(2)
 )
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #1ce80f0a
 @register_cost("aten::multinomial", kind="random")
 def _multinomial(weights, n, *_, out, **__):
     return 2 * weights.numel() + out.numel()  # a cumulative sum, then the draws
@@ -262,7 +270,7 @@ def embedding(table, indices, *_, out, **__):
     read, note = _distinct_rows(table, indices)
     return Work(0, read=read + distinct_bytes(indices), note=note if indices.numel() > 1 else "")
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #eb55ed8a
 @register_cost("aten::index", "aten::_unsafe_index", "aten::take", kind="gather")
 def index(x, indices, *, out):
     "Count a look-up by index tensors, one read per result."
@@ -279,7 +287,7 @@ def gather(x, dim, indices, *_, out, **__):
     "Count a look-up along one dimension, one read per result."
     return _lookup(x, indices, out)
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #e4d75eb0
 @register_cost(
     "aten::_embedding_bag", "aten::_embedding_bag_forward_only", kind="gather", by_values=True
 )
@@ -294,7 +302,7 @@ def _embedding_bag(
     read, note = _distinct_rows(table, indices)
     return Work(flops, read=read + given_bytes(indices, offsets, weights), note=note)
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #60384308
 @register_cost(
     *(f"quantized::embedding_bag_{rows}_rowwise_offsets" for rows in ("byte", "4bit", "2bit")),
     kind="gather",
@@ -347,7 +355,7 @@ def _scatter_work(
         footprint=2 * copied + given + (0 if copied else n * size),
     )
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #d2fb32a0
 def _indexed(x: torch.Tensor, indices) -> int:
     "Count the elements that the indices name; a mask without values names all that it covers."
     rest, shapes = x.numel(), []
@@ -381,7 +389,7 @@ def index_put(x, indices, values, accumulate=False, *_, out, **__):
 def _masked_index_put(x, mask, indices, values, *_, out):
     return _scatter_work(x, values.numel(), given_bytes(values, mask, indices), out, 1)
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #96126f96
 def _scatter(flops: int):
     def scatter(x, dim, indices, source=None, *_, out, **named):
         adds = max(flops, int("reduce" in named))
@@ -405,7 +413,7 @@ register_cost("aten::index_copy", "aten::index_fill", kind="scatter", reads_self
 )
 register_cost("aten::index_add", "aten::index_reduce", kind="scatter")(_index_rows(1))
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #80ac96fb
 @register_cost("aten::put", kind="scatter", reads_self=False)
 def put(x, indices, source, accumulate=False, *, out):
     "Count a scatter to positions in the flattened tensor."
@@ -419,6 +427,8 @@ def _masked_scatter(x, mask, source, *, out):
 
 
 register_cost("aten::masked_scatter_backward", kind="move")(_nothing)
+
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #f6e60515
 # gradients of rows named twice add up; the whole gradient of the table is written, with its zeros
 register_cost("aten::embedding_dense_backward", kind="scatter")(per_element(1))
 
@@ -442,5 +452,5 @@ def _embedding_renorm(table, indices, *_, out):
     size = rows * table.element_size()
     return Work(4 * rows, read=size + distinct_bytes(indices), written=size)
 
-
+# %% ../../../nbs/analysis/work/rules/movement.ipynb #d6c8fa5c
 register_cost("aten::max_unpool2d", "aten::max_unpool3d", kind="scatter")(_nothing)
