@@ -37,7 +37,7 @@ def _norm_backward(x, weight, mask=(True, True, True)) -> int:
     )  # the weight's gradient shares x̂
     return x.numel() * sum(n for n, wanted in zip(parts, mask, strict=True) if wanted)
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #fcc3a52b
 def _batch_norm(x, weight, bias, mean, var, training, *_, out):
     return _norm(x, weight, x.shape[1]) if training else _batch_norm_no_training(x, out=out)
 
@@ -71,7 +71,7 @@ def _batch_norm_no_training(x, *_, out, **__):
 def _batch_norm_with_update(x, weight, *_, out, **__):
     return _norm(x, weight, x.shape[1])
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #4f7a1aab
 @register_cost("aten::native_batch_norm_backward", "aten::batch_norm_backward", kind="norm")
 def _batch_norm_backward(
     grad, x, weight, mean, var, saved_mean, saved_invstd, train, eps, mask, *_, out, **__
@@ -85,7 +85,7 @@ def _batch_norm_backward(
 def _cudnn_batch_norm_backward(x, grad, weight, *_, out, **__):
     return _norm_backward(x, weight)
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #fd266dbe
 register_cost("aten::batch_norm_stats", kind="norm")(per_element(MEAN + VARIANCE))
 register_cost("aten::batch_norm_elemt", kind="norm")(per_element(NORMALISE + AFFINE))
 
@@ -104,7 +104,7 @@ register_cost("aten::batch_norm_backward_reduce", "aten::batch_norm_backward_ele
     per_element(5, of=1)
 )
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #aaabffb4
 @register_cost("aten::native_layer_norm", kind="norm")
 def layer_norm(x, shape, weight, *_, out):
     "Count a norm with one row per normalized shape."
@@ -126,7 +126,7 @@ def group_norm(x, weight, bias, n, c, hw, groups, *_, out):
 def _group_norm_backward(grad, x, mean, rstd, weight, n, c, hw, groups, mask, *_, out):
     return _norm_backward(x, weight, mask)
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #ee7a871f
 @register_cost("aten::_weight_norm_interface", kind="norm")
 def _weight_norm(v, g, *_, out):
     return Work(3 * v.numel() + 2 * g.numel(), transcendentals=g.numel())  # squares; v·(g/‖v‖)
@@ -135,7 +135,7 @@ def _weight_norm(v, g, *_, out):
 # Σ g·v; that multiple of v subtracted
 register_cost("aten::_weight_norm_interface_backward", kind="norm")(per_element(6, of=1))
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #17d0e77a
 @register_cost("aten::_fused_rms_norm", kind="norm")
 def _rms_norm(x, shape, weight, *_, out):
     rows = x.numel() // max(1, prod(shape))
@@ -186,7 +186,7 @@ register_cost(
     kind="pool",
 )(_pool3d)
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #57f3bc28
 def _spread(flops: int, grad, *more) -> Work:
     "Return the work of a backward that reads gradients but not the input of the forward."
     return Work(flops, read=given_bytes(grad, more))
@@ -202,7 +202,7 @@ def _avg_pool_backward(dims: int):
 register_cost("aten::avg_pool2d_backward", kind="pool")(_avg_pool_backward(2))
 register_cost("aten::avg_pool3d_backward", kind="pool")(_avg_pool_backward(3))
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #bd2e53c7
 @register_cost(
     *(
         f"aten::{name}_backward"
@@ -218,7 +218,7 @@ def _max_pool_backward(grad, x, *more, out, **__):
     places = [t for t in more if isinstance(t, torch.Tensor) and not t.is_floating_point()]
     return _spread(grad.numel(), grad, places) if places else grad.numel()
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #1d46dfc3
 def _windows(n: int, o: int) -> int:
     "Count the elements in the `o` windows of adaptive pooling over `n`; windows may overlap."
     return sum(-(-(i + 1) * n // o) - i * n // o for i in range(o))
@@ -279,7 +279,7 @@ register_cost(
     "aten::_log_softmax_backward_data", "aten::_sparse_log_softmax_backward_data", kind="softmax"
 )(per_element(4, 1, of=1))  # g − eʸ·Σ g
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #6f4b9e7f
 def _if_floating(t: torch.Tensor) -> int:
     return t.numel() if _floating(t) else 0
 
@@ -339,7 +339,7 @@ def topk(x, k, dim=-1, *_, out, **__):
     rows = x.numel() // max(1, x.shape[dim]) if x.dim() else 1
     return x.numel() + rows * k * _log2(k) if _floating(x) else 0
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #229db7e6
 @register_cost(
     "aten::unique_consecutive", "aten::unique_dim_consecutive", "aten::isin", kind="sort"
 )
@@ -353,7 +353,7 @@ def unique(x, *_, out, **__):
     "Count a sort of all elements."
     return x.numel() * _log2(x.numel()) if _floating(x) else 0
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #5fcc4eca
 @register_cost("aten::searchsorted", kind="sort")
 def _searchsorted(edges, values, *_, out, **__):
     return out.numel() * _log2(edges.shape[-1] + 1) if _floating(edges) else 0
@@ -363,7 +363,7 @@ def _searchsorted(edges, values, *_, out, **__):
 def _bucketize(values, edges, *_, out, **__):
     return out.numel() * _log2(edges.numel() + 1) if _floating(edges) else 0
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #8c4cbabb
 @register_cost("aten::bincount", kind="sort")
 def bincount(x, weights=None, *_, out, **__):
     "Count one addition per floating-point weight."
@@ -396,7 +396,7 @@ def _nll_loss_backward(grad, x, target, *_, out):
     n = target.numel()
     return Work(n, read=n * target.element_size() + grad.numel() * grad.element_size())
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #295f6fbf
 for _flops, _transcendentals, _at, _names in (
     (3, 0, 0, "mse_loss l1_loss"),
     (5, 0, 0, "smooth_l1_loss huber_loss"),
@@ -414,7 +414,7 @@ for _flops, _transcendentals, _at, _names in (
         per_element(_flops, _transcendentals, of=_at)
     )
 
-
+# %% ../../../nbs/analysis/work/rules/reductions.ipynb #44b78e07
 @register_cost("aten::_ctc_loss", "aten::_cudnn_ctc_loss", "aten::miopen_ctc_loss", kind="loss")
 def _ctc_loss(log_probs, targets, *_, out, **__):
     steps, n = log_probs.shape[0], log_probs.shape[1] if log_probs.dim() > 2 else 1
