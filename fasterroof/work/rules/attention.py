@@ -80,7 +80,7 @@ def _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, backward) -> Wo
     ]
     return summed(parts)._replace(note=note)
 
-
+# %% ../../../nbs/analysis/work/rules/attention.ipynb #a7fe18b3
 @register_cost("aten::_flash_attention_forward", kind="attention", by_values=True)
 def _flash_forward(q, k, v, offsets_q, offsets_k, max_q, max_k, dropout, causal, *_, out, **__):
     return _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, causal, False)
@@ -123,12 +123,12 @@ def _efficient_backward(
 ):
     return _packed(q, k, v, offsets_q, offsets_k, max_q, max_k, mask in (1, 2), True)
 
-
+# %% ../../../nbs/analysis/work/rules/attention.ipynb #c1c11033
 @register_cost("aten::_transform_bias_rescale_qkv", kind="elementwise")
 def _bias_rescale(qkv, *_, out, **__):
     return 4 * qkv.numel() // 3  # a bias on all three, a scale on the queries
 
-
+# %% ../../../nbs/analysis/work/rules/attention.ipynb #2d4806cd
 @register_cost("aten::_cudnn_attention_forward", kind="attention", by_values=True)
 def _cudnn_forward(
     q, k, v, bias, offsets_q, offsets_k, max_q, max_k, lse, dropout=0.0, causal=False, *_, out, **__
@@ -156,7 +156,7 @@ def _native_multi_head_attention(query, key, value, embed_dim, num_heads, *_, ou
     (n, length, e), s = query.shape, key.shape[1]
     return _projected(n, length, s, e, num_heads)
 
-
+# %% ../../../nbs/analysis/work/rules/attention.ipynb #04589b66
 @register_cost("aten::_transformer_encoder_layer_fwd", kind="attention")
 def _transformer_encoder_layer(
     src,
@@ -248,7 +248,7 @@ def mkldnn_rnn_layer_backward(
     "Count the backward of one direction of one recurrent layer on a CPU."
     return _recurrent(x.numel() // x.shape[-1], (w1, w2), mode, hidden, backward=True)
 
-
+# %% ../../../nbs/analysis/work/rules/attention.ipynb #860fe538
 @register_cost("aten::_cudnn_rnn", "aten::miopen_rnn", kind="recurrent")
 def _cudnn_rnn(x, weights, stride, *more, out):
     mode = next(a for a in more if isinstance(a, int) and not isinstance(a, bool))
@@ -262,7 +262,7 @@ def _cudnn_rnn_backward(x, weights, stride, *more, out):
     work = _cudnn_rnn(x, weights, stride, *more, out=out)
     return work._replace(flops=2 * work.flops, contraction=2 * work.contraction, transcendentals=0)
 
-
+# %% ../../../nbs/analysis/work/rules/attention.ipynb #efad917b
 @register_cost("aten::quantized_lstm", "aten::quantized_gru", kind="recurrent")
 def _quantized_rnn(x, *more, out, **__):
     "Count a dynamically quantized network, whose packed objects hold two matrices each."
@@ -286,7 +286,7 @@ def _of_packed(work: Work, matrices, *given) -> Work:
     mode = "int8" if all(m.is_quantized for m in matrices) else "fp32"
     return work._replace(read=given_bytes(given) + packed, mode=mode)
 
-
+# %% ../../../nbs/analysis/work/rules/attention.ipynb #178f13a0
 def _quantized_cell(mode: int, gates: int):
     def cell(x, hx, w_input, w_hidden, b_input, b_hidden, *_, out):
         matrices = [
@@ -312,7 +312,7 @@ for _cell, _mode_number, _gates in (
         kind="recurrent",
     )(_quantized_cell(_mode_number, _gates))
 
-
+# %% ../../../nbs/analysis/work/rules/attention.ipynb #e93cbe70
 def _fused_cell(mode: int, gates: int):
     flops, transcendentals = _CELLS[mode]
 
