@@ -45,7 +45,7 @@ def product_flops(
         return factor * _stored(b) * (a.shape[-2] if a.dim() > 1 else 1)
     return factor * out.numel() * a.shape[-1]
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #3a17cdbb
 @register_cost(
     *(
         f"aten::{name}"
@@ -64,7 +64,7 @@ def product(a, b, *_, out, **__):
         return 2 * product_flops(a, b, out)  # two numbers per element
     return product_flops(a, b, out)
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #1e10dbe4
 @register_cost(
     "aten::_weight_int8pack_mm",
     "aten::_weight_int4pack_mm_for_cpu",
@@ -81,7 +81,7 @@ def _composed_product(a, b, *_, out, **__):
     "Count a product that reaches a trace only for nested tensors; elsewhere torch decomposes it."
     return 2 * complex_factor(a, b) * out.numel() * a.shape[-1]
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #af30ba0c
 @register_cost(
     "aten::addmm",
     "aten::baddbmm",
@@ -100,7 +100,7 @@ def _added_product(added, a, b, *_, out, **__):
 def _summed_product(added, a, b, *_, out, **__):
     return product_flops(a, b, out) * a.shape[0]
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #aca7fb2a
 @register_cost("aten::sparse_sampled_addmm", kind="matmul")
 def _sampled_product(added, a, b, *_, out, **__):
     return 2 * _stored(added) * a.shape[-1]
@@ -115,11 +115,11 @@ def _reduced_product(a, b, *_, out):
 def _reduced_product_backward(a, grad, b, reduce, argument, mask, *_, out):
     return 2 * _stored(a) * b.shape[-1] * sum(mask)
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #1e5bfa5d
 # an outer product has no sum over an index: one product, one addition
 register_cost("aten::addr", kind="elementwise")(per_element(2, of=None))
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #f9793cdd
 @register_cost("aten::_foreach_mm", kind="matmul")
 def products(a, b, *_, out, **__):
     "Count a list of matrix products."
@@ -242,7 +242,7 @@ def _convolution(x, w, y, stride, padding, dilation, transposed) -> tuple[int, i
     )
     return flops, flops * inside // max(1, prod(positions) * prod(kernel))
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #e1f68301
 @register_cost(
     "aten::convolution", "aten::_convolution", "aten::convolution_overrideable", kind="convolution"
 )
@@ -252,7 +252,7 @@ def convolution(x, w, bias, stride, padding, dilation, transposed, *_, out):
     flops, executed = _convolution(x, w, out, stride, padding, dilation, transposed)
     return Work(flops, executed=executed)
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #7ceea3a1
 @register_cost(
     "aten::convolution_backward", "aten::convolution_backward_overrideable", kind="convolution"
 )
@@ -304,7 +304,7 @@ def _backend_convolution(x, w, *_, out, **__):
 def _backend_transposed(x, w, *_, out, **__):
     return 2 * x.numel() * taps(w)
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #f886e734
 @register_cost("aten::_slow_conv2d_backward", kind="convolution")
 def _slow_conv2d_backward(
     grad, x, w, kernel, stride, padding, mask=(True, True, True), *_, out, **__
@@ -317,6 +317,6 @@ def _slow_conv2d_backward(
 def _conv_tbc(x, w, *_, out):
     return 2 * out.numel() * w.shape[0] * w.shape[1]
 
-
+# %% ../../../nbs/analysis/work/rules/contractions.ipynb #7e354fa2
 register_cost("aten::im2col", "aten::unfold_copy", kind="move")(per_element(0))
 register_cost("aten::col2im", kind="scatter")(per_element(1))  # overlapping patches add up

@@ -44,7 +44,7 @@ _register(lambda m, n, *_, **__: n**3 / 3, "linalg_cholesky_ex", "cholesky")
 _register(lambda m, n, *_, **__: 2 * n**3, "linalg_inv_ex")
 _register(lambda m, n, *_, **__: n**3 * 2 / 3, "cholesky_inverse")
 
-
+# %% ../../../nbs/analysis/work/rules/linalg.ipynb #2d19fc84
 def _qr(m, n, mode="reduced", *_, **__):
     return qr(m, n) if mode == "r" else qr_with_q(m, n, mode == "complete")
 
@@ -61,6 +61,8 @@ _register(
     lambda m, n, *_, **__: reflected(m, n, n),
     "linalg_householder_product",
 )
+
+# %% ../../../nbs/analysis/work/rules/linalg.ipynb #010b6cf7
 _register(
     lambda m, n, uplo="L", vectors=True, *_, compute_v=None, **__: (
         (9 if (vectors if compute_v is None else compute_v) else 4 / 3) * n**3
@@ -71,11 +73,11 @@ _register(lambda m, n, *_, **__: 25 * n**3, "linalg_eig")
 _register(lambda m, n, *_, **__: 10 * n**3, "_linalg_eigvals", "linalg_eigvals")
 _register(lambda m, n, *_, **__: 9 * n**3 + 2 * n**3, "linalg_matrix_sqrth")
 
-
+# %% ../../../nbs/analysis/work/rules/linalg.ipynb #523bc2e8
 # a cross product: two products and a difference per element
 register_cost("aten::linalg_cross", kind="elementwise")(per_element(3, of=None))
 
-
+# %% ../../../nbs/analysis/work/rules/linalg.ipynb #95ad3a7e
 @register_cost("aten::_linalg_solve_ex", kind="linalg")
 def solve(a, b, *_, out, **__):
     "Count an LU factorization and two substitutions per right-hand side."
@@ -101,7 +103,7 @@ for _flops, _at, _names in (
         _solved(_flops, _at)
     )
 
-
+# %% ../../../nbs/analysis/work/rules/linalg.ipynb #2ce4e593
 @register_cost("aten::linalg_lstsq", kind="linalg")
 def _lstsq(a, b, *_, out, **__):
     "Count a least-squares solution by QR: factor, reflect the right-hand sides, solve."
@@ -115,7 +117,7 @@ def ormqr(a, tau, c, *_, out, **__):
     "Count the product of a matrix and Householder reflectors."
     return _scaled(c, reflected(*c.shape[-2:], tau.shape[-1]))
 
-
+# %% ../../../nbs/analysis/work/rules/linalg.ipynb #9645fa64
 @register_cost("aten::_compute_linear_combination", kind="matmul")
 def _linear_combination(x, coefficients, *_, out):
     return 2 * out.numel() * coefficients.shape[-1]
