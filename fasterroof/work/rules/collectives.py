@@ -50,7 +50,7 @@ def collective(
         note="" if size else UNKNOWN_GROUP,
     )
 
-
+# %% ../../../nbs/analysis/work/rules/collectives.ipynb #bd14fce4
 def _functional(*names: str) -> list[str]:
     spaces = ("_c10d_functional", "_c10d_functional_autograd")
     return [f"{space}::{name}{s}" for space in spaces for name in names for s in ("", "_coalesced")]
@@ -85,7 +85,7 @@ def broadcast(x, source, group, *_, out):
     "Count one rank's tensor sent to all ranks."
     return collective(x, group)
 
-
+# %% ../../../nbs/analysis/work/rules/collectives.ipynb #497f3287
 @register_cost(
     "_c10d_functional::wait_tensor",
     "_c10d_functional::_wrap_tensor_autograd",
@@ -97,7 +97,7 @@ def wait(*_, out, **__):
     "Count nothing: waiting sends no bytes."
     return 0
 
-
+# %% ../../../nbs/analysis/work/rules/collectives.ipynb #7ea6f6e0
 @register_cost("_dtensor::shard_dim_alltoall", kind="comm")
 def shard_dim_alltoall(x, gather, shard, group, *_, out):
     "Count DTensor's exchange from one sharded dimension to another."
@@ -134,14 +134,14 @@ for _sent, _reduces, _names in (
         _c10d(_sent, _reduces)
     )
 
-
+# %% ../../../nbs/analysis/work/rules/collectives.ipynb #5b0f140f
 @register_cost("c10d::recv_", "c10d::recv_any_source_", kind="comm")
 def receive(tensors, *_, out, **__):
     "Count a receive, which writes bytes and has no payload."
     written = given_bytes(tensors)
     return Work(0, read=0, written=written, footprint=written, group_size=2)
 
-
+# %% ../../../nbs/analysis/work/rules/collectives.ipynb #f7ce34b4
 # the copies of sharded data parallelism (FSDP) around its collectives
 register_cost(
     "fsdp::all_gather_copy_in",

@@ -79,7 +79,7 @@ def _per_element(name: str, args: tuple, kwargs: dict) -> tuple[int, int]:
 def _complexity(name: str) -> int:
     return 6 if name in ("mul", "div", "addcmul", "addcdiv", "lerp") else 2
 
-
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #e7d932d7
 def _on_quantized(name: str, args: tuple, kwargs: dict, inputs: list, outputs: list) -> Work:
     """Count the conversion to fp32 (2 FLOP per element), the operator, and the conversion back (4).
 
@@ -107,7 +107,7 @@ def _elementwise(name: str):
 
     return elementwise
 
-
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #47f13218
 for _name in (*_ELEMENTWISE, "mul", "div", "add", "sub", "rsub"):
     register_cost(f"aten::{_name}", kind="elementwise")(_elementwise(_name))
 # elementwise operators without torch's `pointwise` tag
@@ -195,7 +195,7 @@ register_cost("aten::_fused_adam", kind="elementwise")(_fused(13, 1))
 register_cost("aten::_fused_adamw", kind="elementwise")(_fused(13, 1, decay=1))
 register_cost("aten::_fused_adagrad", kind="elementwise")(_fused(7, 1))
 
-
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #6e41ba5b
 @register_cost("aten::_fused_sgd", kind="elementwise")
 def _fused_sgd(
     params,
@@ -212,10 +212,11 @@ def _fused_sgd(
     each = 2 + buffer + 2 * bool(nesterov) + 2 * bool(weight_decay) + _prepared(kwargs)
     return _updated(params, args, kwargs)._replace(flops=each * sum(t.numel() for t in params))
 
-
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #a331f49c
 # a comparison and a product
 register_cost("aten::_amp_foreach_non_finite_check_and_unscale", kind="elementwise")(_listed(2))
 
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #e4cdf797
 register_cost(
     "quantized_decomposed::quantize_per_tensor",
     "quantized_decomposed::quantize_per_channel",
@@ -228,8 +229,11 @@ register_cost(
     "quantized_decomposed::dequantize_per_token",
     kind="elementwise",
 )(per_element(2))
+
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #56857abb
 register_cost("aten::_amp_update_scale", kind="elementwise")(lambda *_, out, **__: 2)
 
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #27f4de48
 register_cost(
     "aten::fake_quantize_per_tensor_affine_cachemask",
     "aten::fake_quantize_per_channel_affine_cachemask",
@@ -270,6 +274,8 @@ register_cost("prims::iota", "prims::maximum_value", "prims::minimum_value", kin
 register_cost("prims::shift_right_arithmetic", "prims::xor_sum", kind="elementwise")(
     lambda *_, out, **__: 0
 )
+
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #a21be890
 register_cost(
     *(
         f"prims::{name}"
@@ -285,19 +291,19 @@ register_cost(
     kind="elementwise",
 )(lambda *_, out, **__: out.numel() if out.is_floating_point() else 0)
 
-
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #1821c895
 @register_cost("prims::inductor_random", kind="random")
 def _inductor_random(size, seed, mode, *_, out, **__):
     normal = 2 * out.numel() if mode == "randn" else 0
     return Work(normal or out.numel(), transcendentals=normal)
 
-
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #24747677
 register_cost("prims::fma", kind="elementwise")(per_element(2, of=None))
 register_cost("prims::inductor_cvt_e8m0_rceil", kind="elementwise")(per_element(1, of=None))
 # per element: a maximum, a difference, an exponential and a sum
 register_cost("prims::prepare_softmax_online", kind="softmax")(per_element(4, 1))
 
-
+# %% ../../../nbs/analysis/work/rules/elementwise.ipynb #a48b26a9
 @register_cost("prims::_low_memory_max_pool_with_offsets", kind="pool")
 def _max_pool_with_offsets(x, kernel, *_, out, **__):
     return prod(kernel) * out[0].numel() if x.is_floating_point() else 0

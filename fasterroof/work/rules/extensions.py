@@ -37,7 +37,7 @@ def _aligned(q, k, v, causal, left, right, backward=False) -> Work:
     seen = _visible(queries, keys, causal, left, right)
     return work._replace(executed=work.flops * seen // max(1, queries * keys))
 
-
+# %% ../../../nbs/analysis/work/rules/extensions.ipynb #01982e75
 @register_cost("flash_attn::_flash_attn_forward", kind="attention")
 def _flash_attn_forward(q, k, v, dropout_p, softmax_scale, causal, left, right, *_, out, **__):
     return _aligned(q, k, v, causal, left, right)
@@ -49,7 +49,7 @@ def _flash_attn_backward(
 ):
     return _aligned(q, k, v, causal, left, right, backward=True)
 
-
+# %% ../../../nbs/analysis/work/rules/extensions.ipynb #3277ca8a
 @register_cost("xformers_flash::flash_fwd", kind="attention")
 def _xformers_flash(
     q,

@@ -37,7 +37,7 @@ for _d in (1, 2, 3):
         # gradients add up
         register_cost(f"aten::{_exact}{_d}d_backward", kind="sample")(per_element(1))
 
-
+# %% ../../../nbs/analysis/work/rules/sampling.ipynb #d8130ac1
 def _antialiased(radius: int, backward: bool):
     def antialiased(x, size, *more, out, **__):
         large, small = (out, x) if backward else (x, out)
@@ -86,7 +86,7 @@ register_cost("aten::_grid_sampler_2d_cpu_fallback_backward", kind="sample")(
     _grid(2, backward=True)
 )
 
-
+# %% ../../../nbs/analysis/work/rules/sampling.ipynb #8ed1064a
 @register_cost("aten::cudnn_grid_sampler", kind="sample")
 def _cudnn_grid_sampler(x, grid, *_, out):
     return _grid(2)(x, grid, 0, out=out)
@@ -96,7 +96,7 @@ def _cudnn_grid_sampler(x, grid, *_, out):
 def _cudnn_grid_sampler_backward(x, grid, grad, *_, out):
     return _grid(2, backward=True)(grad, x, grid, 0, out=out)
 
-
+# %% ../../../nbs/analysis/work/rules/sampling.ipynb #80aefc83
 @register_cost("aten::affine_grid_generator", kind="matmul")
 def _affine_grid(theta, size, *_, out):
     return 2 * out.numel() * theta.shape[-1]  # (x, y, 1) times a small matrix
@@ -130,7 +130,7 @@ def roi_align(x, rois, scale, height, width, ratio=-1, *_, out):
 def _roi_align_backward(grad, *more, out):
     return Work(grad.numel() * 4 * 8, note=_ADAPTIVE)
 
-
+# %% ../../../nbs/analysis/work/rules/sampling.ipynb #fe72b774
 @register_cost("torchvision::roi_pool", "torchvision::ps_roi_pool", kind="pool")
 def _roi_pool(x, rois, scale, height, width, *_, out):
     """Count one comparison per pixel of the image for each box.
@@ -143,13 +143,13 @@ register_cost("torchvision::_roi_pool_backward", "torchvision::_ps_roi_pool_back
     per_element(1)
 )
 
-
+# %% ../../../nbs/analysis/work/rules/sampling.ipynb #812558a2
 @register_cost("torchvision::nms", kind="sort")
 def _nms(boxes, *_, out):
     n = boxes.shape[0]
     return Work(12 * n * (n - 1) // 2, note=_NMS)
 
-
+# %% ../../../nbs/analysis/work/rules/sampling.ipynb #02c18774
 def _deformed(y, x, w, products: int, each: int) -> Work:
     "Return the work of products of `y` and the weights, plus `each` FLOP per interpolated pixel."
     contraction = 2 * products * y.numel() * taps(w)
@@ -166,7 +166,7 @@ def _deform_conv2d(x, w, offset, mask, bias, *_, out):
 def _deform_conv2d_backward(grad, x, w, offset, mask, *_, out):
     return _deformed(grad, x, w, 2, 4 * 6)
 
-
+# %% ../../../nbs/analysis/work/rules/sampling.ipynb #d4bb2c06
 @register_cost("image::decode_image", "image::decode_jpeg", "image::decode_png", kind="move")
 def decode(*_, out, **__):
     "Count no FLOPs: decoding an image is integer work."
