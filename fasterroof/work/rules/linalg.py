@@ -81,7 +81,8 @@ register_cost("aten::linalg_cross", kind="elementwise")(per_element(3, of=None))
 @register_cost("aten::_linalg_solve_ex", kind="linalg")
 def solve(a, b, *_, out, **__):
     "Count an LU factorization and two substitutions per right-hand side."
-    return _scaled(a, lu(*a.shape[-2:])) + 2 * out[0].numel() * a.shape[-1]
+    substitutions = 2 * out[0].numel() * a.shape[-1] * complex_factor(a)
+    return _scaled(a, lu(*a.shape[-2:])) + substitutions
 
 
 def _solved(flops: int, at: int):
