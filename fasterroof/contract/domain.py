@@ -24,16 +24,9 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/analysis/contract/domain.ipynb #0d7aeadc
 _WORD = re.compile(r"[^\W\d]\w*")
-_SETS = {
-    "Z+": (True, 1.0),
-    "N": (True, 0.0),
-    "N0": (True, 0.0),
-    "N+": (True, 1.0),
-    "Z": (True, -math.inf),
-    "R": (False, -math.inf),
-    "R+": (False, 0.0),
-}
-_SIGNED = re.compile(r"([ZNR])(?:_?\{?(?:(>=|>)\s*0|(\+))\}?|(0?\+?))")  # R_>=0, Z_{>0}, N0
+# set → only whole numbers, lower bound
+_SETS = {"N": (True, 0.0), "N0": (True, 0.0), "Z": (True, -math.inf), "R": (False, -math.inf)}
+_SIGNED = re.compile(r"([ZNR])(?:_?\{?(?:(>=|>)\s*0|(\+))\}?|(0?))")  # R_>=0, Z_{>0}, N+, N0
 _MEMBER = re.compile(r"(.+?)(?:∈| in )\s*(\{.*\}|[\[(].*[\])]|" + _SIGNED.pattern + ")")
 _LABEL = re.compile(r"^[A-Z][^:=<>∈]*:\s+")  # "The small model: heads = 28"
 _INFINITE = {"∞": math.inf, "+∞": math.inf, "-∞": -math.inf}
@@ -126,17 +119,12 @@ def _numbers(text: str) -> Domain | None:
     "Return the domain of a number set such as ℤ⁺; None for any other set."
     if not (match := _SIGNED.fullmatch(text)):
         return None
-    letter, signs, plus, rest = match.groups("")
-    if not signs and not plus:
-        return (
-            Domain(*_SETS[letter + rest], above=letter + rest == "R+")
-            if (letter + rest in _SETS)
-            else None
-        )
-    zero = signs == ">="
-    if letter == "R":
-        return Domain(False, 0.0, above=not zero)
-    return Domain(True, 0.0 if zero else 1.0)
+    letter, sign, plus, zero = match.groups("")
+    if not (sign or plus):
+        known = _SETS.get(letter + zero)
+        return known and Domain(*known)
+    whole, positive = letter != "R", sign != ">="
+    return Domain(whole, float(whole and positive), above=positive and not whole)
 
 
 def _set(text: str) -> tuple[Domain, str, str]:  # the domain, and its ends that are not numbers

@@ -8,11 +8,12 @@ __all__ = ['bytes_once', 'weights_read', 'external_bytes']
 # %% ../../nbs/analysis/work/external.ipynb #93646c1b
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import torch
 
-from ..core.objects import reachable
+from ..core.objects import reachable, tensor_parts
 from ..core.tensors import tensors_in
 from .cost import distinct_bytes
 from .op import Op
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from fasterroof.work.program import Program
 
 # %% ../../nbs/analysis/work/external.ipynb #be475ef2
-def _held(t: torch.Tensor) -> tuple[int, int]:
-    "Return the identity of a tensor's memory, and the bytes of its distinct elements."
-    if t.layout is not torch.strided or t.is_nested:  # values and indices are separate storages
-        return id(t), distinct_bytes(t)
-    storage = t.untyped_storage()
-    return storage._cdata, min(distinct_bytes(t), storage.nbytes())  # windows of `unfold` overlap
+def _held(t: torch.Tensor) -> Iterator[tuple[int, int]]:
+    "Yield each storage that holds a tensor, and the bytes of its distinct elements there."
+    for part in tensor_parts(t):
+        storage = part.untyped_storage()
+        # (windows of `unfold` overlap)
+        yield storage._cdata, min(distinct_bytes(part), storage.nbytes())
 
 
 def bytes_once(
@@ -34,10 +35,10 @@ def bytes_once(
 ) -> int:  # B
     """Return the bytes of the tensors' distinct elements, each shared storage once.
 
-    A sparse tensor includes its indices."""
+    A sparse or nested tensor includes its indices."""
     sizes: dict[int, int] = {}
-    for key, nbytes in map(_held, tensors):
-        sizes[key] = max(nbytes, sizes.get(key, 0))
+    for storage, nbytes in chain.from_iterable(map(_held, tensors)):
+        sizes[storage] = max(nbytes, sizes.get(storage, 0))
     return sum(sizes.values())
 
 # %% ../../nbs/analysis/work/external.ipynb #591e8a4e
@@ -46,10 +47,9 @@ def _homes(module: torch.nn.Module) -> dict[int, tuple[int, list[str]]]:
     homes: dict[int, tuple[int, list[str]]] = {}
     for path, m in module.named_modules(remove_duplicate=False):
         for t in (*m._parameters.values(), *m._buffers.values()):
-            if t is not None:
-                key, nbytes = _held(t)
-                most, paths = homes.get(key, (0, []))
-                homes[key] = max(most, nbytes), [*paths, path]
+            for storage, nbytes in () if t is None else _held(t):
+                most, paths = homes.get(storage, (0, []))
+                homes[storage] = max(most, nbytes), [*paths, path]
     return homes
 
 
