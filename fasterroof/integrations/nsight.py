@@ -18,7 +18,7 @@ from fastcore.basics import groupby
 
 from ..core.errors import RunFileError, one_line
 from ..core.files import finite, open_file
-from ..core.units import si
+from ..core.units import si, count_text
 from ..report.table import Column, Table
 from ..work.op import FREE
 
@@ -329,10 +329,9 @@ def kernel_report(
         rows.append(row)
     rows.sort(key=lambda r: -(r.time_s or 0) * r.calls)
     total = _sum(launches, compulsory) if paired else sum(op.bytes for op in moving) or None
-    moves = "operation that moves" if len(moving) == 1 else "operations that move"
     apart = (
-        f"The program has {len(moving)} {moves} bytes, and the file"
-        f" {len(launches)} launches: only their sums are compared."
+        f"The program has {count_text(len(moving), 'operation')} with traffic, and the file"
+        f" {count_text(len(launches), 'launch', 'launches')}: only their sums are compared."
     )
     least = (
         "A multiply-add counts as one FLOP in the counter of this file: up to twice as many ran."

@@ -14,7 +14,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from ..core.console import terminal
-from ..core.units import MISSING, Scale
+from ..core.units import MISSING, Scale, count_text
 from .glossary import define
 from .markdown import elide, plain, prose
 from .table import Cell, Column, Table, markdown_table, text_table
@@ -85,11 +85,11 @@ def _columns(run: "Run", shown: Sequence[Group], width: int) -> list[Column]:
 # %% ../../nbs/analysis/report/screen.ipynb #c32b1573
 def _last_line(run: "Run", rows: Sequence[Group], shown: int, opened: bool) -> str:
     "Return the last line: how many rows are shown, and which options show more."
-    what = ("row" if opened else "group") + "s" * (len(rows) != 1)
-    shown_of = f"{shown} of {len(rows)} {what}" if shown < len(rows) else f"{len(rows)} {what}"
+    all_rows = count_text(len(rows), "row" if opened else "group")
+    shown_of = f"{shown} of {all_rows}" if shown < len(rows) else all_rows
     more = " (--all)" * (not opened and (shown < len(rows) or len(rows) < len(run.parts)))
     n, calls = len(run.points), sum(p.calls for p in run.points)
-    operations = f"{n} operation{'s' * (n != 1)}"
+    operations = count_text(n, "operation")
     if calls > 2 * n:  # a trace without modules, in which all calls of an operation are one point
         return f"{shown_of}, {operations}, {calls} calls{more}. --html PAGE; --explain."
     return f"{shown_of}, {operations}{more}. Pictures: --html PAGE; terms: --explain."

@@ -17,7 +17,7 @@ import torch
 
 from ..core.errors import InputError, RunFileError, one_line
 from ..core.files import open_file
-from ..core.units import si
+from ..core.units import si, count_text
 from ..machine.chips import exactly
 from ..machine.host import cpu_name
 from ..machine.measuring import peaks_for
@@ -109,11 +109,9 @@ def _caveats(trace: TraceFile, recorded: Profiled, roof: Roof) -> Iterator[str]:
 
 # %% ../../nbs/analysis/roofline/from_trace.ipynb #782bda30
 def _left_out(recorded: Profiled) -> Iterator[str]:
-    if n := recorded.between:
-        ran = f"{n} operations ran" if n > 1 else "One operation ran"
-        were = "were" if n > 1 else "was"
-        steps = f"{recorded.marked} marked step{'s' * (recorded.marked != 1)}"
-        yield f"{ran} outside of the {steps} and {were} left out."
+    if recorded.between:
+        left_out = count_text(recorded.between, "operation is", "operations are")
+        yield f"{left_out} left out, because they ran outside of the marked steps."
     if recorded.aside:
         yield (
             f"{recorded.aside} of {recorded.marked or 1} steps ran a different list of operations"

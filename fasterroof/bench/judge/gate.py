@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from ..cells import count_text, figure
+from ..cells import figure
 from .counterparts import Matched, Unmatched, alike, alone, around, matched
 from .result import IDENTITY_COLUMNS, Result, disturbed, pair_columns
 from ..registry import METRICS
 from ..row import TIMED, device_of, seconds
 from ...core.errors import InputError, one_line
-from ...core.units import arrow, change_text
+from ...core.units import count_text, arrow, change_text
 
 # %% ../../../nbs/analysis/bench/judge/gate.ipynb #f2f948f8
 _STATS = ("min", "median", "p95")

@@ -16,13 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from fastcore.basics import chunked, groupby
 
-from ..cells import count_text
 from .counterparts import Attempted, attempt_of
 from ..row import TIMED
 from ..store.query import each_cells
 from ...core.collector import no_gc
 from ...core.errors import InputError
-from ...core.units import si
+from ...core.units import count_text, si
 
 # %% ../../../nbs/analysis/bench/judge/history.ipynb #6c64d030
 # A named tuple, since there may be millions: making a dataclass takes five times as long.

@@ -16,7 +16,6 @@ from pathlib import Path
 from fastcore.basics import groupby
 
 from fasterroof.bench.cells import (
-    count_text,
     figure,
     oracle_of,
     reason_of,
@@ -42,7 +41,7 @@ from ..store.query import row_files
 from ..store.store import Store
 from ...core.errors import InputError, one_line
 from ...core.stats import apart
-from ...core.units import MISSING, arrow, cannot_tell, change_text, is_useful
+from ...core.units import count_text, MISSING, arrow, cannot_tell, change_text, is_useful
 
 # %% ../../../nbs/analysis/bench/judge/rundiff.ipynb #9a65685c
 _NEWEST = {"latest": -1, "previous": -2}  # index among the runs, whose names sort by time

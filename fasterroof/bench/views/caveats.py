@@ -16,7 +16,6 @@ from fastcore.basics import groupby
 from fasterroof.bench.cells import (
     DISTURBED,
     compared_badly,
-    count_text,
     failures_by_status,
     figure,
     foreign_load_of,
@@ -36,7 +35,7 @@ from fasterroof.bench.cells import (
 from ..registry import METRICS
 from ..row import STATUSES
 from ...core.errors import one_line
-from ...core.units import MISSING, si
+from ...core.units import count_text, MISSING, si
 from ...report.markdown import block, code, plain, several
 
 # %% ../../../nbs/analysis/bench/views/caveats.ipynb #a21d700e

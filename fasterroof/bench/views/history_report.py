@@ -13,13 +13,13 @@ from operator import itemgetter
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ..cells import count_text, ATTEMPT, point_text, revision_text, time_text
+from ..cells import ATTEMPT, point_text, revision_text, time_text
 from ..judge.history import LEAST, History
 from ..row import TIMED
 from .site.charts import CHARTS, figure_element, history_figure, ranked
 from .site.tables import moments_table
 from ...core.errors import InputError, one_line
-from ...core.units import arrow, change_text
+from ...core.units import count_text, arrow, change_text
 from ...report.sections import Section, print_sections
 from ...report.table import Cell, Column, Table, html_table
 

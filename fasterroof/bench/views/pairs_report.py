@@ -14,7 +14,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from ..cells import ATTEMPT, count_text, point_text, within
+from ..cells import ATTEMPT, point_text, within
 from ..judge.pair_rows import broken, check_pair_row, judged, loops_of, relaxing
 from ..judge.result import frame
 from fasterroof.bench.judge.ratio_test import (
@@ -25,7 +25,14 @@ from fasterroof.bench.judge.ratio_test import (
 )
 from ..row import device_of
 from ...core.errors import RowError, one_line
-from ...core.units import arrow, cannot_tell, change_text, interval_text, is_useful
+from fasterroof.core.units import (
+    count_text,
+    arrow,
+    cannot_tell,
+    change_text,
+    interval_text,
+    is_useful,
+)
 from ...report.sections import Section, markdown_sections, print_sections
 from ...report.table import Cell, Column, Table
 

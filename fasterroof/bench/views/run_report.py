@@ -12,7 +12,6 @@ from dataclasses import replace
 from fastcore.basics import chunked, groupby, noop
 
 from fasterroof.bench.cells import (
-    count_text,
     amount,
     cache_of,
     compile_of,
@@ -34,7 +33,7 @@ from .setting import runs_table, setting_table, tally, when
 from .site.rows import ShownAttempt, by_case, common_text, in_order
 from .site.tables import metric
 from ...core.errors import RowError, one_line
-from ...core.units import MISSING
+from ...core.units import count_text, MISSING
 from .fastest import rows_answer
 from ...report.markdown import code, elide, plain, prose, several
 from ...report.table import Cell, Column, Table, markdown_table

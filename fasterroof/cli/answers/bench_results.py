@@ -9,7 +9,8 @@ __all__ = ['compare_output', 'rundiff_output', 'gate_output', 'history_output', 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...bench.cells import count_text, median_interval_of, point_text
+from ...bench.cells import median_interval_of, point_text
+from ...core.units import count_text
 from ...bench.row import seconds
 from .envelope import AnswerFigure, answered
 from ...core.errors import one_line

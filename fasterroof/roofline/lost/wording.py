@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ...core.errors import one_line
-from ...core.units import Scale, si
+from ...core.units import Scale, si, count_text
 from .grouping import Group, groups
 from .losses import LostTime, lost_time
 
@@ -147,8 +147,9 @@ def _projected(run: "Run") -> str:
         bound = max(shares, key=shares.get)
         limited = {"compute": "arithmetic", "memory": "memory traffic"}[bound]
         text += f"; {limited} is {_percent(100 * shares[bound] / run.time_s)} of it"
-    if n := len(run.undefined):
-        text += f", without {n} operation{'s' * (n != 1)} whose floor is unknown"
+    if run.undefined:
+        unknown = count_text(len(run.undefined), "operation")
+        text += f", without {unknown} whose floor is unknown"
     return f"{text}."
 
 # %% ../../../nbs/analysis/roofline/lost/wording.ipynb #2cf7a267

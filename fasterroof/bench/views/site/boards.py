@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from fastcore.basics import groupby
 from fastcore.xml import FT, A, B, I, Li, Small, Span, Ul
 
-from ...cells import count_text, figure, point_key, point_text, ratio_of, within
+from ...cells import figure, point_key, point_text, ratio_of, within
 from ...row import seconds
 from .rows import ShownAttempt, by_case
 from .tables import boxed, glyph, linked
 from ....core.errors import one_line
-from ....core.units import si
+from ....core.units import count_text, si
 from ....report.table import Cell, Column, Table
 
 # %% ../../../../nbs/analysis/bench/views/site/boards.ipynb #25060fbc

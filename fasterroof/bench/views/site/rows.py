@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from fastcore.basics import groupby
 
+from ....core.units import count_text
 from fasterroof.bench.cells import (
-    count_text,
     device_names,
     figure,
     median_interval_of,

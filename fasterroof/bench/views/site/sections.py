@@ -36,7 +36,7 @@ from fastcore.xml import (
     ft,
 )
 
-from ...cells import count_text, point_text, within
+from ...cells import point_text, within
 from ...judge.counterparts import attempt_of
 from ...judge.history import History
 from ..setting import when
@@ -75,7 +75,7 @@ from fasterroof.bench.views.site.tables import (
     shown_runs,
 )
 from ....core.errors import one_line
-from ....core.units import si
+from ....core.units import count_text, si
 from ....report.table import Cell, Column, Table
 
 # %% ../../../../nbs/analysis/bench/views/site/sections.ipynb #d5bedffd

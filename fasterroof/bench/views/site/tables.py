@@ -16,7 +16,6 @@ from fastcore.xml import FT, H3, A, B, Dd, Details, Dl, Dt, P, Pre, Small, Span,
 
 from fasterroof.bench.cells import (
     compile_of,
-    count_text,
     failures_by_status,
     figure,
     hot_and_cold,
@@ -36,7 +35,7 @@ from ..caveats import facts, is_log
 from ..setting import runs_table
 from .rows import GLYPHS, Left, ShownAttempt
 from ....core.errors import one_line
-from ....core.units import MISSING, si
+from ....core.units import count_text, MISSING, si
 from ....report.markdown import shown_lines
 from ....report.table import Cell, Column, Table, html_table
 
