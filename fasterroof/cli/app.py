@@ -22,7 +22,7 @@ from .arguments import MODEL_ARGUMENTS
 from .bench.row_arguments import BENCH_ARGUMENTS
 from ..core.collector import no_gc, settled
 from ..core.console import drop, say, status, terminal, write_stdout
-from ..core.errors import FasterroofError, UncountedWarning, one_line
+from ..core.errors import FasterroofError, InputError, UncountedWarning, one_line
 from ..core.files import writable
 
 # %% ../../nbs/analysis/cli/app.ipynb #c660db3f
@@ -270,9 +270,6 @@ def _resource_error(error: BaseException) -> str:
     return ""
 
 # %% ../../nbs/analysis/cli/app.ipynb #0dcf9da5
-_OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out", "markdown")
-
-
 def _parsed(argv: list[str] | None) -> argparse.Namespace | None:
     "Parse the arguments; return None if help or the version was printed instead."
     p = parser()
@@ -289,6 +286,20 @@ def _parsed(argv: list[str] | None) -> argparse.Namespace | None:
     finally:  # the parser prints help and exits: write errors must surface here
         sys.stdout.flush()
     return None
+
+# %% ../../nbs/analysis/cli/app.ipynb #15458fe3
+_OUTPUTS = ("html", "perfetto", "json", "csv", "out", "report", "gate_out", "markdown")
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    "Raise `InputError` if an output cannot be written, or if two would go to stdout."
+    paths = {name: getattr(args, name, None) for name in _OUTPUTS}
+    if paths["perfetto"] == "-":
+        raise InputError("--perfetto requires the name of a file, such as step.json.gz.")
+    to_stdout = [f"--{name.replace('_', '-')} -" for name, path in paths.items() if path == "-"]
+    if len(to_stdout) > 1:
+        raise InputError(f"{to_stdout[0]} and {to_stdout[1]} cannot both go to stdout.")
+    writable(*paths.values())
 
 # %% ../../nbs/analysis/cli/app.ipynb #d1555204
 def main(
@@ -325,7 +336,7 @@ def main(
 
     warnings.showwarning = show
     try:
-        writable(*(getattr(args, name, None) for name in _OUTPUTS))
+        _check_outputs(args)
         with ExitStack() as begun:
             with status("Loading"), no_gc(collect=False):
                 if args.ahead:

@@ -263,10 +263,8 @@ def trace_command(
     console: "Console",  # console to print on
 ) -> None:
     "Run `fasterroof trace`."
-    from fasterroof.cli.runs import check_outputs  # (loads torch)
     from fasterroof.work.op import modes_of
 
-    check_outputs(args)
     named = {"seq": args.seq, "image_size": args.image_size, "phase": args.phase}
     with status("Counting"):
         work, inputs = traced(args.model, tuple(args.shape), args.batch, args.dtype, **named)

@@ -20,7 +20,7 @@ from ..work.hubs.configurations import hub_of
 from ..work.hubs import loading
 from .answers.results import ncu_output, peaks_output
 from .outputs import csv_text, json_text, print_result, text_columns, write_outputs
-from .runs import check_outputs, report_run
+from .runs import report_run
 from ..core.console import line as print_line
 from ..core.console import status
 from ..core.errors import InputError, one_line
@@ -71,7 +71,6 @@ def profile_command(
     console: "Console",  # console to print on
 ) -> None:
     "Run `fasterroof profile`."
-    check_outputs(args)
     loaded = _loaded_ahead(args)
     if hub_of(args.model) and "-" not in (args.json, args.csv, args.html):
         console.print(f"{args.model}: {loaded.source}.", markup=False, highlight=False)
@@ -191,7 +190,6 @@ def import_command(
     console: "Console",  # console to print on
 ) -> None:
     "Run `fasterroof import`."
-    check_outputs(args)
     if any(map(is_ncu, args.traces)):
         return _import_kernels(args, console)
     if args.model:
@@ -215,7 +213,6 @@ def merge_command(
     console: "Console",  # console to print on
 ) -> None:
     "Run `fasterroof merge`."
-    check_outputs(args)
     with status("Reading the runs"):
         run = merge_folder(args.folder, _given_roof(args), args.name, args.step)
     report_run(run, args, console)
