@@ -45,23 +45,27 @@ VOID = {
 
 
 def look_at_notebook(path: Path) -> list[str]:
-    """Return the defects of a title: none, or text below it that nbdev would drop, because it reads
-    only title and description from that cell."""
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+    """Return the defects of a notebook: no title, text below the title that nbdev would drop (it
+    reads only title and description from that cell), and outputs with paths of a machine."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    outputs = json.dumps([cell.get("outputs", []) for cell in cells])
+    defects = [
+        f"{path}: an output contains a path of the machine that executed it: {found}"
+        for found in sorted(set(re.findall(r"/[\w./-]*/site-packages/[\w./-]*", outputs)))
+    ]
+    for cell in cells:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown" and re.search(r"^# \S", text, re.M):
             lost = [
                 line for line in text.splitlines() if line.strip() and not re.match(r"# |> ", line)
             ]
-            return (
-                [
+            if lost:
+                defects.append(
                     f"{path}: title and description need a separate cell, because nbdev would"
                     f" drop: {lost[0][:60]}"
-                ]
-                if lost
-                else []
-            )
-    return [f"{path}: no title"]
+                )
+            return defects
+    return [*defects, f"{path}: no title"]
 
 
 # The files
@@ -500,6 +504,14 @@ def self_test() -> list[str]:
             defects = look_at_notebook(site / "n.ipynb")
             expect(title, defects or [""], message)
             failed += [f"self-test: {defects} for a sound title"] if defects and not message else []
+        warned = {
+            "output_type": "stream",
+            "text": ["/opt/lib/site-packages/tqdm/auto.py:21: warning"],
+        }
+        (site / "n.ipynb").write_text(
+            json.dumps({"cells": [{"cell_type": "code", "source": "", "outputs": [warned]}]})
+        )
+        expect("a path", look_at_notebook(site / "n.ipynb"), "a path of the machine")
         for old, new, message in BROKEN:
             (site / "a.html").write_text(SOUND.replace(old, new, 1))
             expect(new, files(), message)
@@ -572,7 +584,7 @@ def main():
     started, site = time.monotonic(), args.site.resolve()
     os.chdir(ROOT)
     if args.self_test:
-        defects, what = self_test(), f"{len(BROKEN) + len(BROKEN_SHOWN) + 7} ways to break a page"
+        defects, what = self_test(), f"{len(BROKEN) + len(BROKEN_SHOWN) + 8} ways to break a page"
     else:
         notebooks = sorted(
             p.relative_to(ROOT / "nbs").as_posix()
