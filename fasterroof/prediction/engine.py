@@ -59,7 +59,7 @@ def _with_launch(system: SystemArchetype, launch_s: float | None) -> SystemArche
         raise InputError(f"launch_s must be seconds from 0, not {one_line(repr(launch_s), 40)}.")
     return system.with_launch(float(launch_s))
 
-
+# %% ../../nbs/analysis/prediction/engine.ipynb #d91cca98
 def _shares(
     efficiency: object, of_bandwidth: object, system: SystemArchetype, mode: str
 ) -> tuple[float, float, TypicalShares | None]:
@@ -76,7 +76,7 @@ def _shares(
         None,
     )
 
-
+# %% ../../nbs/analysis/prediction/engine.ipynb #aa2d375d
 def _launching(system: SystemArchetype, typical: TypicalShares | None) -> SystemArchetype:
     "Return a GPU whose launch cost is unknown with the estimated one, unless shares are given."
     if typical is None or system.dispatch_tax is not None or not is_gpu(system):
@@ -97,7 +97,7 @@ def _calibration(
         calibration = calibration.with_launch(launch_s)
     return calibration, why
 
-
+# %% ../../nbs/analysis/prediction/engine.ipynb #08f7701e
 def _limited(what: str, value: object) -> int:
     if whole(what, value) <= 10**12:
         return int(value)
@@ -120,7 +120,7 @@ def as_model(
         f"{type(model).__name__}: create one with ModelSpec.from_module(module, sample)."
     )
 
-
+# %% ../../nbs/analysis/prediction/engine.ipynb #c66aefca
 _SEQUENCE = 128  # default tokens of an encoder's inference: the length BERT was fine-tuned with
 
 
@@ -171,7 +171,7 @@ def _uncovered(trace: Trace, roof: Roof, system: SystemArchetype) -> list[str]:
         f"uncounted, predicted from its bytes only: {k} ({n}×)" for k, n in uncounted
     ] + unlimited
 
-
+# %% ../../nbs/analysis/prediction/engine.ipynb #7cad53de
 def _calibrated(p: PerformanceProfile, predicted: PredictedTime) -> PerformanceProfile:
     "Add the interval, the basis and the terms of a calibration to a prediction."
     rate = sum(part.flops for part in p.parts) / p.peak_flops_actual.m_as("FLOP/s")
@@ -195,7 +195,7 @@ def _calibrated(p: PerformanceProfile, predicted: PredictedTime) -> PerformanceP
         ),
     )
 
-
+# %% ../../nbs/analysis/prediction/engine.ipynb #b1931166
 def _solve_trace(
     trace: Trace,
     system: SystemArchetype,

@@ -42,7 +42,7 @@ def is_traced(
         pass
     return ":" in name and not is_model_name(name)  # some registry names contain a colon
 
-
+# %% ../../nbs/analysis/prediction/predicting.ipynb #dacb1f85
 def _work_of(model: Callable, args: tuple, kwargs: dict, on_gpu: bool) -> Trace:
     "Trace one call; a module is in evaluation mode, as in `profile`."
     import torch
@@ -59,7 +59,7 @@ def _work_of(model: Callable, args: tuple, kwargs: dict, on_gpu: bool) -> Trace:
             model.eval()
         return trace(model, *args, **how, **kwargs)
 
-
+# %% ../../nbs/analysis/prediction/predicting.ipynb #a444000c
 @contextmanager
 def fp32_as_asked(
     precision: str | None,  # number format that was asked for; None: the model's own
@@ -74,7 +74,7 @@ def fp32_as_asked(
         pin_fp32("fp32")
         yield
 
-
+# %% ../../nbs/analysis/prediction/predicting.ipynb #fdd8a443
 _NAMED = ("seq", "image_size", "phase", "shapes")  # arguments of `load`, plus batch and precision
 
 
@@ -128,7 +128,7 @@ def predict(
     _refuse(kwargs)
     return Engine.generate(model, on, prompt, new_tokens, **given)
 
-
+# %% ../../nbs/analysis/prediction/predicting.ipynb #dee6750b
 def _refuse(left: dict) -> None:
     if left:
         names = ", ".join(map(str, left))
@@ -177,7 +177,7 @@ def _of_run(run: Run) -> Trace:
         raise InputError("This run does not hold its operations: profile it again to predict it.")
     return Trace([*run.ops], run.model, external_bytes=run.external_bytes)
 
-
+# %% ../../nbs/analysis/prediction/predicting.ipynb #0588fc93
 def expected_text(
     work: Run | Trace,  # measured run, projection, or traced call
     on: object,  # machine, as for `predict`

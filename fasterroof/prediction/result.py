@@ -124,7 +124,7 @@ def _several(one: str, count: int) -> str:
         return one
     return f"{count:,} {word}s {rest}".rstrip() if number == "one" else f"{count:,} × {one}"
 
-
+# %% ../../nbs/analysis/prediction/result.ipynb #1c3ce3d0
 class Predicted(Displayed, Portable):
     "Base class of predictions: a dataclass of quantities that converts to plain values."
 
@@ -385,7 +385,7 @@ class Pace:
         sources = {name: source_of(self.system.hardware.cited, name) for name in names}
         return {name: source for name, source in sources.items() if source}
 
-
+# %% ../../nbs/analysis/prediction/result.ipynb #d7a14a57
 _TOTALS = {  # field of the profile -> attribute of a part
     "latency": "time_s",
     "latency_compute": "compute_s",

@@ -60,7 +60,7 @@ _FIRST_TO_GO = (  # columns that a narrow table leaves out, in this order
     "decode_tokens_per_second",
 )
 
-
+# %% ../../nbs/analysis/prediction/sweeps.ipynb #847ee6bb
 def _named(value: object) -> object:
     "Convert an argument to a plain value for a frame."
     if isinstance(value, np.generic):
@@ -71,7 +71,7 @@ def _named(value: object) -> object:
         return float(value)
     return one_line(getattr(value, "name", None) or type(value).__name__, 60)
 
-
+# %% ../../nbs/analysis/prediction/sweeps.ipynb #98415aff
 def _value(
     row: Mapping[str, Any],  # row of a sweep
     name: str,  # name of a column
@@ -98,7 +98,7 @@ def _text(value: object, unit: str | None) -> str:
         return si(value, unit.replace("byte", "B"))
     return f"{value:,}" if isinstance(value, int) else one_line(value, 60)
 
-
+# %% ../../nbs/analysis/prediction/sweeps.ipynb #0e49f20d
 def _factors(result: object) -> list[float]:
     "Return the ends of the 90 % interval of a prediction over its latency."
     return [end / result.with_room("latency") for end in result.interval_s]
@@ -310,6 +310,8 @@ _LINES = (
 
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
+
+# %% ../../nbs/analysis/prediction/sweeps.ipynb #2aee5078
 _LAYOUT = dict(
     template="none",
     paper_bgcolor="rgba(0,0,0,0)",
@@ -330,7 +332,7 @@ _MEANINGS = [  # legend of the colours
     for bound in ("memory", "compute", "overhead")
 ]
 
-
+# %% ../../nbs/analysis/prediction/sweeps.ipynb #cbdf4fc1
 def _axis(values: list, name: str) -> dict[str, Any]:
     wide = all(v > 0 for v in values) and max(values) > 20 * min(values)
     return dict(
@@ -360,7 +362,7 @@ def _line(rows: list[Mapping[str, Any]], x: str, y: str, name: str, i: int) -> d
         hovertext=[f"{b}-bound{', does not fit' * s}" for b, s in zip(bounds, short, strict=True)],
     )
 
-
+# %% ../../nbs/analysis/prediction/sweeps.ipynb #6ccb0e96
 def figure(
     swept: Sweep,  # sweep to draw
     y: str | None = None,  # column to show; None: time per output token, else latency
