@@ -5,16 +5,15 @@ to a million objects, and each measurement starts with a full collection, which 
 (half a second). So each notebook begins with a collection, and the objects that survive it are
 excluded from later ones. Between measurements, Python collects less often than by default.
 
-A notebook that fails beside others runs once more in a new process, as a reader would run it. If it
-passes there, the run continues and prints UNSTEADY with its name: then the test depends on the load
-of the machine or on an earlier notebook, and should be mended.
+A notebook that fails beside others runs once more in a new process, as a reader would run it. The
+test has failed either way; the second run tells whether it depends on the load of the machine or on
+an earlier notebook of its process.
 """
 
 import gc
 import os
 import subprocess
 import sys
-import time
 
 import nbdev.test
 
@@ -34,15 +33,12 @@ test_once, AGAIN = nbdev.test.test_nb, "FASTERROOF_TESTED_AGAIN"
 
 
 def test_nb(fn, **options):
-    "Test a notebook; if it fails, test it again in a new process."
-    started = time.monotonic()
+    "Test a notebook; if it fails, test it again in a new process, and print whether it passes."
     passed, seconds = test_once(fn, **options)
     if not passed and AGAIN not in os.environ:
         words = [sys.executable, __file__, *sys.argv[1:], "--path", fn]
-        passed = subprocess.run(words, env=os.environ | {AGAIN: "1"}).returncode == 0
-        if passed:
-            print(f"UNSTEADY: {fn} failed, and passed when run again alone.", flush=True)
-        seconds = time.monotonic() - started
+        alone = subprocess.run(words, env=os.environ | {AGAIN: "1"}).returncode == 0
+        print(f"{fn} failed beside others and {'passes' if alone else 'fails'} alone.", flush=True)
     return passed, seconds
 
 
